@@ -1,0 +1,35 @@
+"""Scoped precision: measurements run in float64 and leave the caller's JAX alone."""
+
+from typing import TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+Tree = TypeVar("Tree")
+
+
+def double():
+    """A `with` scope in which JAX computes in float64."""
+    return jax.enable_x64(True)
+
+
+def as_double(tree: Tree) -> Tree:
+    """The same pytree with its floating arrays in float64; use inside `double()`."""
+    return jax.tree.map(
+        lambda leaf: (
+            jnp.asarray(np.asarray(leaf), dtype=jnp.float64)
+            if eqx.is_inexact_array_like(leaf)
+            and not isinstance(leaf, float | complex)
+            and not jnp.iscomplexobj(leaf)
+            else leaf
+        ),
+        tree,
+    )
+
+
+def as_numpy(tree: Tree) -> Tree:
+    """The same pytree with its arrays as NumPy arrays, safe outside any scope."""
+    return jax.tree.map(lambda a: np.asarray(a) if eqx.is_array(a) else a, tree)

@@ -1,0 +1,17 @@
+"""Recurrent maps: pure functions `(h, x) -> h'` on a pytree state."""
+
+from .base import (
+    AbstractCell as AbstractCell,
+    dimension as dimension,
+    input_size as input_size,
+    jacobian as jacobian,
+    output as output,
+    pushforward as pushforward,
+)
+from .diagonal import Diagonal as Diagonal
+from .elman import Elman as Elman
+from .gru import GRU as GRU
+from .linear import Linear as Linear
+from .lstm import LSTM as LSTM
+from .residual import Residual as Residual
+from .stack import Stack as Stack

@@ -1,0 +1,64 @@
+r"""The one interface of the laboratory: a pure map $h' = \phi(h, x)$ on a pytree state.
+
+Measurements call the four functions below and never ask what kind of cell they
+have. A user's own cell needs only `__call__(h, x)` and `initial_state()`; where
+a cell offers `pushforward`, `output` or `input_size` itself, that is taken.
+"""
+
+import abc
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+
+from .._types import Frame, Input, State
+
+
+class AbstractCell(eqx.Module):
+    """A recurrent map `(h, x) -> h'` with a state to start from."""
+
+    @abc.abstractmethod
+    def __call__(self, h: State, x: Input) -> State:
+        """The next state."""
+
+    @abc.abstractmethod
+    def initial_state(self) -> State:
+        """The state before anything was heard: zeros, in the dtype of the weights."""
+
+
+def pushforward(cell: Any, h: State, x: Input, Q: Frame) -> tuple[State, Frame]:
+    r"""The next state and $J Q$, where $J = \partial h' / \partial h$.
+
+    The columns of `Q` are tangent vectors in the order of `ravel_pytree(h)`.
+    """
+    if hasattr(cell, "pushforward"):
+        return cell.pushforward(h, x, Q)
+    flat, unravel = ravel_pytree(h)
+    step = lambda flat: ravel_pytree(cell(unravel(flat), x))[0]
+    following, linear = jax.linearize(step, flat)
+    return unravel(following), jax.vmap(linear, in_axes=1, out_axes=1)(Q)
+
+
+def jacobian(cell: Any, h: State, x: Input) -> Float[Array, "dimension dimension"]:
+    r"""$J = \partial h' / \partial h$ as a matrix (never its transpose)."""
+    size = dimension(cell)
+    dtype = jnp.result_type(*jax.tree.leaves(h))
+    return pushforward(cell, h, x, jnp.eye(size, dtype=dtype))[1]
+
+
+def dimension(cell: Any) -> int:
+    """How many real numbers the state holds: 2N for an LSTM of N units."""
+    return sum(leaf.size for leaf in jax.tree.leaves(cell.initial_state()))
+
+
+def output(cell: Any, h: State) -> Float[Array, " outputs"]:
+    """What the next layer or the readout sees of a state."""
+    return cell.output(h) if hasattr(cell, "output") else ravel_pytree(h)[0]
+
+
+def input_size(cell: Any) -> int | None:
+    """How many numbers an input holds, if the cell says so."""
+    return getattr(cell, "input_size", None)

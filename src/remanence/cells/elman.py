@@ -1,0 +1,72 @@
+r"""The classical recurrent cell, $h' = \rho(W_h h + W_x x + b)$."""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from .._types import Frame, Input, Key, Vector
+from .base import AbstractCell
+
+
+def value_and_slope(activation: Callable, z: Vector) -> tuple[Vector, Vector]:
+    r"""$\rho(z)$ and $\rho'(z)$, elementwise; tanh's slope from its value."""
+    if activation is jnp.tanh:
+        y = jnp.tanh(z)
+        return y, 1 - y * y
+    return jax.jvp(activation, (z,), (jnp.ones_like(z),))
+
+
+class Elman(AbstractCell):
+    """`torch.nn.RNN`'s cell, with any elementwise activation.
+
+    >>> import jax.numpy as jnp
+    >>> cell = Elman(W_h=jnp.eye(2), W_x=jnp.ones((2, 1)), activation=jax.nn.relu)
+    >>> cell(jnp.ones(2), -3 * jnp.ones(1)).tolist()
+    [0.0, 0.0]
+    """
+
+    W_h: Float[Array, "units units"]
+    W_x: Float[Array, "units inputs"]
+    b: Float[Array, " units"] | None = None
+    activation: Callable = eqx.field(static=True, default=jnp.tanh)
+
+    @classmethod
+    def init(
+        cls,
+        inputs: int,
+        units: int,
+        *,
+        key: Key,
+        gain: float = 1.0,
+        activation: Callable = jnp.tanh,
+    ) -> "Elman":
+        """Gaussian weights; the spectral radius of `W_h` is about `gain`."""
+        key_h, key_x = jr.split(key)
+        W_h = gain * units**-0.5 * jr.normal(key_h, (units, units))
+        W_x = max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs))
+        return cls(W_h, W_x, jnp.zeros(units), activation)
+
+    def drive(self, h: Vector, x: Input) -> Vector:
+        """The argument of the activation, $W_h h + W_x x + b$."""
+        z = self.W_h @ h
+        if x is not None:
+            z = z + self.W_x @ x
+        return z if self.b is None else z + self.b
+
+    def __call__(self, h: Vector, x: Input) -> Vector:
+        return self.activation(self.drive(h, x))
+
+    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+        following, slope = value_and_slope(self.activation, self.drive(h, x))
+        return following, slope[:, None] * (self.W_h @ Q)
+
+    def initial_state(self) -> Vector:
+        return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
+
+    @property
+    def input_size(self) -> int:
+        return self.W_x.shape[1]

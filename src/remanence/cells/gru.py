@@ -1,0 +1,72 @@
+r"""The gated recurrent unit, in torch's equations and gate order (r, z, n).
+
+$$n = \tanh(W_n x + b_n + r \odot (U_n h + b'_n)), \qquad h' = (1 - z) \odot n + z \odot h$$
+"""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from .._types import Frame, Input, Key, Vector
+from .base import AbstractCell
+
+
+class GRU(AbstractCell):
+    """torch's GRU: the reset gate acts after the product with `W_h`.
+
+    The three blocks of `W_h`, `W_x` and `b` are the reset gate, the update gate
+    and the candidate. `b_n` is the candidate's second bias, inside the reset;
+    the other recurrent biases only add to `b`.
+    """
+
+    W_h: Float[Array, "gates units"]
+    W_x: Float[Array, "gates inputs"]
+    b: Float[Array, " gates"] | None = None
+    b_n: Float[Array, " units"] | None = None
+
+    @classmethod
+    def init(cls, inputs: int, units: int, *, key: Key) -> "GRU":
+        """torch's default: uniform between plus and minus the inverse root of `units`."""
+        key_h, key_x, key_b, key_n = jr.split(key, 4)
+        bound = units**-0.5
+        draw = lambda key, *shape: jr.uniform(key, shape, minval=-bound, maxval=bound)
+        W_h, W_x = draw(key_h, 3 * units, units), draw(key_x, 3 * units, inputs)
+        return cls(W_h, W_x, draw(key_b, 3 * units), draw(key_n, units))
+
+    def __check_init__(self):
+        gates, units = self.W_h.shape
+        if gates != 3 * units:
+            raise ValueError(f"W_h must be 3N x N for a GRU, got {gates} x {units}")
+
+    def _parts(self, h: Vector, x: Input):
+        drive = jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
+        if x is not None:
+            drive = drive + self.W_x @ x
+        if self.b is not None:
+            drive = drive + self.b
+        x_r, x_z, x_n = jnp.split(drive, 3)
+        h_r, h_z, h_n = jnp.split(self.W_h @ h, 3)
+        if self.b_n is not None:
+            h_n = h_n + self.b_n
+        r, z = jax.nn.sigmoid(x_r + h_r), jax.nn.sigmoid(x_z + h_z)
+        return r, z, jnp.tanh(x_n + r * h_n), h_n
+
+    def __call__(self, h: Vector, x: Input) -> Vector:
+        _, z, n, _ = self._parts(h, x)
+        return (1 - z) * n + z * h
+
+    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+        r, z, n, h_n = self._parts(h, x)
+        Q_r, Q_z, Q_n = jnp.split(self.W_h @ Q, 3)
+        scale = lambda v, Z: v[:, None] * Z
+        D_n = scale(r, Q_n) + scale(h_n * r * (1 - r), Q_r)
+        D = scale((1 - z) * (1 - n * n), D_n) + scale((h - n) * z * (1 - z), Q_z)
+        return (1 - z) * n + z * h, D + scale(z, Q)
+
+    def initial_state(self) -> Vector:
+        return jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
+
+    @property
+    def input_size(self) -> int:
+        return self.W_x.shape[1]

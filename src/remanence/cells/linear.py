@@ -1,0 +1,42 @@
+r"""The linear cell of document 000, $h' = W_h h + W_x x$."""
+
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from .._types import Frame, Input, Key, Vector
+from .base import AbstractCell
+
+
+class Linear(AbstractCell):
+    """The simplest memory: no bias and no non-linearity.
+
+    >>> import jax.numpy as jnp
+    >>> cell = Linear(W_h=0.5 * jnp.eye(2), W_x=jnp.ones((2, 1)))
+    >>> cell(jnp.ones(2), jnp.ones(1)).tolist()
+    [1.5, 1.5]
+    """
+
+    W_h: Float[Array, "units units"]
+    W_x: Float[Array, "units inputs"]
+
+    @classmethod
+    def init(cls, inputs: int, units: int, *, key: Key, gain: float = 1.0) -> "Linear":
+        """Gaussian weights; the spectral radius of `W_h` is about `gain`."""
+        key_h, key_x = jr.split(key)
+        W_h = gain * units**-0.5 * jr.normal(key_h, (units, units))
+        return cls(W_h, max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs)))
+
+    def __call__(self, h: Vector, x: Input) -> Vector:
+        drive = self.W_h @ h
+        return drive if x is None else drive + self.W_x @ x
+
+    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+        return self(h, x), self.W_h @ Q
+
+    def initial_state(self) -> Vector:
+        return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
+
+    @property
+    def input_size(self) -> int:
+        return self.W_x.shape[1]

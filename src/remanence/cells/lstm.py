@@ -1,0 +1,90 @@
+r"""The long short-term memory cell, in torch's equations and gate order (i, f, g, o).
+
+$$c' = f \odot c + i \odot g, \qquad h' = o \odot \tanh c'$$
+"""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from .._types import Frame, Input, Key, Vector
+from .base import AbstractCell
+
+
+Pair = tuple[Vector, Vector]
+
+
+class LSTM(AbstractCell):
+    """The state is the pair `(h, c)`: a cell of N units has 2N exponents.
+
+    The four blocks of `W_h`, `W_x` and `b` are the input gate, the forget gate,
+    the candidate and the output gate. torch keeps two biases; only their sum
+    acts, and `b` is that sum.
+    """
+
+    W_h: Float[Array, "gates units"]
+    W_x: Float[Array, "gates inputs"]
+    b: Float[Array, " gates"] | None = None
+
+    @classmethod
+    def init(cls, inputs: int, units: int, *, key: Key) -> "LSTM":
+        """torch's default: uniform between plus and minus the inverse root of `units`."""
+        key_h, key_x, key_b = jr.split(key, 3)
+        bound = units**-0.5
+        draw = lambda key, *shape: jr.uniform(key, shape, minval=-bound, maxval=bound)
+        b = draw(key_b, 4 * units)
+        return cls(draw(key_h, 4 * units, units), draw(key_x, 4 * units, inputs), b)
+
+    def __check_init__(self):
+        gates, units = self.W_h.shape
+        if gates != 4 * units:
+            raise ValueError(f"W_h must be 4N x N for an LSTM, got {gates} x {units}")
+
+    def drive(self, h: Vector, x: Input) -> Float[Array, " gates"]:
+        """The arguments of the four gates, one block after the other."""
+        z = self.W_h @ h
+        if x is not None:
+            z = z + self.W_x @ x
+        return z if self.b is None else z + self.b
+
+    def gates(self, h: Vector, x: Input) -> tuple[Vector, Vector, Vector, Vector]:
+        """Input gate, forget gate, candidate and output gate."""
+        i, f, g, o = jnp.split(self.drive(h, x), 4)
+        sigmoid = jax.nn.sigmoid
+        return sigmoid(i), sigmoid(f), jnp.tanh(g), sigmoid(o)
+
+    def __call__(self, h: Pair, x: Input) -> Pair:
+        hidden, c = h
+        i, f, g, o = self.gates(hidden, x)
+        c = f * c + i * g
+        return o * jnp.tanh(c), c
+
+    def pushforward(self, h: Pair, x: Input, Q: Frame) -> tuple[Pair, Frame]:
+        hidden, c = h
+        i, f, g, o = self.gates(hidden, x)
+        following = f * c + i * g
+        t = jnp.tanh(following)
+        Q_h, Q_c = jnp.split(Q, 2)
+        # One product serves all four gates; the slopes scale its blocks.
+        Z_i, Z_f, Z_g, Z_o = jnp.split(self.W_h @ Q_h, 4)
+        scale = lambda v, Z: v[:, None] * Z
+        D_c = (
+            scale(f, Q_c)
+            + scale(c * f * (1 - f), Z_f)
+            + scale(g * i * (1 - i), Z_i)
+            + scale(i * (1 - g * g), Z_g)
+        )
+        D_h = scale(t * o * (1 - o), Z_o) + scale(o * (1 - t * t), D_c)
+        return (o * t, following), jnp.concatenate([D_h, D_c])
+
+    def output(self, h: Pair) -> Vector:
+        return h[0]
+
+    def initial_state(self) -> Pair:
+        zeros = jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
+        return zeros, zeros
+
+    @property
+    def input_size(self) -> int:
+        return self.W_x.shape[1]

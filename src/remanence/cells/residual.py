@@ -1,0 +1,90 @@
+r"""The weakly coupled residual cell of document 001.
+
+$$h' = R(h) + \gamma\,\rho(W_h h + W_x x + b)$$
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from .._types import Frame, Input, Key, Scalar, Vector
+from .base import AbstractCell
+from .elman import value_and_slope
+
+
+class Residual(AbstractCell):
+    """The residual `R` sets the exponents; `coupling` is the paper's gamma.
+
+    `R` is a matrix, a scalar (that multiple of the identity) or a map of the state.
+
+    >>> import jax.numpy as jnp
+    >>> cell = Residual(0.5, jnp.eye(2), jnp.ones((2, 1)), coupling=0.0)
+    >>> cell(jnp.ones(2), jnp.ones(1)).tolist()
+    [0.5, 0.5]
+    """
+
+    R: Float[Array, "units units"] | Scalar | Callable
+    W_h: Float[Array, "units units"]
+    W_x: Float[Array, "units inputs"]
+    b: Float[Array, " units"] | None = None
+    coupling: Scalar = 1.0
+    activation: Callable = eqx.field(static=True, default=jnp.tanh)
+
+    @classmethod
+    def init(
+        cls,
+        inputs: int,
+        units: int,
+        *,
+        key: Key,
+        residual: Float[Array, "units units"] | Scalar | Callable = 1.0,
+        coupling: Scalar = 0.1,
+        activation: Callable = jnp.tanh,
+    ) -> "Residual":
+        """Gaussian weights of unit gain behind a given residual."""
+        key_h, key_x = jr.split(key)
+        W_h = units**-0.5 * jr.normal(key_h, (units, units))
+        W_x = max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs))
+        return cls(residual, W_h, W_x, jnp.zeros(units), coupling, activation)
+
+    def __check_init__(self):
+        if isinstance(self.coupling, float | int) and not self.coupling >= 0:
+            raise ValueError(f"coupling must not be negative, got {self.coupling}")
+
+    def carried(self, h: Vector) -> Vector:
+        """What the residual alone makes of the state, $R(h)$."""
+        if callable(self.R):
+            return self.R(h)
+        return self.R * h if jnp.ndim(self.R) == 0 else self.R @ h
+
+    def drive(self, h: Vector, x: Input) -> Vector:
+        """The argument of the activation, $W_h h + W_x x + b$."""
+        z = self.W_h @ h
+        if x is not None:
+            z = z + self.W_x @ x
+        return z if self.b is None else z + self.b
+
+    def __call__(self, h: Vector, x: Input) -> Vector:
+        return self.carried(h) + self.coupling * self.activation(self.drive(h, x))
+
+    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+        value, slope = value_and_slope(self.activation, self.drive(h, x))
+        if callable(self.R):
+            carried, linear = jax.linearize(self.R, h)
+            RQ = jax.vmap(linear, in_axes=1, out_axes=1)(Q)
+        else:
+            carried = self.carried(h)
+            RQ = self.R * Q if jnp.ndim(self.R) == 0 else self.R @ Q
+        following = carried + self.coupling * value
+        return following, RQ + (self.coupling * slope)[:, None] * (self.W_h @ Q)
+
+    def initial_state(self) -> Vector:
+        return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
+
+    @property
+    def input_size(self) -> int:
+        return self.W_x.shape[1]

@@ -1,0 +1,1 @@
+"""Any network, one page."""

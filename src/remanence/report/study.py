@@ -1,0 +1,70 @@
+"""A study: one document made executable.
+
+A study is a `Study` record whose `run` takes a configuration and a `Bench` and
+returns an `Outcome`; everything else (claims, pages, files) follows from that.
+"""
+
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .claims import Evidence, Statement
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A picture with its caption and the numbers that are in it.
+
+    `draw` takes no argument and returns a new matplotlib Figure; it is called
+    inside a style (light, dark), so it must not set colours of text, axes or
+    background itself. `data` is an xarray Dataset, or named columns.
+    """
+
+    name: str
+    title: str
+    caption: str
+    draw: Callable[[], Any]
+    data: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Bench:
+    """What a run is given: where to keep its parts, its seed, who to tell."""
+
+    folder: pathlib.Path
+    seed: int = 0
+    profile: str = "quick"
+    tell: Callable[[str], None] = lambda sentence: None
+    """Say one sentence of progress (a stage); sweeps and trainings show their own bars."""
+    quiet: bool = True
+    time_limit: float | None = None
+    on: str | None = None
+    """Where sweeps run: None in process, or the address of a Dask scheduler."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What a run gives back: evidence by statement id, named datasets, figures."""
+
+    evidence: Mapping[str, Evidence]
+    data: Mapping[str, Any]
+    figures: tuple[Figure, ...]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Study:
+    """One document: its statements, its profiles, and how it is run."""
+
+    name: str
+    document: str
+    title: str
+    reference: str
+    statements: tuple[Statement, ...]
+    profiles: Mapping[str, Any]
+    """`quick` and `full`: frozen dataclasses that say everything the run depends on."""
+    run: Callable[[Any, Bench], Outcome]
+    cost: Mapping[str, str]
+    """What each profile costs on two cores, said beforehand."""
+    cell: Callable[[Mapping[str, str], Bench], Mapping[str, Any]] | None = None
+    """Redo one named cell of a published table, if the study has one."""

@@ -1,0 +1,31 @@
+"""Strict settings for every test."""
+
+import os
+
+import hypothesis
+import jax
+import pytest
+
+
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+# The first call compiles, so a deadline would only measure XLA.
+hypothesis.settings.register_profile(
+    "remanence", deadline=None, derandomize=True, max_examples=40
+)
+hypothesis.settings.load_profile("remanence")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave `slow` tests out unless they are asked for by `-m` or RUN_SLOW."""
+    if config.getoption("-m") or os.environ.get("RUN_SLOW"):
+        return
+    fast, slow = [], []
+    for item in items:
+        (slow if item.get_closest_marker("slow") else fast).append(item)
+    config.hook.pytest_deselected(items=slow)
+    items[:] = fast
+
+
+@pytest.fixture
+def key():
+    return jax.random.key(0)
