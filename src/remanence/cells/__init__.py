@@ -10,8 +10,10 @@ from .base import (
 )
 from .diagonal import Diagonal as Diagonal
 from .elman import Elman as Elman
+from .gated_residual import WeaklyCoupled as WeaklyCoupled
 from .gru import GRU as GRU
 from .linear import Linear as Linear
 from .lstm import LSTM as LSTM
 from .residual import Residual as Residual
+from .residual_map import Bent as Bent
 from .stack import Stack as Stack

@@ -1,0 +1,197 @@
+r"""Informed residuals: angles from the data's mean power spectrum, radii from timescales.
+
+$$S(\omega) = \Big\langle \tfrac{1}{T}\Big|\sum_t (s_t - \bar s)\, e^{-i\omega t}\Big|^2 \Big\rangle,
+\qquad r = e^{-1/\tau}$$
+
+The peaks of $S$ are the frequencies at which the data repeats itself; pairs of units
+are given to them in proportion to their amplitude $\sqrt{S}$.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.signal import find_peaks
+
+from .residual_spectrum import even, spectral
+
+
+class PowerSpectrum(eqx.Module):
+    """Mean power at each angular frequency, in radians per step, the mean removed."""
+
+    angles: Float[np.ndarray, " frequencies"]
+    power: Float[np.ndarray, " frequencies"]
+    steps: int
+    """Length of the (longest) sequence."""
+
+
+class InformedResidual(eqx.Module):
+    """A residual matrix and why it is so; `np.asarray` of it is the matrix."""
+
+    R: Float[Array, "units units"]
+    radii: tuple[float, ...]
+    """One a pair of units; the timescale is -1/log(radius)."""
+    angles: tuple[float, ...]
+    """One a pair of units, in radians per step."""
+    peaks: tuple[float, ...]
+    """The angles of the peaks that were used, strongest first."""
+    shares: tuple[int, ...]
+    """How many pairs each peak was given."""
+    spectrum: PowerSpectrum
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.R, dtype=dtype)
+
+    def draw(self) -> Any:
+        """A matplotlib figure: the spectrum with its peaks, and the eigenvalues made of them."""
+        import matplotlib.pyplot as plt
+
+        figure, (left, right) = plt.subplots(
+            1, 2, figsize=(8, 3.4), width_ratios=(3, 2), layout="constrained"
+        )
+        S = self.spectrum
+        left.semilogy(S.angles[1:], S.power[1:], lw=1)
+        at = np.interp(self.peaks, S.angles, S.power)
+        left.plot(self.peaks, at, "o", ms=5, mfc="none", color="C1", label="peaks used")
+        left.set(xlabel="angular frequency (radians per step)", ylabel="mean power")
+        left.legend(frameon=False)
+        turn = np.linspace(0, 2 * np.pi, 200)
+        right.plot(np.cos(turn), np.sin(turn), lw=0.8, color="C7")
+        r, phi = np.array(self.radii), np.array(self.angles)
+        right.plot(r * np.cos(phi), r * np.sin(phi), ".", color="C1")
+        right.plot(r * np.cos(phi), -r * np.sin(phi), ".", color="C1")
+        right.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
+        right.set_title("eigenvalues of R", fontsize="medium")
+        return figure
+
+
+def power_spectrum(data: Any) -> PowerSpectrum:
+    """The mean power spectrum of a data set.
+
+    `data` is one sequence, an array (samples, time) or (samples, time, inputs), or
+    a list of sequences of different lengths; integers are tokens and counted as
+    one-hot vectors.
+
+    >>> wave = np.cos(2 * np.pi * np.arange(64) / 8)
+    >>> spectrum = power_spectrum(wave)
+    >>> round(float(spectrum.angles[spectrum.power.argmax()]), 4)  # 2 pi / 8
+    0.7854
+    """
+    sequences = _sequences(data)
+    steps = max(len(sequence) for sequence in sequences)
+    if steps < 4:
+        raise ValueError(f"a spectrum needs at least 4 steps, got {steps}")
+    power = np.zeros(steps // 2 + 1)
+    for sequence in sequences:
+        deviation = sequence - sequence.mean(0)
+        F = np.fft.rfft(deviation, n=steps, axis=0)
+        power += (np.abs(F) ** 2).sum(1) / len(sequence)
+    if not np.isfinite(power).all():
+        raise ValueError("data must be finite, got NaN or infinity")
+    if not power.any():
+        raise ValueError("data must change in time, got constant sequences")
+    angles = 2 * np.pi * np.fft.rfftfreq(steps)
+    return PowerSpectrum(angles, power / len(sequences), steps)
+
+
+def _sequences(data: Any) -> list[np.ndarray]:
+    """Sequences as (time, inputs) arrays, whatever the data came as."""
+    if isinstance(data, Sequence) and data and np.ndim(data[0]) > 0:
+        parts = [np.asarray(part) for part in data]
+    else:
+        array = np.asarray(data)
+        if array.ndim not in (1, 2, 3) or array.size == 0:
+            raise ValueError(
+                f"data must be (time), (samples, time) or (samples, time, inputs), got shape {array.shape}"
+            )
+        parts = [array] if array.ndim == 1 else list(array)
+    if any(part.ndim not in (1, 2) or not len(part) for part in parts):
+        raise ValueError(
+            "every sequence must be (time) or (time, inputs) and not empty"
+        )
+    if all(np.issubdtype(part.dtype, np.integer) and part.ndim == 1 for part in parts):
+        tokens = np.unique(np.concatenate(parts))
+        if len(tokens) > 512:
+            raise ValueError(
+                f"{len(tokens)} different tokens are too many, at most 512"
+            )
+        parts = [(part[:, None] == tokens) for part in parts]
+    columns = [part[:, None] if part.ndim == 1 else part for part in parts]
+    return [np.asarray(part, float) for part in columns]
+
+
+def spectral_peaks(spectrum: PowerSpectrum, *, most: int) -> np.ndarray:
+    """The angles of the highest local maxima above frequency 0, strongest first.
+
+    A peak must stand out of its surroundings by a factor of 1.5, so that the grain
+    of a spectrum of noise is not mistaken for a period.
+    """
+    logs = np.log(np.maximum(spectrum.power, 1e-12 * spectrum.power.max()))
+    # Frequency 0 has no power by construction; below it the spectrum is mirrored.
+    logs[0] = logs[1:].min()
+    at, _ = find_peaks(np.append(logs, logs.min()), prominence=math.log(1.5))
+    at = at[np.argsort(-logs[at], kind="stable")]
+    return spectrum.angles[at[:most]]
+
+
+def informed_residual(
+    data: Any,
+    units: int = 64,
+    *,
+    timescales: float | int | Sequence[float | int] | None = None,
+    peaks: int = 8,
+) -> InformedResidual:
+    """A residual matrix that listens at the data's own frequencies.
+
+    Each of the `peaks` strongest peaks gets pairs of units in proportion to its
+    amplitude, at least one while they last; within a peak the pairs take the
+    `timescales` (in steps) in turn. By default these run from an eighth of the
+    sequence to the whole of it.
+
+    >>> wave = np.cos(2 * np.pi * np.arange(64) / 8)
+    >>> informed = informed_residual(wave, units=4, timescales=20.0)
+    >>> [round(angle, 4) for angle in informed.angles]
+    [0.7854, 0.7854]
+    """
+    pairs = even(units) // 2
+    if peaks < 1:
+        raise ValueError(f"peaks must be at least 1, got {peaks}")
+    spectrum = power_spectrum(data)
+    if timescales is None:
+        timescales = np.geomspace(
+            max(2.0, spectrum.steps / 8), spectrum.steps, 4
+        ).tolist()
+    taus = np.atleast_1d(np.asarray(timescales, float))
+    if taus.size == 0 or not (np.isfinite(taus).all() and (taus > 0).all()):
+        raise ValueError(
+            f"timescales must be positive numbers of steps, got {timescales}"
+        )
+    found = spectral_peaks(spectrum, most=min(peaks, pairs))
+    if found.size == 0:
+        raise ValueError(
+            "the power spectrum has no peak: take a heterogeneous residual, or more data"
+        )
+    shares = _shares(np.sqrt(np.interp(found, spectrum.angles, spectrum.power)), pairs)
+    angles = np.repeat(found, shares)
+    radii = np.concatenate([np.exp(-1 / np.resize(taus, share)) for share in shares])
+    return InformedResidual(
+        R=spectral(radii.tolist(), angles.tolist()),
+        radii=tuple(radii.tolist()),
+        angles=tuple(angles.tolist()),
+        peaks=tuple(found.tolist()),
+        shares=tuple(shares.tolist()),
+        spectrum=spectrum,
+    )
+
+
+def _shares(weights: np.ndarray, total: int) -> np.ndarray:
+    """`total` things among `weights`, one each first, the rest by largest remainder."""
+    rest = total - len(weights)
+    exact = rest * weights / weights.sum()
+    shares = np.floor(exact).astype(int)
+    order = np.argsort(shares - exact, kind="stable")
+    shares[order[: rest - shares.sum()]] += 1
+    return shares + 1

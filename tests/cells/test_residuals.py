@@ -1,0 +1,88 @@
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from remanence import cells
+from remanence._precision import as_double, double
+
+
+R = 0.9 * jnp.array([[0.8, -0.6], [0.6, 0.8]])
+
+
+def drawn(kind, units, key):
+    return kind.init(2, units, key=key)
+
+
+@pytest.mark.parametrize("kind", [cells.Elman, cells.GRU, cells.LSTM])
+@pytest.mark.parametrize("matrix", [False, True])
+def test_pushforward_is_the_derivative(kind, matrix, key):
+    residual = jnp.kron(jnp.eye(2), R) if matrix else 0.7
+    with double():
+        cell = as_double(
+            cells.WeaklyCoupled(drawn(kind, 4, key), residual, coupling=0.3)
+        )
+        key_h, key_x = jr.split(key)
+        h = jax.tree.map(
+            lambda leaf: jr.normal(key_h, leaf.shape, leaf.dtype), cell.initial_state()
+        )
+        x = jr.normal(key_x, (2,), jnp.float64)
+        flat, unravel = jax.flatten_util.ravel_pytree(h)
+        dense = jax.jacfwd(
+            lambda v: jax.flatten_util.ravel_pytree(cell(unravel(v), x))[0]
+        )(flat)
+        np.testing.assert_allclose(cells.jacobian(cell, h, x), dense, atol=1e-12)
+
+
+def test_round_an_elman_it_is_the_residual_cell(key):
+    inner = drawn(cells.Elman, 2, key)
+    wrapped = cells.WeaklyCoupled(inner, R, coupling=0.2)
+    plain = cells.Residual(R, inner.W_h, inner.W_x, inner.b, 0.2)
+    h, x = jnp.array([0.3, -0.4]), jnp.array([1.0, 2.0])
+    np.testing.assert_allclose(wrapped(h, x), plain(h, x), atol=1e-7)
+
+
+def test_without_coupling_an_lstm_carries_both_its_parts(key):
+    cell = cells.WeaklyCoupled(drawn(cells.LSTM, 2, key), R, coupling=0.0)
+    values = np.linalg.eigvals(cells.jacobian(cell, cell.initial_state(), jnp.ones(2)))
+    np.testing.assert_allclose(np.abs(values), 0.9, atol=1e-6)
+    assert values.shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("activation", "slopes"),
+    [
+        (jnp.tanh, 1 - np.tanh([0.5, -0.5]) ** 2),
+        (jax.nn.relu, [1.0, 0.0]),
+        (jax.nn.leaky_relu, [1.0, 0.01]),
+    ],
+)
+def test_a_bent_residual_has_the_slope_of_its_activation(activation, slopes, key):
+    inner = drawn(cells.Elman, 2, key)
+    bent = cells.Bent(0.5, activation)
+    cell = cells.Residual(bent, inner.W_h, inner.W_x, inner.b, 0.0)
+    J = cells.jacobian(cell, jnp.array([1.0, -1.0]), jnp.zeros(2))
+    np.testing.assert_allclose(J, 0.5 * np.diag(slopes), atol=1e-6)
+
+
+def test_a_bent_residual_turns_before_it_bends():
+    h = jnp.array([1.0, 2.0])
+    np.testing.assert_allclose(cells.Bent(R, jnp.tanh)(h), jnp.tanh(R @ h))
+
+
+def test_what_does_not_fit_is_refused(key):
+    inner = drawn(cells.GRU, 4, key)
+    with pytest.raises(ValueError, match="coupling must not be negative, got -1"):
+        cells.WeaklyCoupled(inner, 0.9, coupling=-1.0)
+    with pytest.raises(ValueError, match=r"R is 2 x 2, but .* parts of \[4\]"):
+        cells.WeaklyCoupled(inner, R)
+    with pytest.raises(ValueError, match="coupling must not be negative"):
+        cells.Residual(0.9, jnp.eye(2), jnp.eye(2), coupling=-0.5)
+
+
+def test_a_wrapped_cell_is_a_pytree_that_trains(key):
+    cell = cells.WeaklyCoupled(drawn(cells.GRU, 4, key), 0.9)
+    gradient = eqx.filter_grad(lambda c: c(c.initial_state(), jnp.ones(2)).sum())(cell)
+    assert float(jnp.abs(gradient.cell.W_x).max()) > 0

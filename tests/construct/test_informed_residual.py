@@ -1,0 +1,91 @@
+import math
+
+import matplotlib.figure
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import remanence as rm
+from remanence import construct
+from remanence.construct.informed_residual import spectral_peaks
+
+
+def waves(*periods, steps=240, samples=1):
+    t = np.arange(steps)
+    return np.stack(
+        [
+            sum(a * np.cos(2 * np.pi * t / p + s) for a, p in periods)
+            for s in range(samples)
+        ]
+    )
+
+
+def test_power_of_a_cosine_is_a_quarter_of_its_length():
+    spectrum = construct.power_spectrum(waves((1.0, 8))[0])
+    at = spectrum.power.argmax()
+    assert spectrum.angles[at] == pytest.approx(2 * np.pi / 8)
+    assert spectrum.power[at] == pytest.approx(240 / 4)
+    assert spectrum.power[0] == pytest.approx(0, abs=1e-20)
+
+
+def test_angles_follow_the_peaks_and_radii_the_timescales():
+    informed = rm.informed_residual(
+        waves((3.0, 8), (1.0, 5), samples=3), units=16, timescales=[10, 100], peaks=2
+    )
+    np.testing.assert_allclose(informed.peaks, [2 * np.pi / 8, 2 * np.pi / 5])
+    assert informed.shares == (6, 2)  # amplitudes 3 : 1
+    values = np.linalg.eigvals(np.asarray(informed))
+    np.testing.assert_allclose(
+        np.sort(np.unique(np.round(-1 / np.log(np.abs(values))))), [10, 100]
+    )
+    np.testing.assert_allclose(
+        np.sort(np.abs(np.angle(values))),
+        np.sort(np.repeat(informed.angles, 2)),
+        atol=1e-5,
+    )
+
+
+def test_ragged_and_token_data_are_heard():
+    ragged = construct.power_spectrum([waves((1.0, 8))[0], waves((1.0, 8))[0][:120]])
+    assert ragged.angles[ragged.power.argmax()] == pytest.approx(2 * np.pi / 8)
+    tokens = construct.power_spectrum(np.arange(90) % 3)
+    assert tokens.angles[tokens.power.argmax()] == pytest.approx(2 * np.pi / 3)
+    channels = np.stack([waves((1.0, 8)), waves((0.1, 3))], axis=-1)
+    peaks = spectral_peaks(construct.power_spectrum(channels), most=2)
+    np.testing.assert_allclose(peaks, [2 * np.pi / 8, 2 * np.pi / 3])
+
+
+def test_the_picture_shows_spectrum_and_eigenvalues():
+    figure = rm.informed_residual(waves((1.0, 8)), units=8).draw()
+    assert isinstance(figure, matplotlib.figure.Figure)
+    assert len(figure.axes) == 2
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"units": 7}, "take 6 or 8"),
+        ({"timescales": -1.0}, "timescales must be positive numbers of steps, got -1"),
+        ({"timescales": math.nan}, "timescales must be positive"),
+        ({"peaks": 0}, "peaks must be at least 1, got 0"),
+    ],
+)
+def test_what_cannot_be_is_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        rm.informed_residual(waves((1.0, 8)), **{"units": 8} | options)
+
+
+def test_bad_data_is_refused():
+    with pytest.raises(ValueError, match="at least 4 steps, got 2"):
+        construct.power_spectrum(np.array([1.0, 2.0]))
+    with pytest.raises(ValueError, match="data must be finite"):
+        construct.power_spectrum(np.array([1.0, np.nan, 2.0, 3.0]))
+    with pytest.raises(ValueError, match="got shape"):
+        construct.power_spectrum(np.zeros((2, 2, 2, 2)))
+    with pytest.raises(ValueError, match="must change in time"):
+        rm.informed_residual(np.ones(64), units=8)
+    impulse = np.zeros(64)
+    impulse[10] = 1.0
+    with pytest.raises(ValueError, match="no peak"):
+        rm.informed_residual(impulse, units=8)
