@@ -1,1 +1,5 @@
-"""Weights learned."""
+"""Weights learned: one loop for every study, and files written whole."""
+
+from .fit import Fit as Fit, fit as fit
+from .loop import trained as trained
+from .whole import written_whole as written_whole

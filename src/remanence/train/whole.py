@@ -1,0 +1,75 @@
+"""A file that is there whole or not at all: write aside, flush, rename, flush the folder.
+
+A reader never sees half a file, and a file once seen survives a power cut: the
+bytes reach the disk before the name does, and the name before we go on.
+"""
+
+import contextlib
+import os
+import pathlib
+import tempfile
+from collections.abc import Callable
+
+
+def written_whole(path: pathlib.Path, content: bytes) -> pathlib.Path:
+    """`path`, now holding `content`; on any failure the old file is untouched."""
+    handle, name = tempfile.mkstemp(
+        prefix=f".{path.name}.", suffix=ASIDE, dir=path.parent
+    )
+    aside = pathlib.Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        between_write_and_rename(aside)
+        os.replace(aside, path)  # noqa: PTH105  (os.replace is what the tests record)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+    _flush_folder(path.parent)
+    return path
+
+
+ASIDE = ".aside"
+"""How the name of an unfinished file ends; such files are never read."""
+
+between_write_and_rename: Callable[[pathlib.Path], None] = lambda aside: None
+"""Called at the most delicate moment; a test waits here to be killed."""
+
+
+def without_leftovers(folder: pathlib.Path) -> pathlib.Path:
+    """`folder`, rid of files that a killed process left unfinished."""
+    for path in folder.glob(f".*{ASIDE}"):
+        path.unlink(missing_ok=True)
+    return folder
+
+
+def _flush_folder(folder: pathlib.Path) -> None:
+    # Some file systems cannot flush a folder; there the rename is all we have.
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def alone_in(folder: pathlib.Path):
+    """A scope in which no other process works in `folder`.
+
+    The lock dies with its process, so a killed run never blocks the next one.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        import fcntl
+    except ImportError:  # no such lock on this system: writes are still whole
+        yield without_leftovers(folder)
+        return
+    with (folder / ".lock").open("wb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ValueError(f"another run is at work in {folder}") from None
+        yield without_leftovers(folder)
