@@ -8,7 +8,7 @@ different verdicts; one test tries them for every statement of every study.
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args
+from typing import Any, get_args, Literal
 
 
 Verdict = Literal["holds", "differs", "refuted", "open"]

@@ -1,0 +1,7 @@
+"""`python -m remanence` does what the command does."""
+
+from .cli import main
+
+
+if __name__ == "__main__":
+    main()

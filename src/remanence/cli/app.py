@@ -1,0 +1,150 @@
+"""The command line's front: which commands there are, and how a run ends.
+
+Exit codes: 0 done, 2 refused with a sentence, 130 interrupted, 1 a bug. Only the
+module of the command that was asked for is imported, so that help needs no JAX.
+"""
+
+import importlib
+import inspect
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Annotated, NoReturn
+
+import typer
+
+from .. import __version__
+
+
+COMMANDS = {
+    "memorize": (
+        "Write a string into the smallest network that repeats it.",
+        'remanence memorize "abracadabra"',
+    ),
+    "checkup": (
+        "How long does a trained network remember, and is it stable? One page.",
+        "remanence checkup model.safetensors --save checkup.html",
+    ),
+    "reproduce": (
+        "Run a study: its claims, measured beside what was published.",
+        "remanence reproduce memorization --profile quick --out results",
+    ),
+    "show": (
+        "The claims that are already in a results folder.",
+        "remanence show memorization --out results",
+    ),
+    "cite": ("The references of a study.", "remanence cite stable-recurrence"),
+    "serve": ("The lab in a browser, on this machine only.", "remanence serve"),
+}
+"""Each command with its sentence and an example; `cli/NAME.py` holds the function."""
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"remanence {__version__}")
+        raise typer.Exit
+
+
+def _front(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Say the version."
+        ),
+    ] = False,
+) -> None:
+    """A laboratory for memory in recurrent networks."""
+
+
+def _unloaded(sentence: str) -> Callable[[], None]:
+    def command() -> None:
+        raise RuntimeError("this command was not loaded")
+
+    command.__doc__ = sentence
+    return command
+
+
+def application(wanted: str | None) -> typer.Typer:
+    """The commands; only the wanted one is imported, the others are named."""
+    app = typer.Typer(
+        name="remanence",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        epilog="Start here:  remanence reproduce memorization",
+    )
+    app.callback()(_front)
+    for name, (sentence, example) in COMMANDS.items():
+        function = (
+            getattr(importlib.import_module(f".{name}", __package__), name)
+            if name == wanted
+            else _unloaded(sentence)
+        )
+        app.command(name, help=_flowing(function), epilog=f"Example:  {example}")(
+            function
+        )
+    return app
+
+
+def _flowing(function: Callable[..., None]) -> str:
+    """A docstring whose paragraphs wrap where the terminal ends, not where we did."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(
+        text if text.startswith(" ") else " ".join(text.split()) for text in paragraphs
+    )
+
+
+def ours(error: BaseException) -> bool:
+    """Was it raised by our own line, as a refusal is? Else it is a bug."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    name = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
+    return name.split(".")[0] == __package__.split(".")[0]
+
+
+def say(sentence: str) -> None:
+    """One sentence on stderr."""
+    indent = " " * (len(sentence) - len(sentence.lstrip(" ")))
+    sys.stderr.write(indent + " ".join(sentence.split()) + "\n")
+
+
+def exit_code(error: BaseException) -> int:
+    """Tell the user what happened, and how the process ends."""
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        say("interrupted")
+        return 130
+    if hasattr(error, "format_message"):  # typer's own refusals of the arguments
+        say(error.format_message())  # pyright: ignore[reportAttributeAccessIssue]
+        return 2
+    if isinstance(error, BrokenPipeError):
+        # Whoever read us has had enough; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    if isinstance(error, OSError) and error.filename is not None:
+        say(f"{error.strerror or error}: {error.filename}")
+        return 2
+    if isinstance(error, OSError) or (isinstance(error, ValueError) and ours(error)):
+        say(str(error))
+        return 2
+    traceback.print_exception(error, file=sys.stderr)
+    say(f"this is a bug in remanence {__version__}: please report the lines above")
+    return 1
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and leave with its exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    wanted = next((word for word in words if not word.startswith("-")), None)
+    try:
+        app = application(wanted)
+        result = app(args=words, prog_name="remanence", standalone_mode=False)
+        sys.stdout.flush()
+        code = result if isinstance(result, int) else 0
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else 1
+    except BaseException as error:
+        code = exit_code(error)
+    sys.exit(code)

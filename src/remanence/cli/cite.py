@@ -1,0 +1,35 @@
+"""`remanence cite`: the references of a study, and of the instrument."""
+
+import json
+import sys
+from typing import Annotated
+
+import typer
+
+
+def cite(
+    study: Annotated[
+        str, typer.Argument(metavar="[STUDY]", help="A study's name, or all.")
+    ] = "all",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on stdout.")
+    ] = False,
+) -> None:
+    """The references of a study, and how to cite the instrument itself."""
+    from .. import __version__
+    from ..studies import STUDIES, study as study_of
+
+    if study != "all" and study not in STUDIES:
+        raise ValueError(
+            f"no study is called {study!r}; there are {', '.join(STUDIES)}, and all"
+        )
+    names = list(STUDIES) if study == "all" else [study]
+    references = {name: study_of(name).reference for name in names}
+    own = f"remanence {__version__}: a laboratory for memory in recurrent networks."
+    if as_json:
+        document = {"studies": references, "remanence": own}
+        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        return
+    for name, reference in references.items():
+        sys.stdout.write(f"{name}\n  {reference}\n")
+    sys.stdout.write(f"remanence\n  {own}\n")

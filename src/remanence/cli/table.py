@@ -1,0 +1,43 @@
+"""The claims table in a terminal: published beside measured, a mark a verdict."""
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+COLOURS = {"holds": "green", "differs": "yellow", "refuted": "red", "open": "dim"}
+MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}
+
+
+def console(stream: Any = None) -> Console:
+    """A console on stdout, or on another stream; wide enough where nobody looks."""
+    stream = stream or sys.stdout
+    width = None if stream.isatty() else 110
+    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+
+
+def claims_table(title: str, claims: Sequence[Any]) -> Table:
+    """A row a claim; everything from outside goes in as plain text."""
+    table = Table(title=Text(title), title_justify="left", expand=True, box=None)
+    for name, ratio in {
+        "claim": None,
+        "statement": 5,
+        "published": 3,
+        "measured": 3,
+    }.items():
+        table.add_column(name, ratio=ratio, overflow="fold", no_wrap=False)
+    table.add_column("verdict", no_wrap=True)
+    for claim in claims:
+        words = Text(f"{MARKS[claim.verdict]} {claim.label}", COLOURS[claim.verdict])
+        cells = (claim.id, claim.statement, claim.published, claim.measured)
+        table.add_row(*(Text(_untexed(cell)) for cell in cells), words)
+    return table
+
+
+def _untexed(text: str) -> str:
+    """A sentence for the terminal: equations without their dollars."""
+    return text.replace("$", "")

@@ -1,0 +1,115 @@
+"""Where a result comes from: the code, the versions, the configuration, the command.
+
+`fingerprint` is what a result depends on. Two results with one fingerprint were
+made by the same lines of code from the same configuration and seed.
+"""
+
+import dataclasses
+import datetime
+import functools
+import hashlib
+import importlib.metadata
+import os
+import pathlib
+import platform
+import sys
+from typing import Any
+
+from .. import __version__
+from .plain import json_bytes, plain
+
+
+PACKAGES = (
+    "jax",
+    "jaxlib",
+    "numpy",
+    "scipy",
+    "equinox",
+    "optax",
+    "diffrax",
+    "cvxpy",
+    "clarabel",
+    "python-flint",
+    "xarray",
+    "zarr",
+    "matplotlib",
+)
+
+
+def configuration(config: Any) -> Any:
+    """A profile's configuration as plain values."""
+    return plain(
+        dataclasses.asdict(config)
+        if dataclasses.is_dataclass(config) and not isinstance(config, type)
+        else config
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions of what the numbers depend on, as far as it is installed."""
+    found = {"python": platform.python_version(), "remanence": __version__}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+@functools.cache
+def source() -> str:
+    """The digest of the package's own source, the two doors left out."""
+    house = pathlib.Path(__file__).parents[1]
+    total = hashlib.sha256()
+    for file in sorted(house.rglob("*.py")):
+        name = file.relative_to(house).as_posix()
+        if not name.startswith(("cli/", "web/")):
+            total.update(name.encode() + b"\0" + file.read_bytes())
+    return total.hexdigest()
+
+
+def _data() -> list[tuple[str, int]]:
+    """Names and sizes of the files that `REMANENCE_DATA` offers."""
+    folder = os.environ.get("REMANENCE_DATA")
+    if not folder:
+        return []
+    root = pathlib.Path(folder)
+    return [
+        (file.relative_to(root).as_posix(), file.stat().st_size)
+        for file in sorted(root.rglob("*"))
+        if file.is_file()
+    ]
+
+
+def fingerprint(name: str, config: Any, seed: int) -> str:
+    """The digest of everything that a study's numbers depend on."""
+    return hashlib.sha256(
+        json_bytes([name, configuration(config), seed, source(), versions(), _data()])
+    ).hexdigest()
+
+
+def provenance(
+    *,
+    name: str,
+    profile: str,
+    config: Any,
+    seed: int,
+    command: str,
+    seconds: float,
+    time_limit: float | None,
+) -> dict[str, Any]:
+    """Everything but the digests of the files, which the store adds."""
+    return {
+        "study": name,
+        "profile": profile,
+        "configuration": configuration(config),
+        "seed": seed,
+        "command": command,
+        "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "seconds": round(seconds, 2),
+        "time_limit": time_limit,
+        "versions": versions(),
+        "machine": platform.machine(),
+        "system": sys.platform,
+        "fingerprint": fingerprint(name, config, seed),
+    }

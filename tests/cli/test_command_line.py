@@ -1,0 +1,279 @@
+"""The command as a user meets it: in its own process, by its words and exit codes."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+SMALL = pathlib.Path(__file__).parents[1] / "small_study.py"
+
+
+def environment(**changes):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("JAX_")}
+    return kept | {"SMALL_STUDY": json.dumps(changes), "PYTHONHASHSEED": "0"}
+
+
+def remanence(*words, changes=None, cwd=None, small=True):
+    command = (
+        [sys.executable, str(SMALL)] if small else [sys.executable, "-m", "remanence"]
+    )
+    return subprocess.run(
+        [*command, *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env=environment(**(changes or {})),
+        timeout=120,
+    )
+
+
+@pytest.fixture(scope="module")
+def everything(tmp_path_factory):
+    """One run of all studies, the second of which has a bug."""
+    out = tmp_path_factory.mktemp("all") / "results"
+    run = remanence(
+        "reproduce",
+        "all",
+        "--out",
+        out,
+        "--json",
+        changes={"fading_memory": {"fail": "by zero"}},
+    )
+    return out, run
+
+
+def test_help_does_not_start_jax():
+    code = (
+        "import sys\n"
+        "from remanence.cli import main\n"
+        "try:\n    main(['--help'])\n"
+        "finally:\n"
+        "    heavy = {'jax', 'numpy', 'xarray', 'matplotlib', 'remanence.report'} & set(sys.modules)\n"
+        "    sys.stderr.write(repr(sorted(heavy)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0 and run.stderr == "[]"
+    for name in ("memorize", "checkup", "reproduce", "show", "cite", "serve"):
+        assert name in run.stdout
+
+
+@pytest.mark.parametrize("name", ["reproduce", "show", "cite"])
+def test_help_of_a_command_shows_an_example_and_needs_no_jax(name):
+    code = (
+        "import sys\nfrom remanence.cli import main\n"
+        f"try:\n    main(['{name}', '--help'])\n"
+        "finally:\n    sys.stderr.write(str('jax' in sys.modules))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0 and run.stderr == "False"
+    assert "Example:" in run.stdout and f"remanence {name}" in run.stdout
+
+
+def test_version_also_by_module():
+    run = remanence("--version", small=False)
+    assert (run.returncode, run.stdout) == (0, "remanence 0.1.0\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["reproduce", "nonsense"], "no study is called 'nonsense'"),
+        (["reproduce"], "Missing argument"),
+        (["nonsense"], "No such command 'nonsense'"),
+        (
+            ["reproduce", "memorization", "--profile", "huge"],
+            "memorization has no profile 'huge'",
+        ),
+        (
+            ["reproduce", "memorization", "--seed", "-1"],
+            "--seed must not be negative, got -1",
+        ),
+        (["reproduce", "memorization", "--seed", "x"], "'x' is not a valid int"),
+        (["reproduce", "memorization", "--time-limit", "soon"], "got 'soon'"),
+        (["reproduce", "memorization", "--time-limit", "-5"], "got '-5'"),
+        (["reproduce", "memorization", "--on", "http://x"], "got 'http://x'"),
+        (["reproduce", "memorization", "--cell", "word"], "got 'word'"),
+        (["reproduce", "all", "--cell", "word=a"], "--cell needs one study"),
+        (
+            ["show", "memorization", "--out", "nowhere"],
+            "nowhere holds no result of memorization",
+        ),
+        (["cite", "nonsense"], "no study is called 'nonsense'"),
+    ],
+)
+def test_a_refusal_is_one_sentence(words, sentence, tmp_path):
+    run = remanence(*words, cwd=tmp_path)
+    assert run.returncode == 2, run.stderr
+    assert sentence in run.stderr and "Traceback" not in run.stderr
+    assert run.stdout == "" and len(run.stderr.strip().splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_failing_study_does_not_lose_the_others(everything):
+    out, run = everything
+    assert run.returncode == 1
+    answer = json.loads(run.stdout)
+    assert answer["failed"] == {"fading-memory": "ZeroDivisionError: by zero"}
+    assert [s["study"] for s in answer["studies"]] == [
+        "memorization",
+        "modular-addition",
+        "shared-representations",
+        "stable-recurrence",
+    ]
+    assert "about a second" in run.stderr  # the cost, said beforehand
+    front = (out / "index.html").read_text()
+    assert "The last run failed: ZeroDivisionError: by zero" in front
+
+
+def test_the_files_are_exactly_those_that_are_promised(everything):
+    out, _ = everything
+    assert sorted(p.name for p in (out / "memorization").iterdir()) == [
+        "claims.json",
+        "data.zarr",
+        "figures",
+        "index.html",
+        "provenance.json",
+    ]
+    claims = json.loads((out / "memorization" / "claims.json").read_text())
+    assert [c["verdict"] for c in claims["claims"]] == [
+        "holds",
+        "holds",
+        "refuted",
+        "open",
+    ]
+    text = (out / "memorization" / "claims.json").read_text()
+    assert str(out) not in text and "20" + "26" not in text
+
+
+def test_the_same_run_gives_the_same_bytes(everything, tmp_path):
+    out, _ = everything
+    run = remanence("reproduce", "memorization", "--out", tmp_path / "twice", "--quiet")
+    assert run.returncode == 0 and run.stderr == ""
+    for name in ("claims.json", "figures/orbit.svg", "figures/orbit.csv"):
+        first, second = (
+            root / "memorization" / name for root in (out, tmp_path / "twice")
+        )
+        assert first.read_bytes() == second.read_bytes()
+
+
+def test_what_is_there_is_read_back_and_what_is_damaged_is_made_again(everything):
+    out, _ = everything
+    run = remanence("reproduce", "modular-addition", "--out", out)
+    assert "read back" in run.stderr and run.returncode == 0
+    claims = out / "modular-addition" / "claims.json"
+    whole = claims.read_bytes()
+    claims.write_bytes(whole[:100])
+    shown = remanence("show", "modular-addition", "--out", out)
+    assert shown.returncode == 2 and "claims.json is damaged" in shown.stderr
+    run = remanence("reproduce", "modular-addition", "--out", out)
+    assert run.returncode == 0 and "claims.json is damaged" in run.stderr
+    assert "computed again" in run.stderr and claims.read_bytes() == whole
+    assert (
+        remanence(
+            "reproduce", "modular-addition", "--out", out, "--seed", 1
+        ).stderr.count("read back")
+        == 0
+    )
+
+
+def test_show_prints_the_table_and_the_document(everything):
+    out, _ = everything
+    table = remanence("show", "memorization", "--out", out)
+    assert table.returncode == 0 and table.stderr == ""
+    assert "refuted (quick)" in table.stdout and "0 wrong symbols" in table.stdout
+    document = json.loads(remanence("show", "--json", "--out", out).stdout)
+    assert len(document["studies"]) == 4
+
+
+def test_cite_prints_the_reference():
+    run = remanence("cite", "memorization")
+    assert run.returncode == 0 and "A document with an & and a <tag>." in run.stdout
+    assert "memorization" in json.loads(remanence("cite", "--json").stdout)["studies"]
+
+
+def test_a_bug_ends_with_one_and_its_traceback(tmp_path):
+    run = remanence(
+        "reproduce",
+        "memorization",
+        "--out",
+        tmp_path,
+        changes={"memorization": {"fail": "oops"}},
+    )
+    assert run.returncode == 1 and "ZeroDivisionError: oops" in run.stderr
+    assert "this is a bug in remanence" in run.stderr
+
+
+def test_a_refusal_inside_a_study_ends_with_two(tmp_path):
+    run = remanence(
+        "reproduce",
+        "memorization",
+        "--out",
+        tmp_path,
+        changes={"memorization": {"fail": "refusal"}},
+    )
+    # The stand-in is not part of the package, so its refusal is taken for a bug.
+    assert run.returncode == 1 and "the word is too long" in run.stderr
+
+
+def test_one_cell_is_one_document(tmp_path):
+    run = remanence(
+        "reproduce", "memorization", "--cell", "word=ab", "--quiet", cwd=tmp_path
+    )
+    assert (run.returncode, json.loads(run.stdout)) == (
+        0,
+        {"value": 0.333333, "word": "ab"},
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path, number):
+    out = tmp_path / "results"
+    process = subprocess.Popen(
+        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out), "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(fading_memory={"wait": 60.0}),
+    )
+    part = out / ".parts" / "fading-memory"
+    begun = time.monotonic()
+    while not list(part.rglob("part.txt")) and time.monotonic() - begun < 100:
+        time.sleep(0.02)
+    time.sleep(0.1)
+    process.send_signal(number)
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert "finished and saved: memorization; fading-memory keeps 1 file" in stderr
+    assert "Traceback" not in stderr
+    assert [s["study"] for s in json.loads(stdout)["studies"]] == ["memorization"]
+    assert list(part.rglob("part.txt"))
+
+
+def test_a_time_limit_stops_the_run(tmp_path):
+    begun = time.monotonic()
+    run = remanence(
+        "reproduce", "memorization", "--out", tmp_path / "r", "--time-limit", "1s",
+        changes={"memorization": {"wait": 60.0}},
+    )  # fmt: skip
+    assert run.returncode == 130 and "time is up" in run.stderr
+    assert time.monotonic() - begun < 60
+
+
+def test_an_out_that_cannot_be_is_refused(tmp_path):
+    (tmp_path / "file").write_text("")
+    run = remanence("reproduce", "memorization", "--out", tmp_path / "file")
+    assert (
+        run.returncode == 2 and "Traceback" not in run.stderr and "file" in run.stderr
+    )
