@@ -17,17 +17,18 @@ def double():
 
 
 def as_double(tree: Tree) -> Tree:
-    """The same pytree with its floating arrays in float64; use inside `double()`."""
-    return jax.tree.map(
-        lambda leaf: (
-            jnp.asarray(np.asarray(leaf), dtype=jnp.float64)
-            if eqx.is_inexact_array_like(leaf)
-            and not isinstance(leaf, float | complex)
-            and not jnp.iscomplexobj(leaf)
-            else leaf
-        ),
-        tree,
-    )
+    """The same pytree with its floating arrays in double; use inside `double()`.
+
+    Python numbers stay as they are: they are double already.
+    """
+
+    def widened(leaf):
+        if not eqx.is_inexact_array(leaf) and not isinstance(leaf, np.inexact):
+            return leaf
+        wide = jnp.complex128 if jnp.iscomplexobj(leaf) else jnp.float64
+        return jnp.asarray(np.asarray(leaf), dtype=wide)
+
+    return jax.tree.map(widened, tree)
 
 
 def as_numpy(tree: Tree) -> Tree:

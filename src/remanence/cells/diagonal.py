@@ -5,6 +5,7 @@ imaginary parts, so that every measurement sees real numbers: $N$ complex units
 have $2N$ exponents, each $\log|a_i|$ twice.
 """
 
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Inexact
@@ -41,9 +42,9 @@ class Diagonal(AbstractCell):
         angle = jr.uniform(key_angle, (units,), maxval=2 * jnp.pi)
         B_re = jr.normal(key_re, (units, inputs))
         B_im = jr.normal(key_im, (units, inputs))
-        gain = jnp.sqrt((1 - r**2) / (2 * max(inputs, 1)))
-        B = gain[:, None] * (B_re + 1j * B_im)
-        return cls(r * jnp.exp(1j * angle), B)
+        gain = jnp.sqrt((1 - r**2) / (2 * max(inputs, 1)))[:, None]
+        B = jax.lax.complex(gain * B_re, gain * B_im)
+        return cls(jax.lax.complex(r * jnp.cos(angle), r * jnp.sin(angle)), B)
 
     def __check_init__(self):
         if jnp.iscomplexobj(self.a) != jnp.iscomplexobj(self.B):

@@ -1,0 +1,115 @@
+r"""Other libraries' names and gate orders, turned into torch's.
+
+| library | LSTM | GRU | matrices |
+|---|---|---|---|
+| torch | i, f, g, o | r, z, n | gates × inputs |
+| keras | i, f, g, o | z, r, n (`reset_after=True`) | inputs × gates |
+| flax | one matrix a gate: `ii if ig io`, `hi hf hg ho` | `ir iz in`, `hr hz hn` | inputs × units |
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .safetensors import Tensors
+
+
+LAYOUTS = ("torch", "keras", "flax")
+
+
+def as_torch(tensors: Tensors, layout: str) -> Tensors:
+    """The same tensors under torch's names and in torch's order."""
+    if layout not in LAYOUTS:
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}, got {layout!r}")
+    named: dict[str, Callable[[Tensors], Tensors]] = {
+        "torch": dict,
+        "keras": _from_keras,
+        "flax": _from_flax,
+    }
+    # Flax and Keras join the parts of a name with either sign.
+    return named[layout]({name.replace("/", "."): t for name, t in tensors.items()})
+
+
+def _from_keras(tensors: Tensors) -> Tensors:
+    layers = [name for name in tensors if _last(name) == "recurrent_kernel"]
+    if not layers:
+        raise ValueError("no recurrent_kernel is in the file; layout='keras' needs one")
+    out: Tensors = {}
+    used: set[str] = set()
+    for depth, name in enumerate(sorted(layers)):
+        prefix = name.removesuffix("recurrent_kernel")
+        W_h, W_x = tensors[name].T, tensors[prefix + "kernel"].T
+        bias = tensors.get(prefix + "bias")
+        used |= {name, prefix + "kernel", prefix + "bias"}
+        units = W_h.shape[1]
+        order = np.arange(W_h.shape[0])
+        if W_h.shape[0] == 3 * units:
+            if bias is not None and bias.ndim == 1:
+                raise ValueError(
+                    "a Keras GRU with reset_after=False has other equations than torch's; "
+                    "one with reset_after=True would do"
+                )
+            z, r, n = np.split(order, 3)
+            order = np.concatenate([r, z, n])
+        out[f"rnn.weight_hh_l{depth}"] = W_h[order]
+        out[f"rnn.weight_ih_l{depth}"] = W_x[order]
+        if bias is not None:
+            b_ih, b_hh = bias if bias.ndim == 2 else (bias, np.zeros_like(bias))
+            out[f"rnn.bias_ih_l{depth}"] = b_ih[order]
+            out[f"rnn.bias_hh_l{depth}"] = b_hh[order]
+    return out | _dense({n: t for n, t in tensors.items() if n not in used})
+
+
+def _from_flax(tensors: Tensors) -> Tensors:
+    gates = {"hi": ("i", "f", "g", "o"), "hr": ("r", "z", "n")}
+    layers = [
+        (name.removesuffix(f"{mark}.kernel"), order)
+        for name in sorted(tensors)
+        for mark, order in gates.items()
+        if name.endswith(f"{mark}.kernel") and _whole(name, f"{mark}.kernel")
+    ]
+    if not layers:
+        raise ValueError(
+            "no hi.kernel (LSTM) or hr.kernel (GRU) is in the file; layout='flax' needs one"
+        )
+    out: Tensors = {}
+    used: set[str] = set()
+    for depth, (prefix, order) in enumerate(layers):
+        for side, short in (("i", "ih"), ("h", "hh")):
+            kernels = [tensors[f"{prefix}{side}{gate}.kernel"].T for gate in order]
+            units = kernels[0].shape[0]
+            empty = np.zeros(units, kernels[0].dtype)
+            biases = [
+                tensors.get(f"{prefix}{side}{gate}.bias", empty) for gate in order
+            ]
+            out[f"rnn.weight_{short}_l{depth}"] = np.concatenate(kernels)
+            out[f"rnn.bias_{short}_l{depth}"] = np.concatenate(biases)
+            used |= {
+                f"{prefix}{side}{g}.{w}" for g in order for w in ("kernel", "bias")
+            }
+    return out | _dense({n: t for n, t in tensors.items() if n not in used})
+
+
+def _dense(tensors: Tensors) -> Tensors:
+    """Dense kernels transposed to torch's `weight`, embeddings as they are."""
+    out: Tensors = {}
+    for name, tensor in tensors.items():
+        stem = name.removesuffix(_last(name))
+        match _last(name):
+            case "kernel":
+                out[stem + "weight"] = tensor.T
+            case "embeddings" | "embedding":
+                out[(stem or "embedding.") + "weight"] = tensor
+            case _:
+                out[name] = tensor
+    return out
+
+
+def _last(name: str) -> str:
+    return name.rsplit(".", 1)[-1]
+
+
+def _whole(name: str, ending: str) -> bool:
+    """Whether `ending` begins at a dot (or at the start) of the name."""
+    stem = name.removesuffix(ending)
+    return stem == "" or stem.endswith(".")

@@ -1,0 +1,114 @@
+"""Our own cells in a safetensors file: tensors by field name, structure as JSON metadata."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import cells
+from .safetensors import Tensors
+
+
+ACTIVATIONS: dict[str, Callable] = {
+    "tanh": jnp.tanh,
+    "relu": jax.nn.relu,
+    "leaky_relu": jax.nn.leaky_relu,
+    "sigmoid": jax.nn.sigmoid,
+    "softplus": jax.nn.softplus,
+}
+NAMES = {function: name for name, function in ACTIVATIONS.items()}
+KINDS = ("Linear", "Diagonal", "Elman", "LSTM", "GRU", "Residual")
+
+
+def described(cell: Any, prefix: str) -> tuple[dict, Tensors]:
+    """The structure of a cell as plain JSON, and its tensors under `prefix`."""
+    if isinstance(cell, cells.Stack):
+        parts = [described(c, f"{prefix}{i}.") for i, c in enumerate(cell.cells)]
+        tensors = {name: t for _, more in parts for name, t in more.items()}
+        return {
+            "kind": "Stack",
+            "cells": [structure for structure, _ in parts],
+        }, tensors
+    kind = type(cell).__name__
+    if kind not in KINDS or type(cell) is not getattr(cells, kind):
+        raise ValueError(
+            f"a cell of kind {kind} has no file format; {', '.join(KINDS)} and Stack have"
+        )
+    structure: dict[str, Any] = {"kind": kind}
+    tensors: Tensors = {}
+    for field in dataclasses.fields(cell):
+        value = getattr(cell, field.name)
+        if eqx.is_array_like(value) and not isinstance(value, float | int):
+            array = np.asarray(value)
+            if np.iscomplexobj(array):
+                tensors[f"{prefix}{field.name}.real"] = np.real(array)
+                tensors[f"{prefix}{field.name}.imag"] = np.imag(array)
+            else:
+                tensors[f"{prefix}{field.name}"] = array
+        elif value is None or isinstance(value, float | int):
+            structure[field.name] = value
+        elif value in NAMES:
+            structure[field.name] = {"function": NAMES[value]}
+        else:
+            raise ValueError(
+                f"{field.name} = {value} has no name in a file; "
+                f"{', '.join(ACTIVATIONS)} have"
+            )
+    return structure, tensors
+
+
+def rebuilt(structure: Any, tensors: Tensors, prefix: str) -> Any:
+    """The cell that `described` wrote; anything else is refused."""
+    if not isinstance(structure, dict) or structure.get("kind") not in (
+        *KINDS,
+        "Stack",
+    ):
+        raise ValueError("the file's metadata does not describe a cell of ours")
+    if structure["kind"] == "Stack":
+        layers = structure.get("cells")
+        if not isinstance(layers, list) or not 0 < len(layers) <= 1000:
+            raise ValueError("the file's metadata describes a stack without cells")
+        return cells.Stack(
+            tuple(rebuilt(s, tensors, f"{prefix}{i}.") for i, s in enumerate(layers))
+        )
+    kind = getattr(cells, structure["kind"])
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        name = f"{prefix}{field.name}"
+        if name in tensors:
+            values[field.name] = jnp.asarray(tensors[name])
+        elif f"{name}.real" in tensors and f"{name}.imag" in tensors:
+            re, im = tensors[f"{name}.real"], tensors[f"{name}.imag"]
+            values[field.name] = jnp.asarray(re + 1j * im)
+        elif field.name in structure:
+            values[field.name] = _plain(structure[field.name], field.name)
+    try:
+        cell = kind(**values)
+        # One step tells whether the shapes fit together.
+        x = None if cell.input_size == 0 else jnp.zeros(cell.input_size, _dtype(cell))
+        jax.eval_shape(cell, cell.initial_state(), x)
+    except (TypeError, AttributeError, IndexError) as error:
+        raise ValueError(
+            f"the file's {structure['kind']} does not fit: {error}"
+        ) from None
+    return cell
+
+
+def _dtype(cell: Any) -> Any:
+    return jax.tree.leaves(cell.initial_state())[0].dtype
+
+
+def _plain(value: Any, name: str) -> Any:
+    if isinstance(value, dict):
+        if value.get("function") not in ACTIVATIONS:
+            raise ValueError(
+                f"{name} names an unknown function, {value.get('function')}"
+            )
+        return ACTIVATIONS[value["function"]]
+    if value is None or (isinstance(value, float | int) and np.isfinite(value)):
+        return value
+    raise ValueError(f"{name} must be a finite number, got {value!r}")

@@ -1,0 +1,88 @@
+"""safetensors files: names, tensors and metadata; a file from outside is only data."""
+
+import json
+import os
+import pathlib
+from collections.abc import Mapping
+
+import numpy as np
+from safetensors import safe_open, SafetensorError
+from safetensors.numpy import save as serialized
+
+
+Tensors = dict[str, np.ndarray]
+LARGEST = 8 * 2**30
+PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
+RECIPE = (
+    "convert it where it was made:\n"
+    "    from safetensors.torch import save_file\n"
+    '    save_file(model.state_dict(), "model.safetensors")'
+)
+
+
+def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
+    """The tensors of a file, as float32 or float64 (integers as they are), and its metadata.
+
+    Pickles are refused unopened; a file that is too large, cut short or malformed
+    is refused with a sentence.
+    """
+    path = pathlib.Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path.name} is a folder; a .safetensors file would do")
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}")
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise ValueError(
+            f"{path.name} holds {size / 2**30:.0f} GiB; at most {LARGEST / 2**30:.0f} are read"
+        )
+    with path.open("rb") as file:
+        opening = file.read(2)
+    if path.suffix.lower() in PICKLES or opening in (b"PK", b"\x80\x02", b"\x80\x04"):
+        raise ValueError(f"{path.name} is a pickle, and no pickle is loaded; {RECIPE}")
+    try:
+        with safe_open(path, framework="np") as file:
+            metadata = dict(file.metadata() or {})
+            tensors = {name: _plain(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, TypeError, MemoryError) as error:
+        raise ValueError(
+            f"{path.name} is not a whole safetensors file: {error}"
+        ) from None
+    return tensors, metadata
+
+
+def _plain(tensor: np.ndarray) -> np.ndarray:
+    """Half precisions widened to float32, which holds them exactly."""
+    if tensor.dtype == np.float64 or tensor.dtype.kind in "iub":
+        return tensor
+    return tensor.astype(np.float32)
+
+
+def write(
+    path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: Mapping
+) -> None:
+    """Write a file whole or not at all."""
+    path = pathlib.Path(path)
+    words = {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in metadata.items()
+    }
+    whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    with partial.open("wb") as file:
+        file.write(serialized(whole, metadata=words))
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+
+
+def finite(tensors: Tensors) -> Tensors:
+    """The same tensors, refused if any holds NaN or infinity."""
+    for name, tensor in tensors.items():
+        if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
+            count = int((~np.isfinite(tensor)).sum())
+            raise ValueError(
+                f"{name} holds {count} values that are NaN or infinite; "
+                "a network with finite weights would do"
+            )
+    return tensors

@@ -1,0 +1,122 @@
+"""torch modules in and out; torch is imported only here, and only when asked for."""
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..cells import Stack
+from ..nets import Recurrent
+from . import state_dict
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise ValueError(
+            "torch is not installed; `pip install remanence[torch]` would do"
+        ) from None
+    return torch
+
+
+def from_torch(
+    module: Any,
+    *,
+    embedding: str | None = None,
+    readout: str | None = None,
+    positions: str = "every",
+) -> Recurrent:
+    """The network in a `torch.nn` RNN, LSTM or GRU, or in a module round one of them.
+
+    An embedding and a linear readout are found by their shapes; `embedding=` and
+    `readout=` name them (an empty string: none).
+    """
+    torch = _torch()
+    if not isinstance(module, torch.nn.Module):
+        raise ValueError(f"a torch.nn.Module would do, got {type(module).__name__}")
+    kinds = (torch.nn.RNNBase, torch.nn.RNNCellBase)
+    inner = [(name, m) for name, m in module.named_modules() if isinstance(m, kinds)]
+    if len(inner) != 1:
+        names = [name or type(m).__name__ for name, m in inner]
+        raise ValueError(f"one recurrent module would do, got {len(inner)}: {names}")
+    prefix, recurrent = inner[0]
+    if getattr(recurrent, "bidirectional", False):
+        raise ValueError(
+            "bidirectional networks are not supported; one direction would do"
+        )
+    if getattr(recurrent, "proj_size", 0):
+        raise ValueError("projected LSTMs are not supported; proj_size=0 would do")
+    tensors = {k: v.detach().cpu().numpy() for k, v in module.state_dict().items()}
+    activation = state_dict.ACTIVATIONS[getattr(recurrent, "nonlinearity", "tanh")]
+    net, _ = state_dict.network(
+        tensors,
+        activation=activation,
+        prefix=prefix,
+        embedding=embedding,
+        readout=readout,
+        positions=positions,
+    )
+    return net
+
+
+def to_torch(net: Any) -> Any:
+    """The torch module that computes the same, time first.
+
+    A bare cell becomes `torch.nn.RNN`, `LSTM` or `GRU`; with an embedding or a
+    readout, a module with those three parts (`embedding`, `rnn`, `readout`).
+    """
+    torch = _torch()
+    net = net if isinstance(net, Recurrent) else Recurrent(net)
+    kind = state_dict.kind_of(net.cell)
+    if kind is None:
+        raise ValueError(
+            f"torch has no module for {type(net.cell).__name__}; "
+            "Elman (tanh or ReLU), LSTM, GRU and stacks of one kind have one"
+        )
+    layers = net.cell.cells if isinstance(net.cell, Stack) else (net.cell,)
+    first = layers[0]
+    options: dict[str, Any] = {"num_layers": len(layers), "bias": first.b is not None}
+    if kind == "rnn":
+        options["nonlinearity"] = "tanh" if first.activation is jnp.tanh else "relu"
+    make = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[kind]
+    tensor = lambda array: torch.from_numpy(np.array(array))
+    dtype = tensor(first.W_h).dtype
+    rnn = make(first.W_x.shape[1], first.W_h.shape[1], dtype=dtype, **options)
+    parts = {k: tensor(v) for k, v in state_dict.tensors_of(net.cell).items()}
+    rnn.load_state_dict(parts, strict=True)
+    if net.embedding is None and net.W_y is None:
+        return rnn
+    return _with_ends(torch, rnn, net, tensor)
+
+
+def _with_ends(torch: Any, rnn: Any, net: Recurrent, tensor: Any) -> Any:
+    class RecurrentNetwork(torch.nn.Module):
+        """Embedding, recurrent module, readout at every step or at the last."""
+
+        def __init__(self):
+            super().__init__()
+            self.embedding = self.readout = None
+            if net.embedding is not None:
+                rows = tensor(net.embedding)
+                self.embedding = torch.nn.Embedding.from_pretrained(rows, freeze=False)
+            self.rnn = rnn
+            if net.W_y is not None:
+                outputs, units = net.W_y.shape
+                dtype = tensor(net.W_y).dtype
+                bias = net.b_y is not None
+                self.readout = torch.nn.Linear(units, outputs, bias=bias, dtype=dtype)
+                with torch.no_grad():
+                    self.readout.weight.copy_(tensor(net.W_y))
+                    if bias:
+                        self.readout.bias.copy_(tensor(net.b_y))
+
+        def forward(self, xs: Any) -> Any:
+            if self.embedding is not None:
+                xs = self.embedding(xs)
+            states, _ = self.rnn(xs)
+            if net.readout == "last":
+                states = states[-1]
+            return states if self.readout is None else self.readout(states)
+
+    return RecurrentNetwork()

@@ -1,0 +1,245 @@
+"""Weights in and out: round trips, other libraries' orders, refusals."""
+
+import json
+import pathlib
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+import torch_cases
+from safetensors.numpy import save_file
+
+from remanence import cells, formats, nets
+from remanence.formats import safetensors
+
+
+def drawn(kind, key, layers=1, **options):
+    make = {"rnn": cells.Elman, "lstm": cells.LSTM, "gru": cells.GRU}[kind]
+    keys = jr.split(key, layers + 1)
+    parts = tuple(make.init(3 if i == 0 else 5, 5, key=keys[i]) for i in range(layers))
+    cell = parts[0] if layers == 1 else cells.Stack(parts)
+    return nets.Recurrent.init(cell, outputs=2, key=keys[-1], **options)
+
+
+@pytest.mark.parametrize("case", torch_cases.CASES)
+def test_a_torch_state_dict_is_read_by_its_shapes_alone(case, tmp_path):
+    tensors = torch_cases.stored(case)
+    outputs = tensors.pop("outputs")
+    path = tmp_path / "model.safetensors"
+    save_file(tensors, path)
+    activation = "relu" if case.startswith("RELU") else None
+    net = formats.load(path, activation=activation, quiet=True)
+    xs = jnp.asarray(torch_cases.inputs(case))
+    np.testing.assert_allclose(net(xs), outputs, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+@pytest.mark.parametrize("layers", [1, 3])
+def test_a_saved_network_comes_back_to_the_bit(kind, layers, key, tmp_path):
+    net = drawn(kind, key, layers, tokens=7, readout="last")
+    path = tmp_path / "net.safetensors"
+    formats.save(net, path)
+    back = formats.load(path, quiet=True)
+    assert eqx.tree_equal(net, back)
+
+
+def residual(key):
+    R = jr.normal(key, (4, 4))
+    return cells.Residual.init(2, 4, key=key, residual=R, coupling=0.25)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda key: cells.Linear.init(2, 4, key=key),
+        lambda key: cells.Diagonal.init(2, 4, key=key),
+        lambda key: cells.Residual.init(
+            2, 4, key=key, residual=0.9, activation=jax.nn.relu
+        ),
+        residual,
+        lambda key: cells.Elman.init(2, 4, key=key, activation=jax.nn.sigmoid),
+        lambda key: cells.Stack(
+            (cells.Linear.init(2, 3, key=key), cells.GRU.init(3, 4, key=key))
+        ),
+    ],
+)
+def test_our_other_cells_have_a_file_format_too(make, key, tmp_path):
+    net = nets.Recurrent.init(make(key), outputs=3, key=key)
+    path = tmp_path / "net.safetensors"
+    formats.save(net, path)
+    assert eqx.tree_equal(net, formats.load(path, quiet=True))
+
+
+def test_names_of_the_users_choosing(key, tmp_path):
+    net = drawn("lstm", key, tokens=7)
+    path = tmp_path / "net.safetensors"
+    formats.save(net, path, names={"rnn": "lstm", "readout": "decoder"})
+    tensors, _ = safetensors.read(path)
+    assert {"lstm.weight_ih_l0", "decoder.weight", "embedding.weight"} < set(tensors)
+    assert eqx.tree_equal(net, formats.load(path, quiet=True))
+
+
+def test_what_was_assumed_is_printed(key, tmp_path, capsys):
+    path = tmp_path / "net.safetensors"
+    save_file(
+        {
+            k: np.asarray(v)
+            for k, v in formats.state_dict.tensors_of(drawn("rnn", key).cell).items()
+        },
+        path,
+    )
+    formats.load(path)
+    assert "activation tanh" in capsys.readouterr().err
+
+
+def test_keras_order_is_turned_into_torchs(key, tmp_path):
+    net = drawn("gru", key)
+    r, z, n = (np.asarray(m) for m in np.split(np.asarray(net.cell.W_h), 3))
+    a, b, c = (np.asarray(m) for m in np.split(np.asarray(net.cell.W_x), 3))
+    b_r, b_z, b_n = np.split(np.asarray(net.cell.b), 3)
+    zeros = np.zeros(5, np.float32)
+    path = tmp_path / "keras.safetensors"
+    bias = np.stack(
+        [np.concatenate([b_z, b_r, b_n]), np.concatenate([zeros, zeros, net.cell.b_n])]
+    )
+    save_file(
+        {
+            "gru/kernel": np.ascontiguousarray(np.concatenate([b, a, c]).T),
+            "gru/recurrent_kernel": np.ascontiguousarray(np.concatenate([z, r, n]).T),
+            "gru/bias": bias,
+            "dense/kernel": np.ascontiguousarray(np.asarray(net.W_y).T),
+            "dense/bias": np.asarray(net.b_y),
+        },
+        path,
+    )
+    assert eqx.tree_equal(net, formats.load(path, layout="keras", quiet=True))
+    flat = {
+        "gru/kernel": np.ones((3, 15), np.float32),
+        "gru/recurrent_kernel": np.ones((5, 15), np.float32),
+        "gru/bias": np.ones(15, np.float32),
+    }
+    save_file(flat, path)
+    with pytest.raises(ValueError, match="reset_after=False"):
+        formats.load(path, layout="keras", quiet=True)
+
+
+@pytest.mark.parametrize(("kind", "order"), [("lstm", "ifgo"), ("gru", "rzn")])
+def test_flax_matrices_are_joined(kind, order, key, tmp_path):
+    net = drawn(kind, key)
+    cell, tensors = net.cell, {}
+    for i, gate in enumerate(order):
+        rows = slice(5 * i, 5 * i + 5)
+        tensors[f"cell/i{gate}/kernel"] = np.ascontiguousarray(
+            np.asarray(cell.W_x[rows]).T
+        )
+        tensors[f"cell/h{gate}/kernel"] = np.ascontiguousarray(
+            np.asarray(cell.W_h[rows]).T
+        )
+        side = "h" if kind == "lstm" else "i"
+        tensors[f"cell/{side}{gate}/bias"] = np.asarray(cell.b[rows])
+    if kind == "gru":
+        tensors["cell/hn/bias"] = np.asarray(cell.b_n)
+    tensors["out/kernel"] = np.ascontiguousarray(np.asarray(net.W_y).T)
+    tensors["out/bias"] = np.asarray(net.b_y)
+    path = tmp_path / "flax.safetensors"
+    save_file(tensors, path)
+    assert eqx.tree_equal(net, formats.load(path, layout="flax", quiet=True))
+
+
+def rnn(**more):
+    base = {
+        "weight_ih_l0": np.ones((4, 3), np.float32),
+        "weight_hh_l0": np.ones((4, 4), np.float32),
+    }
+    return base | {k: np.asarray(v, np.float32) for k, v in more.items()}
+
+
+@pytest.mark.parametrize(
+    ("tensors", "words"),
+    [
+        ({"a": np.ones(3, np.float32)}, "no weight_ih_l0 is among the tensors"),
+        (rnn(weight_ih_l0_reverse=np.ones((4, 3))), "bidirectional"),
+        (rnn(weight_hr_l0=np.ones((2, 4))), "projected"),
+        (rnn(weight_hh_l0=np.full((4, 4), np.nan)), "16 values that are NaN"),
+        (
+            rnn(weight_hh_l0=np.ones((8, 4)), weight_ih_l0=np.ones((8, 3))),
+            "N, 3N or 4N rows",
+        ),
+        (rnn(weight_hh_l0=np.ones((5, 4))), "as many rows"),
+        (rnn(bias_ih_l0=np.ones(4)), "two biases"),
+        ({"weight_ih_l0": np.ones((4, 3), np.float32)}, "weight_hh_l0 is missing"),
+        (
+            {f"{p}.{k}": v for p in "ab" for k, v in rnn().items()},
+            "several recurrent modules",
+        ),
+        (
+            rnn(**{"x.weight": np.ones((9, 3)), "y.weight": np.ones((8, 3))}),
+            "embedding may be any of",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_a_sentence(tensors, words, tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_file(tensors, path)
+    with pytest.raises(ValueError, match=words):
+        formats.load(path, quiet=True)
+
+
+def test_pickles_are_refused_unopened(tmp_path):
+    path = tmp_path / "model.pt"
+    path.write_bytes(b"PK\x03\x04")
+    with pytest.raises(ValueError, match="no pickle is loaded; convert it"):
+        formats.load(path)
+    disguised = tmp_path / "model.safetensors"
+    disguised.write_bytes(b"\x80\x04" + bytes(100))
+    with pytest.raises(ValueError, match="no pickle is loaded"):
+        formats.load(disguised)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x00", bytes(64), b"\xff" * 64, b"\x10" + bytes(7) + b"{" * 16]
+)
+def test_a_malformed_file_is_refused(content, tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="not a whole safetensors file"):
+        formats.load(path)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "[1]",
+        "{",
+        '{"cell": 3}',
+        '{"cell": {"kind": "Elman"}}',
+        '{"cell": {"kind": "Stack", "cells": []}}',
+        '{"positions": "never"}',
+        '{"activation": 3}',
+        json.dumps({"cell": {"kind": "Linear", "W_h": 1.0, "W_x": 2.0}}),
+    ],
+)
+def test_strange_metadata_is_refused(said, tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_file(rnn(), path, metadata={"remanence": said})
+    with pytest.raises(ValueError, match=r"[a-z]"):
+        formats.load(path, quiet=True)
+
+
+def test_missing_file_and_folder(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        formats.load(tmp_path / "none.safetensors")
+    with pytest.raises(ValueError, match="is a folder"):
+        formats.load(tmp_path)
+
+
+def test_a_network_with_nan_is_not_saved(key, tmp_path):
+    net = drawn("gru", key)
+    broken = eqx.tree_at(lambda n: n.W_y, net, net.W_y * jnp.nan)
+    path = pathlib.Path(tmp_path / "x.safetensors")
+    with pytest.raises(ValueError, match="NaN"):
+        formats.save(broken, path)
+    assert not path.exists()
