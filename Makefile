@@ -1,0 +1,48 @@
+# From nothing but Python 3.11+ and make:
+#   make run      set up, then run the quick profile of all five studies
+#   make test     set up, then pass the tests
+
+PYTHON ?= $(shell for v in python3.11 python3.12 python3.13 python3 python; do \
+	$$v -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$v && break; done)
+VENV ?= .venv
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.installed
+
+.DELETE_ON_ERROR:
+.PHONY: run test setup lint types docs mutants bench slow clean
+
+run: $(STAMP)
+	$(BIN)/remanence reproduce all
+
+test: $(STAMP)
+	OMP_NUM_THREADS=1 XLA_FLAGS=--xla_cpu_multi_thread_eigen=false \
+		$(BIN)/python -m pytest -q -n auto --dist loadfile
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "remanence needs Python 3.11 or newer; none was found" >&2; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[dev,web,cluster]"
+	@touch $(STAMP)
+
+slow: $(STAMP)
+	$(BIN)/python -m pytest -q -m slow
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(STAMP)
+	$(BIN)/pyright
+
+docs: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src \
+		--doctest-glob='*.md' README.md docs
+
+mutants: $(STAMP)
+	$(BIN)/python tests/mutants/run.py
+
+clean:
+	rm -rf $(VENV) results dist
