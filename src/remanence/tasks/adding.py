@@ -1,0 +1,36 @@
+r"""The adding problem: two of $T$ numbers are marked, $y = u_i + u_j$ is asked for at the end.
+
+Hochreiter & Schmidhuber 1997. One mark falls in the first half and one in the
+second. Always answering 1 gives the mean square error $2/12 = 1/6$.
+"""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from .._types import Key
+
+
+BASELINE = 1 / 6
+"""Mean square error of the best answer that remembers nothing."""
+
+
+def adding(
+    samples: int, length: int, *, key: Key
+) -> tuple[Float[Array, "samples length 2"], Float[Array, " samples"]]:
+    """Sequences of (number, mark) and the sum of the two marked numbers.
+
+    >>> xs, y = adding(3, 10, key=jr.key(0))
+    >>> bool(jnp.allclose((xs[..., 0] * xs[..., 1]).sum(1), y, atol=1e-6))
+    True
+    """
+    if length < 2:
+        raise ValueError(f"length must be at least 2, got {length}")
+    key_u, key_first, key_second = jr.split(key, 3)
+    u = jr.uniform(key_u, (samples, length))
+    half = length // 2
+    first = jr.randint(key_first, (samples,), 0, half)
+    second = jr.randint(key_second, (samples,), half, length)
+    marks = jax.nn.one_hot(first, length) + jax.nn.one_hot(second, length)
+    return jnp.stack([u, marks], axis=-1), (u * marks).sum(1)

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from remanence import construct, tasks
+from remanence.tasks import download
+
+
+def test_digits_are_whole_and_in_range():
+    task = tasks.pixels()
+    assert task.train_x.shape == (1297, 64, 1)
+    assert task.test_x.shape == (500, 64, 1)
+    assert task.side == 8
+    assert task.train_x.min() == 0
+    assert task.train_x.max() == 1
+    assert set(task.test_y) == set(range(10))
+
+
+def test_a_permutation_only_reorders():
+    plain, permuted = tasks.pixels(), tasks.pixels(permuted=3)
+    np.testing.assert_array_equal(
+        np.sort(plain.train_x, axis=1), np.sort(permuted.train_x, axis=1)
+    )
+    assert not np.array_equal(plain.train_x, permuted.train_x)
+    np.testing.assert_array_equal(permuted.train_x, tasks.pixels(permuted=3).train_x)
+    other = tasks.pixels(permuted=4)
+    assert not np.array_equal(other.train_x, permuted.train_x)
+
+
+def test_the_period_is_a_row_and_permuting_takes_it_away():
+    strongest = lambda task: construct.power_spectrum(task.train_x)
+    plain, permuted = (strongest(tasks.pixels(permuted=p)) for p in (None, 0))
+    assert plain.angles[plain.power.argmax()] == pytest.approx(2 * np.pi / 8)
+    contrast = lambda s: s.power.max() / np.median(s.power[1:])
+    assert contrast(plain) > 10 > 5 > contrast(permuted)
+
+
+def test_shrinking_averages_squares():
+    plain, small = tasks.pixels(), tasks.pixels(shrink=2)
+    assert small.side == 4
+    square = plain.train_x[0].reshape(8, 8)[:2, :2].mean()
+    assert small.train_x[0, 0, 0] == pytest.approx(square)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"shrink": 3}, "shrink must divide 8, got 3"),
+        ({"samples": 0}, "samples must be from 1 to 1297, got 0"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        tasks.pixels(**options)
+
+
+def test_missing_mnist_says_where_it_is_looked_for(monkeypatch, tmp_path):
+    def offline(name, home, digest):
+        raise OSError("no route")
+
+    monkeypatch.setattr(download, "_downloaded", offline)
+    monkeypatch.setenv("REMANENCE_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="8 x 8 digits need no download") as why:
+        tasks.pixels("mnist")
+    assert str(tmp_path) in str(why.value)
+    assert "mnist/train-images-idx3-ubyte.gz" in str(why.value)
+    monkeypatch.delenv("REMANENCE_DATA")
+    with pytest.raises(FileNotFoundError, match=r"REMANENCE_DATA \(not set\)"):
+        tasks.pixels("mnist")
+
+
+def test_a_file_of_another_content_is_refused(monkeypatch, tmp_path):
+    (tmp_path / "mnist").mkdir()
+    (tmp_path / "mnist" / "train-images-idx3-ubyte.gz").write_bytes(b"not it")
+    monkeypatch.setenv("REMANENCE_DATA", str(tmp_path))
+    with pytest.raises(ValueError, match="SHA-256 should start with 440fcabf73cc"):
+        tasks.pixels("mnist")
+    with pytest.raises(ValueError, match="no data file is called 'cifar'"):
+        tasks.data_file("cifar")
+
+
+@pytest.mark.paper
+def test_mnist_peaks_at_its_row():
+    try:
+        task = tasks.pixels("mnist", samples=2000)
+    except FileNotFoundError as error:
+        pytest.skip(str(error))
+    assert task.test_x.shape == (10_000, 784, 1)
+    spectrum = construct.power_spectrum(task.train_x)
+    assert spectrum.angles[spectrum.power.argmax()] == pytest.approx(2 * np.pi / 28)
