@@ -1,0 +1,58 @@
+r"""A network that hears what it says: $x_{i+1} = \mathrm{onehot}(\arg\max(W_y h_i + b_y))$.
+
+With $h_i = \phi(h_{i-1}, x_i)$ for any cell $\phi$. The first input $x_1$ is the
+token `first`; a network that starts from zero hears `<START>` there.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+from .._types import State
+from ..cells import input_size, output
+
+
+class Generator(eqx.Module):
+    """A cell, an affine readout, and where to begin.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Linear
+    >>> flip = Linear(W_h=-jnp.eye(1), W_x=jnp.zeros((1, 2)))
+    >>> net = Generator(flip, jnp.array([[1.0], [-1.0]]), jnp.zeros(2), jnp.ones(1))
+    >>> net.emissions(4).tolist()
+    [1, 0, 1, 0]
+    """
+
+    cell: Any
+    W_y: Any
+    b_y: Float[Array, " outputs"]
+    h_0: State
+    first: int = eqx.field(static=True, default=0)
+
+    def read(self, h: State) -> Float[Array, " outputs"]:
+        """The logits of a state."""
+        return self.W_y @ output(self.cell, h) + self.b_y
+
+    def heard(self, token: Int[Array, ""] | int) -> Float[Array, " inputs"]:
+        """The one-hot vector of a token."""
+        size = input_size(self.cell) or self.b_y.size
+        return jax.nn.one_hot(token, size, dtype=self.b_y.dtype)
+
+    def emissions(self, steps: int) -> Int[Array, " time"]:
+        """The indices of the first `steps` symbols that the network says."""
+
+        def step(at: tuple[State, Array], _: None) -> tuple[tuple[State, Array], Array]:
+            h, token = at
+            h = self.cell(h, self.heard(token))
+            said = jnp.argmax(self.read(h))
+            return (h, said), said
+
+        first = jnp.argmax(self.heard(self.first))
+        return jax.lax.scan(step, (self.h_0, first), None, length=steps)[1]
+
+    def said(self, h: State) -> Float[Array, " inputs"]:
+        """What the network hears after a state."""
+        return self.heard(jnp.argmax(self.read(h)))

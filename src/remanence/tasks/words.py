@@ -1,0 +1,155 @@
+r"""Words over any alphabet, $w_{t+p} = w_t$: their true period, their necklaces.
+
+A `str` is a sequence of code points. `START` and `END` are objects, so the
+characters "<START>" inside a string mean nothing but themselves.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
+
+
+class Token:
+    """A mark that is no character: equal to nothing but itself."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+START = Token("<START>")
+END = Token("<END>")
+
+
+@dataclasses.dataclass(frozen=True)
+class Word:
+    """One period of what is to be remembered.
+
+    `indices` point into `alphabet`; `given` is how many symbols the caller wrote,
+    which may be several periods. `text` says that symbols are joined to a `str`.
+    """
+
+    indices: tuple[int, ...]
+    alphabet: tuple[Hashable, ...]
+    given: int
+    text: bool
+    end: bool
+
+    @property
+    def period(self) -> int:
+        return len(self.indices)
+
+    @property
+    def pattern(self) -> tuple[int, ...]:
+        """The word up to a renaming of its symbols: numbered as they appear."""
+        return relabelled(self.indices)
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The alphabet's indices in the order in which the word first uses them."""
+        return tuple(dict.fromkeys(self.indices))
+
+    def joined(self, indices: Sequence[int]) -> str | tuple[Hashable, ...]:
+        """Emitted indices as the caller's kind of sequence, cut before `END`."""
+        symbols = [self.alphabet[k] for k in indices]
+        if END in symbols:
+            symbols = symbols[: symbols.index(END)]
+        return "".join(map(str, symbols)) if self.text else tuple(symbols)
+
+
+def word(
+    symbols: str | Sequence[Hashable],
+    *,
+    alphabet: str | Sequence[Hashable] | None = None,
+    end: bool = False,
+) -> Word:
+    """The word that a sequence of symbols repeats, over its own or a given alphabet.
+
+    >>> word("abcabc").period
+    3
+    >>> word("abc", end=True).alphabet
+    ('a', 'b', 'c', <END>)
+    """
+    spelled = tuple(symbols)
+    if not spelled:
+        raise ValueError("a word must hold at least one symbol, got an empty one")
+    if START in spelled or END in spelled:
+        raise ValueError("START and END are set by keyword, not inside the word")
+    letters = tuple(dict.fromkeys(spelled if alphabet is None else alphabet))
+    strange = [symbol for symbol in dict.fromkeys(spelled) if symbol not in letters]
+    if strange:
+        raise ValueError(f"the alphabet does not hold {strange[0]!r}")
+    if alphabet is not None and len(letters) != len(tuple(alphabet)):
+        raise ValueError("the alphabet names a symbol twice")
+    text = isinstance(symbols, str)
+    given = len(spelled)
+    if end:
+        spelled, letters = (*spelled, END), (*letters, END)
+    at = {symbol: k for k, symbol in enumerate(letters)}
+    indices = tuple(at[symbol] for symbol in spelled)
+    return Word(indices[: true_period(indices)], letters, given, text, end)
+
+
+def true_period(indices: Sequence[int]) -> int:
+    """The least p that divides the length and after which the sequence repeats.
+
+    >>> true_period([0, 1, 0, 1]), true_period([0, 1, 0])
+    (2, 3)
+    """
+    # The border array of Knuth, Morris and Pratt: linear, also for long words.
+    border = [0] * len(indices)
+    k = 0
+    for i in range(1, len(indices)):
+        while k and indices[i] != indices[k]:
+            k = border[k - 1]
+        k += indices[i] == indices[k]
+        border[i] = k
+    shift = len(indices) - border[-1]
+    return shift if len(indices) % shift == 0 else len(indices)
+
+
+def relabelled(indices: Sequence[int]) -> tuple[int, ...]:
+    """The same sequence, its values numbered in the order of their appearance."""
+    names: dict[int, int] = {}
+    return tuple(names.setdefault(k, len(names)) for k in indices)
+
+
+def necklaces(period: int) -> Iterator[tuple[int, ...]]:
+    """Binary words of exactly this period, one for each class under rotation and
+    complement.
+
+    >>> [sum(1 for _ in necklaces(p)) for p in (6, 7, 8, 9)]
+    [5, 9, 16, 28]
+    """
+    full = (1 << period) - 1
+    shifts = range(period)
+    for code in range(1 << max(period - 1, 0)):
+        turns = [(code << s | code >> (period - s)) & full for s in shifts]
+        if code > min(turns) or len(set(turns)) < period:
+            continue
+        if code > min(full ^ turn for turn in turns):
+            continue
+        yield tuple(code >> (period - 1 - i) & 1 for i in shifts)
+
+
+def drawn(
+    count: int, *, lengths: tuple[int, int], letters: tuple[int, int], seed: int
+) -> Iterator[str]:
+    """Random strings, their length and alphabet size uniform in the given ranges;
+    half of them over letters outside ASCII."""
+    rng = np.random.default_rng(seed)
+    plain, far = "abcdefgh", "éßλж語🎈¬\u0301"
+    for _ in range(count):
+        n = int(rng.integers(letters[0], letters[1] + 1))
+        length = int(rng.integers(lengths[0], lengths[1] + 1))
+        source = plain if rng.integers(2) else far
+        yield "".join(source[k] for k in rng.integers(n, size=length))
+
+
+def words(letters: int, length: int) -> Iterator[tuple[int, ...]]:
+    """Every word of that length over that many letters."""
+    return itertools.product(range(letters), repeat=length)
