@@ -1,1 +1,4 @@
-"""Many runs as one."""
+"""Many runs as one: grids of lanes, computed in chunks, stored as they end."""
+
+from .store import opened_store as opened_store, Store as Store
+from .sweep import sweep as sweep, Unfinished as Unfinished

@@ -62,7 +62,7 @@ def _plain(leaf: Any) -> np.ndarray:
         leaf = jax.random.key_data(leaf)
     array = np.array(leaf)  # a copy: contiguous, and ours
     if np.iscomplexobj(array):
-        array = np.stack([array.real, array.imag], axis=-1)
+        array = np.stack([np.real(array), np.imag(array)], axis=-1)
     return array
 
 

@@ -67,7 +67,7 @@ def fit(
     >>> import jax.numpy as jnp, jax.random as jr, optax
     >>> loss = lambda w, batch, key: ((w - 3.0) ** 2).sum()
     >>> done = fit(jnp.zeros(2), loss, optax.sgd(0.25), steps=40, key=jr.key(0), every=20)
-    >>> done.model.round(3).tolist(), done.history.step.values.tolist()
+    >>> [round(w, 3) for w in done.model.tolist()], done.history.step.values.tolist()
     ([3.0, 3.0], [20, 40])
     """
     checked(steps, every)

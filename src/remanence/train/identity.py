@@ -16,11 +16,23 @@ import types
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 
 PACKAGE = pathlib.Path(__file__).parents[1]
-ENGINE = ["_types.py", "_precision.py", "cells", "nets", "formats", "tasks", "measure", "construct", "train", "sweeps"]
+ENGINE = [
+    "_types.py",
+    "_precision.py",
+    "cells",
+    "nets",
+    "formats",
+    "tasks",
+    "measure",
+    "construct",
+    "train",
+    "sweeps",
+]
 """The parts of the package that can change what a lane or a training computes."""
 LIBRARIES = ["jax", "jaxlib", "numpy", "equinox", "optax", "diffrax"]
 
@@ -39,7 +51,7 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
     kind = type(thing)
     if kind in (type(None), bool, int, float, complex, str, bytes, type(...)):
         return put(kind.__name__, repr(thing))
-    if isinstance(thing, jax.Array) and jax.dtypes.issubdtype(
+    if isinstance(thing, jax.Array) and jnp.issubdtype(
         thing.dtype, jax.dtypes.prng_key
     ):
         put("key", thing.dtype)

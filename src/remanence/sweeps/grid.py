@@ -1,0 +1,173 @@
+"""A grid of named axes, cut into programs and chunks in a way that only it decides.
+
+Static axes choose the program; the lanes of one program share it and are cut into
+chunks of equal size. Batch shape changes bits, so the size of a chunk follows from
+the grid alone and never from the machine; the last chunk repeats its last lane.
+"""
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import jax
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Key, Shaped
+
+
+Value = bool | int | float | str
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """One chunk: which program, and which of its lanes."""
+
+    index: int
+    program: int
+    start: int
+    stop: int
+
+    @property
+    def name(self) -> str:
+        """What it is called on disk."""
+        return f"chunk-{self.index:06d}"
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes it really holds, padding left out."""
+        return self.stop - self.start
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """All points of a sweep, in the order of its axes."""
+
+    axes: Mapping[str, tuple[Value, ...]]
+    static: tuple[str, ...]
+    chunk: int
+    seed: int
+
+    def __post_init__(self):
+        if not self.axes:
+            raise ValueError("a sweep needs at least one axis")
+        if self.chunk < 1:
+            raise ValueError(f"chunk must be at least 1, got {self.chunk}")
+        for name in self.static:
+            if name not in self.axes:
+                raise ValueError(f"static names {name!r}, which is not an axis")
+        for name, values in self.axes.items():
+            _check_axis(name, values, name in self.static)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """How many values each axis has."""
+        return tuple(len(values) for values in self.axes.values())
+
+    @property
+    def total(self) -> int:
+        """How many lanes there are in all."""
+        return math.prod(self.shape)
+
+    @property
+    def per_program(self) -> int:
+        """How many lanes share one program."""
+        return math.prod(
+            len(values) for name, values in self.axes.items() if name not in self.static
+        )
+
+    @property
+    def width(self) -> int:
+        """Lanes a chunk: at most `chunk`, evened out so that little is padded."""
+        return math.ceil(self.per_program / math.ceil(self.per_program / self.chunk))
+
+    @property
+    def parts(self) -> list[Part]:
+        """Every chunk of every program."""
+        starts = range(0, self.per_program, self.width)
+        return [
+            Part(
+                program * len(starts) + number,
+                program,
+                start,
+                min(start + self.width, self.per_program),
+            )
+            for program in range(self.total // self.per_program)
+            for number, start in enumerate(starts)
+        ]
+
+    def lanes_of(self, program: int) -> np.ndarray:
+        """The lanes of a program as positions in the whole grid."""
+        names = list(self.axes)
+        free = [i for i, name in enumerate(names) if name not in self.static]
+        fixed = [names.index(name) for name in self.static]
+        lanes = np.arange(self.total).reshape(self.shape).transpose(*fixed, *free)
+        return lanes.reshape(-1, self.per_program)[program]
+
+    def static_point(self, program: int) -> dict[str, Value]:
+        """The Python values that a program is compiled for."""
+        position = np.unravel_index(self.lanes_of(program)[0], self.shape)
+        at = dict(zip(self.axes, position, strict=True))
+        return {name: self.axes[name][at[name]] for name in self.static}
+
+    def points(
+        self, part: Part
+    ) -> tuple[dict[str, Shaped[np.ndarray, " lanes"]], Key[Array, " lanes"]]:
+        """The traced values of a chunk's lanes, padded to full width, and their keys."""
+        lanes = self.lanes_of(part.program)[part.start : part.stop]
+        lanes = np.pad(lanes, (0, self.width - lanes.size), mode="edge")
+        position = np.unravel_index(lanes, self.shape)
+        values = {
+            name: _traced(np.asarray(self.axes[name])[at])
+            for (name, at) in zip(self.axes, position, strict=True)
+            if name not in self.static
+        }
+        # Lanes with one seed draw the same numbers: differences along other axes
+        # are then paired.
+        draws = lanes
+        if "seed" in self.axes:
+            at = position[list(self.axes).index("seed")]
+            draws = np.asarray(self.axes["seed"])[at]
+        keys = jax.vmap(jr.fold_in, in_axes=(None, 0))(
+            jr.key(self.seed), draws.astype(np.uint32)
+        )
+        return values, keys
+
+
+def grid(
+    axes: Mapping[str, Iterable[Any]], *, static: Iterable[str], chunk: int, seed: int
+) -> Grid:
+    """A grid of plain Python values."""
+    plain = {
+        str(name): tuple(np.asarray(value).item() for value in values)
+        for name, values in axes.items()
+    }
+    # In the order of the axes, so that the order in which they were named is no plan.
+    wanted = set(static)
+    fixed = tuple(name for name in plain if name in wanted)
+    return Grid(plain, fixed + tuple(sorted(wanted - set(fixed))), chunk, seed)
+
+
+def _check_axis(name: str, values: tuple[Any, ...], static: bool) -> None:
+    if not values:
+        raise ValueError(f"axis {name!r} has no values")
+    if len(set(values)) < len(values):
+        raise ValueError(f"axis {name!r} holds a value twice")
+    for value in values:
+        if not isinstance(value, Value):
+            raise ValueError(f"axis {name!r} holds {value!r}, not a number or a word")
+        if isinstance(value, str) and not static:
+            raise ValueError(f"axis {name!r} holds words, so it must be static")
+        if name == "seed" and (type(value) is not int or not 0 <= value < 2**32):
+            raise ValueError(f"a seed is a whole number from 0 to 2³²−1, got {value!r}")
+        if type(value) is int and not static and not -(2**31) <= value < 2**31:
+            raise ValueError(f"axis {name!r} holds {value}, too large to be traced")
+
+
+def _traced(values: np.ndarray) -> np.ndarray:
+    wide = jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
+    if values.dtype == bool:
+        return values
+    if np.issubdtype(values.dtype, np.integer):
+        return values.astype(np.int64 if wide else np.int32)
+    return values.astype(np.float64 if wide else np.float32)

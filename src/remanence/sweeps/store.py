@@ -1,0 +1,182 @@
+"""Finished parts of long work on disk, each written whole and sealed with its digest.
+
+A store is a folder with a plan (`plan.json`: what the work is, and the code,
+versions and device it ran on) and one safetensors file a part. A part that does not
+fit its seal or its plan is named and counts as missing; a folder that belongs to
+other work is refused by saying what differs.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import pathlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import safetensors
+from safetensors.numpy import load as tensors_from, save as tensors_to
+
+from ..train.bar import told
+from ..train.checkpoint import sealed, unsealed
+from ..train.identity import environment
+from ..train.whole import alone_in, written_whole
+
+
+SCHEMA = 1
+SUFFIX = ".safetensors"
+
+
+@dataclasses.dataclass(frozen=True)
+class Store:
+    """An open store; made by `opened_store`."""
+
+    folder: pathlib.Path
+    plan: str
+    notices: list[str]
+
+    def get(self, name: str) -> dict[str, np.ndarray] | None:
+        """The arrays of a part, or None if it is missing or not to be trusted."""
+        path = self.folder / (name + SUFFIX)
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            return _read(content, {"plan": self.plan, "part": name})
+        except (ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
+            self.tell(f"{path} is damaged ({error}) and is computed again")
+            return None
+
+    def put(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
+        """Store a finished part; once this returns it survives any crash."""
+        if pathlib.PurePath(name).name != name or name.startswith("."):
+            raise ValueError(f"{name!r} cannot be the name of a part")
+        content = _written(arrays, {"plan": self.plan, "part": name})
+        try:
+            written_whole(self.folder / (name + SUFFIX), content)
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"{name} could not be stored ({error.strerror}); what was stored "
+                "before is kept, and the same call continues there",
+                str(self.folder),
+            ) from error
+
+    def tell(self, sentence: str) -> None:
+        """Say a sentence on stderr and remember it."""
+        self.notices.append(sentence)
+        told(sentence)
+
+
+@contextlib.contextmanager
+def opened_store(
+    folder: str | pathlib.Path, work: Mapping[str, Any], function: Any = None
+) -> Iterator[Store]:
+    """The store of `work` in `folder`, for this process alone while it is open.
+
+    `work` is plain JSON and says everything that decides the parts, apart from the
+    code; `function` names the package file whose code counts beside the engine's.
+    Parts made by other code, versions or devices are computed again.
+    """
+    folder = pathlib.Path(folder)
+    work = dict(json.loads(json.dumps(work)))
+    here = environment(function)
+    with alone_in(folder):
+        store = Store(folder, _digest({"work": work, "environment": here}), [])
+        path = folder / "plan.json"
+        found = _plan(path, store.tell)
+        if found is not None:
+            _refuse_other_work(folder, found["work"], work)
+        if found is not None and found["environment"] != here:
+            changed = [k for k in here if found["environment"].get(k) != here[k]]
+            store.tell(
+                f"{folder} was computed with other {' and '.join(changed)}, "
+                "so it is computed again"
+            )
+        if found is None or found["environment"] != here:
+            # Old parts go first: a plan must never stand beside parts of another.
+            for part in folder.glob(f"*{SUFFIX}"):
+                part.unlink()
+            plan = {"schema": SCHEMA, "work": work, "environment": here}
+            written_whole(path, sealed(plan))
+        yield store
+
+
+def _plan(path: pathlib.Path, tell: Callable[[str], None]) -> dict | None:
+    try:
+        plan = unsealed(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        tell(f"{path} is damaged ({error}), so everything beside it is computed again")
+        return None
+    if plan.get("schema") != SCHEMA:
+        raise ValueError(
+            f"{path} has schema {plan.get('schema')!r}, this version reads {SCHEMA}"
+        )
+    return plan
+
+
+def _refuse_other_work(
+    folder: pathlib.Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]
+) -> None:
+    names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
+    if names:
+        said = [
+            f"{name} ({_short(theirs.get(name))} there, {_short(ours.get(name))} here)"
+            for name in names
+        ]
+        raise ValueError(
+            f"{folder} holds another sweep, which differs in {' and '.join(said)}; "
+            "choose another folder"
+        )
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _digest(plain: Any) -> str:
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
+
+
+def _written(arrays: Mapping[str, np.ndarray], words: Mapping[str, str]) -> bytes:
+    plain = {name: _plain(np.asarray(array)) for name, array in arrays.items()}
+    complex_names = [name for name in arrays if np.iscomplexobj(arrays[name])]
+    meta = {**words, "complex": json.dumps(sorted(complex_names))}
+    return tensors_to(plain, metadata=meta | {"seal": _seal(plain, meta)})
+
+
+def _read(content: bytes, words: Mapping[str, str]) -> dict[str, np.ndarray]:
+    plain = tensors_from(content)
+    size = int.from_bytes(content[:8], "little")
+    meta = dict(json.loads(content[8 : 8 + size])["__metadata__"])
+    if meta.pop("seal") != _seal(plain, meta):
+        raise ValueError("its seal does not fit")
+    for word, value in words.items():
+        if meta[word] != value:
+            raise ValueError(f"its {word} is another")
+    paired = json.loads(meta["complex"])
+    return {
+        name: array[..., 0] + 1j * array[..., 1] if name in paired else array
+        for name, array in plain.items()
+    }
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    if np.iscomplexobj(array):
+        array = np.stack([np.real(array), np.imag(array)], axis=-1)
+    # A 0-d array stays 0-d; np.ascontiguousarray would make it 1-d.
+    return np.array(array, order="C")
+
+
+def _seal(plain: Mapping[str, np.ndarray], meta: Mapping[str, str]) -> str:
+    state = hashlib.sha256(json.dumps(meta, sort_keys=True).encode())
+    for name in sorted(plain):
+        array = plain[name]
+        state.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
+        state.update(array.tobytes())
+    return state.hexdigest()

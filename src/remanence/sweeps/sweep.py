@@ -1,0 +1,202 @@
+"""Many runs as one: a pure lane over a grid of named axes, as an `xarray.Dataset`."""
+
+import contextlib
+import pathlib
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+import xarray as xr
+
+from ..train.bar import progress_bar
+from ..train.identity import digest
+from ..train.loop import as_jax
+from .executor import computed_here, Work
+from .grid import Grid, grid
+from .store import opened_store, Store
+
+
+class Unfinished(RuntimeError):
+    """The time limit came before the end; what was done is stored."""
+
+    def __init__(self, done: int, total: int, folder: pathlib.Path | None):
+        where = f"stored in {folder}" if folder else "lost, as there is no folder"
+        again = "; the same call continues there" if folder else ""
+        super().__init__(
+            f"stopped at the time limit: {done} of {total} lanes are {where}{again}"
+        )
+        self.done, self.total = done, total
+
+
+def sweep(
+    lane: Callable[[dict[str, Any], Any, Any], Mapping[str, Any]],
+    axes: Mapping[str, Iterable[Any]],
+    *,
+    seed: int = 0,
+    static: Iterable[str] = (),
+    chunk: int = 16,
+    dims: Mapping[str, tuple[str, ...]] | None = None,
+    data: Any = None,
+    folder: str | pathlib.Path | None = None,
+    title: str = "",
+    quiet: bool = True,
+    time_limit: float | None = None,
+    on: Any = None,
+    x64: bool = False,
+) -> xr.Dataset:
+    """`lane(point, key, data)` at every point of the grid, labelled by its axes.
+
+    `lane` is pure and returns named arrays; it is batched by `vmap` over chunks of at
+    most `chunk` lanes. Axes in `static` reach it as Python values, one program each;
+    the others as traced numbers. `key` is `fold_in(key(seed), point["seed"])` if there
+    is a `seed` axis, so that lanes differing only elsewhere draw the same numbers,
+    and by position otherwise. `dims` names the trailing dimensions of a result.
+
+    With a `folder` each chunk is stored as it ends, and a killed sweep continues to
+    the same bits. `time_limit` (seconds) stops between chunks with `Unfinished`.
+
+    >>> def lane(point, key, data):
+    ...     return {"square": point["x"] ** 2}
+    >>> sweep(lane, {"x": [1.0, 2.0, 3.0]}).square.values.tolist()
+    [1.0, 4.0, 9.0]
+    """
+    whole = grid(axes, static=static, chunk=chunk, seed=seed)
+    dims = {name: tuple(labels) for name, labels in (dims or {}).items()}
+    with jax.enable_x64(x64):
+        work = Work(whole, lane, as_jax(data), x64)
+        plan = {
+            "axes": list(whole.axes),
+            **{f"axis {name}": list(values) for name, values in whole.axes.items()},
+            "static": list(whole.static),
+            "chunk": chunk,
+            "seed": seed,
+            "x64": x64,
+            "lane": digest(lane),
+            "data": digest(work.data),
+        }
+        if folder is None:
+            scope = contextlib.nullcontext(_Memory())
+        else:
+            folder = pathlib.Path(folder)
+            scope = opened_store(folder, plan, lane)
+        with scope as store:
+            _complete(store, work, dims, folder, title, quiet, time_limit, on)
+            return _assembled(store, whole, dims)
+
+
+class _Memory:
+    """A store that forgets with the process."""
+
+    def __init__(self):
+        self.parts: dict[str, dict[str, np.ndarray]] = {}
+        self.notices: list[str] = []
+        self.get, self.put = self.parts.get, self.parts.__setitem__
+
+
+def _complete(
+    store: Store | _Memory,
+    work: Work,
+    dims: Mapping[str, tuple[str, ...]],
+    folder: pathlib.Path | None,
+    title: str,
+    quiet: bool,
+    time_limit: float | None,
+    on: Any,
+) -> None:
+    """Compute and store every part that is not there yet."""
+    parts = work.grid.parts
+    todo = [part for part in parts if store.get(part.name) is None]
+    total, done = work.grid.total, work.grid.total - sum(part.lanes for part in todo)
+    began = time.monotonic()
+    with progress_bar(
+        title or "sweep", total=total, done=done, unit="lanes", quiet=quiet
+    ) as show:
+        try:
+            for part, arrays in computed_here(work, todo):
+                _check_names(arrays, work.grid, dims)
+                store.put(part.name, arrays)
+                done += part.lanes
+                show(done)
+                late = time_limit is not None and time.monotonic() - began > time_limit
+                if late and done < total:
+                    raise Unfinished(done, total, folder)
+        except KeyboardInterrupt:
+            where = f"stored in {folder}; the same call continues there"
+            raise KeyboardInterrupt(
+                f"stopped with {done} of {total} lanes {where if folder else 'lost'}"
+            ) from None
+
+
+def _check_names(
+    arrays: Mapping[str, np.ndarray], grid: Grid, dims: Mapping[str, tuple[str, ...]]
+) -> None:
+    for name, array in arrays.items():
+        if name in grid.axes:
+            raise ValueError(f"the lane returns {name!r}, which is the name of an axis")
+        labels = dims.get(name)
+        if labels is not None and len(labels) != array.ndim - 1:
+            raise ValueError(
+                f"dims names {len(labels)} dimensions of {name!r}, "
+                f"which has {array.ndim - 1}"
+            )
+    for name in dims:
+        if name not in arrays:
+            raise ValueError(f"dims names {name!r}, which the lane does not return")
+
+
+def _assembled(
+    store: Store | _Memory, grid: Grid, dims: Mapping[str, tuple[str, ...]]
+) -> xr.Dataset:
+    """All parts in one dataset; only results are held, a part at a time beside them."""
+    whole: dict[str, np.ndarray] = {}
+    for part in grid.parts:
+        arrays = store.get(part.name)
+        if arrays is None:
+            raise ValueError(
+                f"{part.name} was damaged while the sweep ran; run it again"
+            )
+        lanes = grid.lanes_of(part.program)[part.start : part.stop]
+        for name, array in arrays.items():
+            whole[name] = _placed(whole.get(name), lanes, array, name, grid.total)
+    variables = {}
+    for name, array in sorted(whole.items()):
+        labels = dims.get(name) or tuple(f"{name}_{i}" for i in range(array.ndim - 1))
+        shaped = array.reshape(*grid.shape, *array.shape[1:])
+        variables[name] = ((*grid.axes, *labels), shaped)
+    attrs = {"notices": list(store.notices)} if store.notices else {}
+    coords = {name: np.asarray(values) for name, values in grid.axes.items()}
+    return xr.Dataset(variables, coords=coords, attrs=attrs)
+
+
+def _placed(
+    whole: np.ndarray | None,
+    lanes: np.ndarray,
+    array: np.ndarray,
+    name: str,
+    total: int,
+) -> np.ndarray:
+    """`whole` with the rows `lanes` set; programs of other sizes are padded with NaN."""
+    trailing = array.shape[1:]
+    if whole is None:
+        whole = _empty((total, *trailing), array.dtype)
+    if whole.ndim != array.ndim:
+        raise ValueError(f"{name!r} has other dimensions at other static points")
+    if whole.shape[1:] != trailing:
+        if not np.issubdtype(array.dtype, np.inexact):
+            raise ValueError(
+                f"{name!r} has other sizes at other static points and holds "
+                f"{array.dtype}, which has no NaN to pad with"
+            )
+        larger = np.maximum(whole.shape[1:], trailing)
+        grown = _empty((total, *larger), whole.dtype)
+        grown[tuple(slice(0, size) for size in whole.shape)] = whole
+        whole = grown
+    whole[(lanes, *(slice(0, size) for size in trailing))] = array
+    return whole
+
+
+def _empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    fill = np.nan if np.issubdtype(dtype, np.inexact) else 0
+    return np.full(shape, fill, dtype)
