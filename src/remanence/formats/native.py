@@ -21,6 +21,7 @@ ACTIVATIONS: dict[str, Callable] = {
     "softplus": jax.nn.softplus,
 }
 NAMES = {function: name for name, function in ACTIVATIONS.items()}
+DEEPEST = 1000
 KINDS = ("Linear", "Diagonal", "Elman", "LSTM", "GRU", "Residual")
 
 
@@ -61,7 +62,7 @@ def described(cell: Any, prefix: str) -> tuple[dict, Tensors]:
     return structure, tensors
 
 
-def rebuilt(structure: Any, tensors: Tensors, prefix: str) -> Any:
+def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) -> Any:
     """The cell that `described` wrote; anything else is refused."""
     if not isinstance(structure, dict) or structure.get("kind") not in (
         *KINDS,
@@ -70,10 +71,15 @@ def rebuilt(structure: Any, tensors: Tensors, prefix: str) -> Any:
         raise ValueError("the file's metadata does not describe a cell of ours")
     if structure["kind"] == "Stack":
         layers = structure.get("cells")
-        if not isinstance(layers, list) or not 0 < len(layers) <= 1000:
-            raise ValueError("the file's metadata describes a stack without cells")
+        if not isinstance(layers, list) or not 0 < len(layers) <= DEEPEST:
+            raise ValueError(f"a stack of 1 to {DEEPEST} cells would do")
+        if depth > 2:
+            raise ValueError("the file's metadata nests stacks more than three deep")
         return cells.Stack(
-            tuple(rebuilt(s, tensors, f"{prefix}{i}.") for i, s in enumerate(layers))
+            tuple(
+                rebuilt(s, tensors, f"{prefix}{i}.", depth=depth + 1)
+                for i, s in enumerate(layers)
+            )
         )
     kind = getattr(cells, structure["kind"])
     values: dict[str, Any] = {}
@@ -109,6 +115,8 @@ def _plain(value: Any, name: str) -> Any:
                 f"{name} names an unknown function, {value.get('function')}"
             )
         return ACTIVATIONS[value["function"]]
-    if value is None or (isinstance(value, float | int) and np.isfinite(value)):
-        return value
-    raise ValueError(f"{name} must be a finite number, got {value!r}")
+    if value is None:
+        return None
+    if isinstance(value, float | int) and abs(value) < 1e30:
+        return float(value)
+    raise ValueError(f"{name} must be a number that float32 holds, got {value!r}")
