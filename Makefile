@@ -44,5 +44,14 @@ docs: $(STAMP)
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants/run.py
 
+bench: .venv-bench/.installed
+	.venv-bench/bin/python benchmarks/run.py $(BENCH)
+
+.venv-bench/.installed: pyproject.toml constraints.txt benchmarks/peers.txt
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --requirement benchmarks/peers.txt --editable .
+	@touch $@
+
 clean:
-	rm -rf $(VENV) results dist
+	rm -rf $(VENV) .venv-bench results dist
