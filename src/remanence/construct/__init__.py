@@ -1,10 +1,17 @@
 """Weights written down."""
 
+from .certificate import Certificate as Certificate
 from .informed_residual import (
     informed_residual as informed_residual,
     InformedResidual as InformedResidual,
     power_spectrum as power_spectrum,
 )
+from .memorize import memorize as memorize, Memory as Memory
+from .minimal_dimension import (
+    minimal_dimension as minimal_dimension,
+    MinimalDimension as MinimalDimension,
+)
+from .refutation import Refutation as Refutation
 from .residual_spectrum import (
     elman_with_spectrum as elman_with_spectrum,
     heterogeneous as heterogeneous,
@@ -14,3 +21,4 @@ from .residual_spectrum import (
     spectral as spectral,
     weak_coupling_bound as weak_coupling_bound,
 )
+from .written import Written as Written

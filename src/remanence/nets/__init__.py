@@ -1,4 +1,7 @@
 """Cells put to work."""
 
+from .batch import on_batch as on_batch
+from .closed_loop import ClosedLoop as ClosedLoop
+from .generator import Generator as Generator
 from .recurrent import Recurrent as Recurrent
 from .unroll import unroll as unroll

@@ -1,0 +1,120 @@
+r"""The harmonics of a period: $t \mapsto e^{2\pi i j t / p}$ for $1 \le j \le p/2$.
+
+A set $S$ of them is a walk of period $p$ in $d(S) = \sum_{j \in S} (2 - [2j = p])$
+dimensions. Tables come from ball arithmetic, so each entry is within half a unit
+in the last place: what is proved with them is proved.
+"""
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from flint import acb, arb, ctx, fmpq, fmpz_poly
+
+
+Frequencies = tuple[int, ...]
+PRECISION = 96
+"""Bits of the balls; ample for systems of a few dozen unknowns."""
+
+
+def cost(frequencies: Sequence[int], period: int) -> int:
+    """The dimension of the walk.
+
+    >>> cost((1, 2), 7), cost((1, 4), 8)
+    (4, 3)
+    """
+    return 2 * len(frequencies) - sum(2 * j == period for j in frequencies)
+
+
+def by_cost(period: int, price: int) -> Iterator[Frequencies]:
+    """Every set of that cost, in lexicographic order.
+
+    >>> list(by_cost(6, 3))
+    [(1, 3), (2, 3)]
+    """
+    half = period // 2
+    if price < 0:
+        return
+    if period % 2:
+        if price % 2 == 0:
+            yield from itertools.combinations(range(1, half + 1), price // 2)
+        return
+    free = itertools.combinations(range(1, half), price // 2)
+    yield from ((*s, half) for s in free) if price % 2 else free
+
+
+def count(period: int, price: int) -> int:
+    """How many sets `by_cost` would give."""
+    pairs = (period - 1) // 2
+    return (
+        0 if price < 0 or (period % 2 and price % 2) else math.comb(pairs, price // 2)
+    )
+
+
+def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
+    r"""For each divisor $q > 1$ of the period: $\varphi(q)$ and the frequencies
+    of order $q$, which a rational matrix can only have together.
+
+    >>> orbits(6)
+    ((1, (3,)), (2, (2,)), (2, (1,)))
+    """
+    found = []
+    for q in (q for q in range(2, period + 1) if period % q == 0):
+        step = period // q
+        members = tuple(
+            a * step for a in range(1, q // 2 + 1) if math.gcd(a, q) == 1 or q == 1
+        )
+        found.append((cost(members, period), members))
+    return tuple(found)
+
+
+def folded(frequencies: Sequence[int], unit: int, period: int) -> Frequencies:
+    """The set that multiplying time by a unit makes of a set."""
+    turned = (j * unit % period for j in frequencies)
+    return tuple(sorted(min(j, period - j) for j in turned))
+
+
+@functools.lru_cache(maxsize=256)
+def units(period: int) -> tuple[int, ...]:
+    """The numbers below the period that are coprime to it."""
+    return tuple(a for a in range(1, max(period, 2)) if math.gcd(a, period) == 1)
+
+
+@functools.lru_cache(maxsize=64)
+def circle(
+    period: int, bits: int = PRECISION
+) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
+    r"""$\cos$ and $\sin$ of $2\pi m / p$ as balls."""
+    with ctx.workprec(bits):
+        points = [acb(fmpq(2 * m, period)).exp_pi_i() for m in range(period)]
+    return tuple(z.real for z in points), tuple(z.imag for z in points)
+
+
+@functools.lru_cache(maxsize=64)
+def table(period: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same cosines and sines, rounded to float64."""
+    cos, sin = (np.array([float(x.mid()) for x in wave]) for wave in circle(period))
+    return cos, sin
+
+
+@functools.lru_cache(maxsize=4096)
+def features(period: int, frequencies: Frequencies) -> np.ndarray:
+    """Rows 1, then cosine and sine of each frequency; one column for each t."""
+    cos, sin = table(period)
+    t = np.arange(period)
+    rows = [np.ones(period)]
+    for j in frequencies:
+        rows.append(cos[j * t % period])
+        if 2 * j != period:
+            rows.append(sin[j * t % period])
+    found = np.array(rows)
+    found.setflags(write=False)
+    return found
+
+
+@functools.lru_cache(maxsize=256)
+def cyclotomic(order: int) -> fmpz_poly:
+    r"""$\Phi_n(x)$."""
+    return fmpz_poly.cyclotomic(order)

@@ -1,0 +1,209 @@
+r"""How small can a memory be? $d^*(w) = \min \{ d(S) : S$ spells $w \}$, with proof.
+
+Without feedback no real $W_h$ whatever does better for an infinite periodic word
+(docs/science/memorization.md has the proof); over the rationals $S$ must be a
+union of Galois orbits. Multiplying time by a unit of $\mathbb{Z}_p$, rotating, and
+renaming symbols carry feasible sets to feasible sets, so that one answer serves
+an orbit of words.
+"""
+
+import dataclasses
+import functools
+import itertools
+from collections.abc import Hashable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..tasks.words import relabelled, Word, word as spelled_word
+from .harmonics import cost, features, folded, Frequencies, orbits, units
+from .minimal_search import Search, spelled_out
+from .refutation import Refutation
+from .separation import proved_gap, radius, widest
+
+
+ORBIT_PERIOD = 20
+"""Up to this period words are brought to the first of their orbit and remembered."""
+LONG = 400
+"""Beyond this period the search does not begin: see `long_words`."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MinimalDimension:
+    """The least number of units that spell a word, or proved bounds on it.
+
+    Every set of harmonics cheaper than `lower`, and every set of cost `upper`
+    before `frequencies` in lexicographic order if `optimal`, is contained in the
+    frequencies of one of `refuted`.
+    """
+
+    word: Word
+    field: str
+    frequencies: Frequencies
+    readout: np.ndarray
+    """Symbols (in the order of their first use) × features (constant first)."""
+    margin: float
+    """Distance from the walk to the nearest boundary, all harmonics of radius one."""
+    refuted: tuple[Refutation, ...]
+    lower: int
+    upper: int
+
+    @property
+    def dimension(self) -> int:
+        return self.upper
+
+    @property
+    def optimal(self) -> bool:
+        return self.lower == self.upper
+
+
+def minimal_dimension(
+    word: str | Sequence[Hashable],
+    *,
+    field: Literal["real", "rational"] = "real",
+    end: bool = False,
+    stability: float | None = None,
+    time_limit: float = 10.0,
+):
+    """The fewest units from which a word can be spelled for ever without feedback.
+
+    With `end=True` the word is read once and `<END>` follows it; with `stability`
+    the network may hear itself, and its closed loop must not stretch distances by
+    more than that factor a step. After `time_limit` seconds the bounds reached are
+    returned: `.lower` ≤ the truth ≤ `.upper`.
+
+    >>> found = minimal_dimension("00010110111")
+    >>> found.dimension, found.frequencies, found.optimal
+    (6, (1, 2, 3), True)
+    """
+    if field not in ("real", "rational"):
+        raise ValueError(f'field must be "real" or "rational", got {field!r}')
+    if not time_limit >= 0:
+        raise ValueError(f"time_limit must not be negative, got {time_limit}")
+    w = spelled_word(word, end=end)
+    if stability is not None:
+        from .feedback import least_feedback
+
+        return least_feedback(w, stability=stability, time_limit=time_limit)
+    if end:
+        from .single_pass import single_pass
+
+        return single_pass(w, field=field, time_limit=time_limit)
+    return harmonic_dimension(w, field=field, time_limit=time_limit)
+
+
+def harmonic_dimension(
+    w: Word, *, field: str = "real", time_limit: float = 10.0
+) -> MinimalDimension:
+    """The same for a word of `tasks.words`, periodic, without feedback."""
+    labels = w.pattern
+    if field == "rational":
+        S, lower, refuted = _rational(labels, time_limit)
+    elif len(labels) > LONG:
+        from .long_words import thinned
+
+        S, lower, refuted = thinned(labels), 1, ()
+    elif len(labels) <= ORBIT_PERIOD:
+        S, lower, refuted = _through_orbit(labels, time_limit)
+    else:
+        search = Search(labels, time_limit)
+        S, lower = search.cheapest()
+        if cost(S, len(labels)) == lower and not search.late:
+            S = next(search.winners(lower))
+        refuted = tuple(search.refuted.values())
+    readout, margin = best_readout(labels, S)
+    price = cost(S, len(labels))
+    return MinimalDimension(w, field, S, readout, margin, refuted, lower, price)
+
+
+def best_readout(labels: tuple[int, ...], S: Frequencies) -> tuple[np.ndarray, float]:
+    """The readout of widest margin over a feasible set, its lead proved positive."""
+    if len(labels) > LONG:
+        from .long_words import interpolated
+
+        return interpolated(labels, S), float("nan")
+    phi = features(len(labels), S)
+    u = widest(labels, phi)
+    if u is None or not proved_gap(u, labels, phi) > 0:
+        u = spelled_out(labels)
+        if len(u[0]) != len(phi) or not proved_gap(u, labels, phi) > 0:
+            raise AssertionError(f"the readout over {S} lost its proof")
+    return u, radius(u, labels, phi)
+
+
+def _through_orbit(
+    labels: tuple[int, ...], time_limit: float
+) -> tuple[Frequencies, int, tuple[Refutation, ...]]:
+    p = len(labels)
+    first, unit, shift = representative(labels)
+    winners, lower, refuted = _resolved(first, time_limit)
+    back = pow(unit, -1, p) if p > 1 else 1
+    S = min(folded(S, back, p) for S in winners)
+    return S, lower, tuple(_carried(r, labels, unit, shift, back) for r in refuted)
+
+
+def representative(labels: tuple[int, ...]) -> tuple[tuple[int, ...], int, int]:
+    """The least word $t \\mapsto w(ut + r)$, renamed, with its u and r."""
+    p = len(labels)
+    t = np.arange(p)
+    turns = [(u, r) for u in units(p) for r in range(p)]
+    at = np.array([(u * t + r) % p for u, r in turns])
+    images = np.asarray(labels)[at]
+    if max(labels) == 1:
+        images = images ^ images[:, :1]
+        keys = images @ (1 << np.arange(p)[::-1])
+        best = int(np.argmin(keys))
+        return tuple(images[best].tolist()), *turns[best]
+    renamed = [relabelled(row) for row in images.tolist()]
+    best = min(range(len(turns)), key=renamed.__getitem__)
+    return renamed[best], *turns[best]
+
+
+@functools.lru_cache(maxsize=65536)
+def _resolved(labels: tuple[int, ...], time_limit: float):
+    search = Search(labels, time_limit)
+    S, lower = search.cheapest()
+    winners = (S,)
+    if cost(S, len(labels)) == lower:
+        winners = tuple(search.winners(lower))
+    return winners, lower, tuple(search.refuted.values())
+
+
+def _carried(
+    r: Refutation, labels: tuple[int, ...], unit: int, shift: int, back: int
+) -> Refutation:
+    """A refutation of the representative as one of the word itself."""
+    p = len(labels)
+    names: dict[int, int] = {}
+    for t in range(p):
+        names.setdefault(labels[(unit * t + shift) % p], len(names))
+    originals = {new: old for old, new in names.items()}
+    return dataclasses.replace(
+        r,
+        frequencies=folded(r.frequencies, back, p),
+        pairs=tuple(((unit * t + shift) % p, originals[k]) for t, k in r.pairs),
+    )
+
+
+def _rational(
+    labels: tuple[int, ...], time_limit: float
+) -> tuple[Frequencies, int, tuple[Refutation, ...]]:
+    p = len(labels)
+    if p > LONG:
+        return tuple(range(1, p // 2 + 1)), 1, ()
+    search = Search(labels, time_limit)
+    parts = orbits(p)
+    unions = sorted(
+        (
+            sum(price for price, _ in chosen),
+            tuple(sorted(j for _, m in chosen for j in m)),
+        )
+        for size in range(len(parts) + 1)
+        for chosen in itertools.combinations(parts, size)
+    )
+    for price, S in unions:
+        if search.late:
+            return unions[-1][1], price, tuple(search.refuted.values())
+        if unions[-1][1] == S or search.holds(S):
+            return S, price, tuple(search.refuted.values())
+    raise AssertionError("the union of all orbits spells every word")
