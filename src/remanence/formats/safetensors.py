@@ -37,8 +37,11 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
             f"{path.name} holds {size / 2**30:.0f} GiB; at most {LARGEST / 2**30:.0f} are read"
         )
     with path.open("rb") as file:
-        opening = file.read(2)
-    if path.suffix.lower() in PICKLES or opening in (b"PK", b"\x80\x02", b"\x80\x04"):
+        opening = file.read(9)
+    # A safetensors file opens with the length of its header, which may look like a
+    # pickle's first bytes; the brace behind it tells the two apart.
+    pickled = opening.startswith((b"PK", b"\x80")) and opening[8:] != b"{"
+    if path.suffix.lower() in PICKLES or pickled:
         raise ValueError(f"{path.name} is a pickle, and no pickle is loaded; {RECIPE}")
     try:
         with safe_open(path, framework="np") as file:
