@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
+from remanence import studies
 from remanence.report import Bench, cross_table, Figure, Outcome, Row, Statement, Study
 
 
@@ -61,7 +62,7 @@ def permutation(word: str, steps: int) -> str:
 
 def run(config: Config, bench: Bench) -> Outcome:
     if config.fail == "refusal":
-        raise ValueError("the word is too long, got 12 symbols")
+        studies.study("nothing")
     if config.fail:
         raise ZeroDivisionError(config.fail)
     bench.tell("turning")
@@ -191,8 +192,6 @@ def study(name: str = "memorization", config: Config | None = None) -> Study:
 
 def install(**changes: dict) -> None:
     """Stand in for the five studies; `changes` by module name, `_` for `-`."""
-    from remanence import studies
-
     for name, module in studies.STUDIES.items():
         stand_in = types.ModuleType(f"remanence.studies.{module}", ABOUT)
         config = Config(**changes.get(module, {}))

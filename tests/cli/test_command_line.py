@@ -1,14 +1,20 @@
 """The command as a user meets it: in its own process, by its words and exit codes."""
 
+import dataclasses
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
+import small_study
+
+from remanence.cli import main
+from remanence.studies import STUDIES
 
 
 SMALL = pathlib.Path(__file__).parents[1] / "small_study.py"
@@ -19,34 +25,53 @@ def environment(**changes):
     return kept | {"SMALL_STUDY": json.dumps(changes), "PYTHONHASHSEED": "0"}
 
 
-def remanence(*words, changes=None, cwd=None, small=True):
-    command = (
-        [sys.executable, str(SMALL)] if small else [sys.executable, "-m", "remanence"]
-    )
-    return subprocess.run(
-        [*command, *map(str, words)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env=environment(**(changes or {})),
-        timeout=120,
-    )
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def remanence(capfd, monkeypatch, tmp_path):
+    """The command, run in this process on the small studies."""
+    monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda: None)
+    modules = [f"remanence.studies.{module}" for module in STUDIES.values()]
+    before = {name: sys.modules.get(name) for name in modules}
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, **changes):
+        small_study.install(**changes)
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main([str(word) for word in words])
+        return Ended(int(leaving.value.code or 0), *capfd.readouterr())
+
+    yield run
+    for name, module in before.items():
+        sys.modules.pop(name, None)
+        if module is not None:
+            sys.modules[name] = module
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory):
-    """One run of all studies, the second of which has a bug."""
+    """One run of all studies in a process of its own; the second has a bug."""
     out = tmp_path_factory.mktemp("all") / "results"
-    run = remanence(
-        "reproduce",
-        "all",
-        "--out",
-        out,
-        "--json",
-        changes={"fading_memory": {"fail": "by zero"}},
+    run = subprocess.run(
+        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(fading_memory={"fail": "by zero"}),
     )
     return out, run
+
+
+@pytest.fixture
+def results(everything, tmp_path):
+    """A copy of those results, to be harmed."""
+    return shutil.copytree(everything[0], tmp_path / "results")
 
 
 def test_help_does_not_start_jax():
@@ -81,8 +106,12 @@ def test_help_of_a_command_shows_an_example_and_needs_no_jax(name):
 
 
 def test_version_also_by_module():
-    run = remanence("--version", small=False)
-    assert (run.returncode, run.stdout) == (0, "remanence 0.1.0\n")
+    run = subprocess.run(
+        [sys.executable, "-m", "remanence", "--version"],
+        capture_output=True,
+        check=True,
+    )
+    assert run.stdout == b"remanence 0.1.0\n"
 
 
 @pytest.mark.parametrize(
@@ -99,7 +128,7 @@ def test_version_also_by_module():
             ["reproduce", "memorization", "--seed", "-1"],
             "--seed must not be negative, got -1",
         ),
-        (["reproduce", "memorization", "--seed", "x"], "'x' is not a valid int"),
+        (["reproduce", "memorization", "--seed", "x"], "Invalid value for '--seed'"),
         (["reproduce", "memorization", "--time-limit", "soon"], "got 'soon'"),
         (["reproduce", "memorization", "--time-limit", "-5"], "got '-5'"),
         (["reproduce", "memorization", "--on", "http://x"], "got 'http://x'"),
@@ -112,8 +141,8 @@ def test_version_also_by_module():
         (["cite", "nonsense"], "no study is called 'nonsense'"),
     ],
 )
-def test_a_refusal_is_one_sentence(words, sentence, tmp_path):
-    run = remanence(*words, cwd=tmp_path)
+def test_a_refusal_is_one_sentence(words, sentence, remanence, tmp_path):
+    run = remanence(*words)
     assert run.returncode == 2, run.stderr
     assert sentence in run.stderr and "Traceback" not in run.stderr
     assert run.stdout == "" and len(run.stderr.strip().splitlines()) == 1
@@ -156,7 +185,7 @@ def test_the_files_are_exactly_those_that_are_promised(everything):
     assert str(out) not in text and "20" + "26" not in text
 
 
-def test_the_same_run_gives_the_same_bytes(everything, tmp_path):
+def test_the_same_run_gives_the_same_bytes(everything, tmp_path, remanence):
     out, _ = everything
     run = remanence("reproduce", "memorization", "--out", tmp_path / "twice", "--quiet")
     assert run.returncode == 0 and run.stderr == ""
@@ -167,8 +196,11 @@ def test_the_same_run_gives_the_same_bytes(everything, tmp_path):
         assert first.read_bytes() == second.read_bytes()
 
 
-def test_what_is_there_is_read_back_and_what_is_damaged_is_made_again(everything):
-    out, _ = everything
+def test_what_is_there_is_read_back_and_what_is_damaged_is_made_again(
+    results, remanence
+):
+    out = results
+    remanence("reproduce", "modular-addition", "--out", out)
     run = remanence("reproduce", "modular-addition", "--out", out)
     assert "read back" in run.stderr and run.returncode == 0
     claims = out / "modular-addition" / "claims.json"
@@ -187,7 +219,7 @@ def test_what_is_there_is_read_back_and_what_is_damaged_is_made_again(everything
     )
 
 
-def test_show_prints_the_table_and_the_document(everything):
+def test_show_prints_the_table_and_the_document(everything, remanence):
     out, _ = everything
     table = remanence("show", "memorization", "--out", out)
     assert table.returncode == 0 and table.stderr == ""
@@ -196,40 +228,36 @@ def test_show_prints_the_table_and_the_document(everything):
     assert len(document["studies"]) == 4
 
 
-def test_cite_prints_the_reference():
+def test_cite_prints_the_reference(remanence):
     run = remanence("cite", "memorization")
     assert run.returncode == 0 and "A document with an & and a <tag>." in run.stdout
     assert "memorization" in json.loads(remanence("cite", "--json").stdout)["studies"]
 
 
-def test_a_bug_ends_with_one_and_its_traceback(tmp_path):
+def test_a_bug_ends_with_one_and_its_traceback(tmp_path, remanence):
     run = remanence(
         "reproduce",
         "memorization",
         "--out",
         tmp_path,
-        changes={"memorization": {"fail": "oops"}},
+        memorization={"fail": "oops"},
     )
     assert run.returncode == 1 and "ZeroDivisionError: oops" in run.stderr
     assert "this is a bug in remanence" in run.stderr
 
 
-def test_a_refusal_inside_a_study_ends_with_two(tmp_path):
+def test_a_refusal_by_the_package_inside_a_study_ends_with_two(remanence, tmp_path):
     run = remanence(
-        "reproduce",
-        "memorization",
-        "--out",
-        tmp_path,
-        changes={"memorization": {"fail": "refusal"}},
+        "reproduce", "memorization", "--out", tmp_path, memorization={"fail": "refusal"}
     )
-    # The stand-in is not part of the package, so its refusal is taken for a bug.
-    assert run.returncode == 1 and "the word is too long" in run.stderr
+    assert run.returncode == 2 and "Traceback" not in run.stderr
+    assert run.stderr.splitlines()[
+        -1
+    ] == "no study is called 'nothing'; there are " + ", ".join(STUDIES)
 
 
-def test_one_cell_is_one_document(tmp_path):
-    run = remanence(
-        "reproduce", "memorization", "--cell", "word=ab", "--quiet", cwd=tmp_path
-    )
+def test_one_cell_is_one_document(tmp_path, remanence):
+    run = remanence("reproduce", "memorization", "--cell", "word=ab", "--quiet")
     assert (run.returncode, json.loads(run.stdout)) == (
         0,
         {"value": 0.333333, "word": "ab"},
@@ -237,8 +265,7 @@ def test_one_cell_is_one_document(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path, number):
+def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path):
     out = tmp_path / "results"
     process = subprocess.Popen(
         [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out), "--json"],
@@ -252,7 +279,7 @@ def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path, number):
     while not list(part.rglob("part.txt")) and time.monotonic() - begun < 100:
         time.sleep(0.02)
     time.sleep(0.1)
-    process.send_signal(number)
+    process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
     assert "finished and saved: memorization; fading-memory keeps 1 file" in stderr
@@ -261,17 +288,17 @@ def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path, number):
     assert list(part.rglob("part.txt"))
 
 
-def test_a_time_limit_stops_the_run(tmp_path):
+def test_a_time_limit_stops_the_run(tmp_path, remanence):
     begun = time.monotonic()
     run = remanence(
         "reproduce", "memorization", "--out", tmp_path / "r", "--time-limit", "1s",
-        changes={"memorization": {"wait": 60.0}},
+        memorization={"wait": 60.0},
     )  # fmt: skip
     assert run.returncode == 130 and "time is up" in run.stderr
     assert time.monotonic() - begun < 60
 
 
-def test_an_out_that_cannot_be_is_refused(tmp_path):
+def test_an_out_that_cannot_be_is_refused(tmp_path, remanence):
     (tmp_path / "file").write_text("")
     run = remanence("reproduce", "memorization", "--out", tmp_path / "file")
     assert (

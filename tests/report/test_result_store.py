@@ -70,7 +70,7 @@ def test_every_harm_is_noticed_and_named(folder, name, harm):
             {
                 "cut": content[: len(content) // 2],
                 "empty": b"",
-                "edited": content.replace(b"0", b"1"),
+                "edited": content[:-1] + bytes([content[-1] ^ 1]),
             }[harm]
         )
     if harm == "edited" and name == "provenance.json":
@@ -107,9 +107,14 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path):
 
 def test_a_failed_rewrite_leaves_the_old_result(folder):
     before = (folder / "claims.json").read_bytes()
-    with pytest.raises(RuntimeError), whole_folder(folder) as fresh:
-        (fresh / "claims.json").write_text("half")
-        raise RuntimeError
+
+    def half():
+        with whole_folder(folder) as fresh:
+            (fresh / "claims.json").write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        half()
     assert (folder / "claims.json").read_bytes() == before
     assert sorted(path.name for path in folder.parent.iterdir()) == ["memorization"]
 
@@ -123,19 +128,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert [p.name for p in tmp_path.iterdir()] == [
         "a.json"
     ] and path.read_bytes() == b"old"
-
-
-def test_the_bytes_reach_the_disk_before_the_name(tmp_path, monkeypatch):
-    events = []
-    sync, replace = os.fsync, type(tmp_path).replace
-    monkeypatch.setattr(os, "fsync", lambda d: (events.append("sync"), sync(d))[1])
-    monkeypatch.setattr(
-        type(tmp_path),
-        "replace",
-        lambda a, b: (events.append("rename"), replace(a, b))[1],
-    )
-    write_whole(tmp_path / "a", b"x")
-    assert events == ["sync", "rename", "sync"]
 
 
 def test_evidence_without_a_statement_is_a_bug():

@@ -19,7 +19,7 @@ def _statements():
         yield pytest.param(statement, id=f"small-{statement.id}")
 
 
-@pytest.mark.parametrize("statement", _statements())
+@pytest.mark.parametrize("statement", list(_statements()))
 def test_contrary_evidence_changes_the_verdict(statement):
     for evidence in (statement.example, statement.contrary):
         assert statement.rule(evidence) in VERDICTS

@@ -40,10 +40,11 @@ COMMANDS = {
 """Each command with its sentence and an example; `cli/NAME.py` holds the function."""
 
 
-def _version(asked: bool) -> None:
+def _version(asked: bool) -> bool:
     if asked:
         typer.echo(f"remanence {__version__}")
         raise typer.Exit
+    return asked
 
 
 def _front(

@@ -153,7 +153,7 @@ class Session:
     def _stopped(self, stop: BaseException, missing: Sequence[str]) -> None:
         kept = ", ".join(self.done) or "no study"
         parts = self.out / ".parts" / missing[0]
-        count = sum(1 for path in parts.rglob("*") if path.is_file())
+        count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
         why = "time is up" if isinstance(stop, TimeUp) else "interrupted"
         say(
             f"{why}: finished and saved: {kept}; {missing[0]} keeps {count} "

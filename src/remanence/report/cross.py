@@ -20,22 +20,25 @@ import numpy as np
 import xarray as xr
 
 
+Number = float | int | np.floating | np.integer | None
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Row:
     """What was measured on one network; None where nothing was."""
 
     network: str
-    dimension: float | None = None
+    dimension: Number = None
     """Of the state."""
-    largest_exponent: float | None = None
+    largest_exponent: Number = None
     """Nats per step."""
-    horizon: float | None = None
+    horizon: Number = None
     """Steps until the slowest direction has faded by a factor e; inf if it never does."""
-    certified_rate: float | None = None
+    certified_rate: Number = None
     """Proved contraction per step; 1 or more proves nothing."""
-    window: float | None = None
+    window: Number = None
     """Inputs that suffice for a state error of 1e-3, proved."""
-    rank: float | None = None
+    rank: Number = None
     """Of the recurrent matrix, as far as the task needs it."""
     key_frequencies: str = ""
     """The frequencies it lives on, in words."""

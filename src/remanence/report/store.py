@@ -8,13 +8,13 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import os
 import pathlib
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..train.whole import written_whole
 from .claims import Claim, VERDICTS
 
 
@@ -38,30 +38,10 @@ class Stored:
     provenance: Mapping[str, Any]
 
 
-def _synced(folder: pathlib.Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
 def write_whole(path: pathlib.Path, content: bytes) -> None:
-    """Put `content` at `path`; whoever looks sees the old file or the new one."""
+    """Put `content` at `path`, for everybody to read, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    fresh = pathlib.Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.chmod(0o644)
-        fresh.replace(path)
-    except BaseException:
-        fresh.unlink(missing_ok=True)
-        raise
-    _synced(path.parent)
+    written_whole(path, content).chmod(0o644)
 
 
 @contextlib.contextmanager
@@ -86,7 +66,6 @@ def whole_folder(folder: pathlib.Path) -> Iterator[pathlib.Path]:
             aside.replace(folder)
         raise
     shutil.rmtree(aside, ignore_errors=True)
-    _synced(folder.parent)
 
 
 def refuse_strangers(folder: pathlib.Path) -> None:

@@ -24,6 +24,7 @@ from ..report import (
     write_front_page,
     write_record,
 )
+from ..train.whole import alone_in
 
 
 STUDIES = {
@@ -121,7 +122,6 @@ def reproduce(
     home = pathlib.Path(out)
     refuse_strangers(home / name)
     parts = parts_folder(home, chosen, profile, seed)
-    parts.mkdir(parents=True, exist_ok=True)
     bench = Bench(
         folder=parts,
         seed=seed,
@@ -131,7 +131,8 @@ def reproduce(
         time_limit=time_limit,
         on=on,
     )
-    record = _run(chosen, config, bench)
+    with alone_in(parts):
+        record = _run(chosen, config, bench)
     tell("drawing the figures and writing the page")
     record = write_record(record, home)
     shutil.rmtree(parts.parent, ignore_errors=True)
