@@ -97,7 +97,6 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
 def _parts_of_function(function: types.FunctionType) -> tuple[Any, ...]:
     cells = [_content(cell) for cell in function.__closure__ or ()]
     parts = (
-        function.__module__,
         function.__qualname__,
         function.__code__,
         function.__defaults__,
@@ -105,7 +104,7 @@ def _parts_of_function(function: types.FunctionType) -> tuple[Any, ...]:
         *cells,
     )
     if _installed(function):
-        return parts
+        return (function.__module__, *parts)
     # A user's script: what its functions take from the module belongs to them too.
     # (The package's own modules are covered by the hash of their code.)
     names = sorted(set(function.__code__.co_names) & function.__globals__.keys())

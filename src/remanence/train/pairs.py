@@ -9,11 +9,15 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, Protocol
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .._precision import as_double, double
 from ..nets.gated_linear import GatedLinear
 from ..tasks.language_pairs import checked_pairs, Mask
+from .gram import Packed, packed, squared_error, unpacked
 
 
 Ending = Literal["converged", "out of steps", "diverged", "stalled"]
@@ -27,25 +31,20 @@ class PairRun(eqx.Module):
 
     def __check_init__(self):
         checked_pairs(self.T)
-        L, D, H = self.net.sizes
+        L = self.net.sizes[0]
         if self.T.shape[0] != L:
             raise ValueError(
                 f"T speaks of {self.T.shape[0]} languages, the network of {L}"
             )
-        if H < D:
-            raise ValueError(
-                f"H = {H} < D = {D}: each block W_o W_h W_i has rank at most {H}, the "
-                f"identity rank {D}, so the loss cannot fall below {(D - H) / (2 * D):.3g}; "
-                "take H ≥ D, or rank_limited=True"
-            )
 
 
 class PairFit(eqx.Module):
-    """A finished training: the weights and how it ended.
+    r"""A finished training: the weights and how it ended.
 
-    `loss` is $\\Lambda$ on the taught pairs, from the blocks in float64. `effort`
-    counts gradient evaluations, `time` is flow time (learning rates summed).
-    `drift` is the largest change of a conserved quantity, relative to the weights.
+    `loss` is $\Lambda$ on the taught pairs, from the blocks in float64. `steps`
+    were taken with `effort` gradients in all; `time` is flow time for $\Lambda$.
+    `drift` is the largest change of a conserved quantity over the largest of its
+    terms at the end.
     """
 
     net: GatedLinear
@@ -55,6 +54,7 @@ class PairFit(eqx.Module):
     effort: int
     time: float
     drift: float
+    precision: str = "float64"
 
 
 class Trainer(Protocol):
@@ -65,3 +65,49 @@ class Trainer(Protocol):
     ) -> Iterator[tuple[int, PairFit]]:
         """Yield `(index, fit)` as each run ends."""
         ...
+
+
+def checked_runs(runs: Sequence[PairRun], *, mask: Mask, stop: float) -> None:
+    """Refuse what no training can reach, in one sentence."""
+    if not stop > 0.0:
+        raise ValueError(f"the loss to stop at must be positive, got {stop}")
+    for run in runs:
+        _, D, H = run.net.sizes
+        if mask == "full" and H < D and stop <= (D - H) / (2 * D):
+            raise ValueError(
+                f"H = {H} < D = {D} is infeasible: a block W_o W_h W_i has rank at "
+                f"most {H} and the identity rank {D}, so the loss stays above "
+                f"{(D - H) / (2 * D):.3g}, got the stop {stop:g}"
+            )
+
+
+def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: Mask):
+    r"""$\Lambda$ over the pairs in `T`, from the blocks, in float64."""
+    with double():
+        weights = as_double(packed(net, mask))
+        square = squared_error(weights, jnp.asarray(np.asarray(T, dtype=float)), mask)
+        return float(square) / (2 * net.sizes[1] * float(np.sum(T)))
+
+
+def conservation_drift(start: GatedLinear, end: GatedLinear) -> float:
+    """How far the conserved quantities moved, over the largest of their terms."""
+    with double():
+        before, after = as_double(start).conserved(), as_double(end).conserved()
+        moved = max(
+            float(jnp.abs(b - a).max()) for a, b in zip(before, after, strict=True)
+        )
+        size = max(float(jnp.sum(w * w)) for w in jax.tree.leaves(as_double(end)))
+    return moved / size
+
+
+def as_fit(
+    weights: Packed, run: PairRun, mask: Mask, *, ending: Ending, **told
+) -> PairFit:
+    """The record of a lane that has come to its end."""
+    net = jax.tree.map(np.asarray, unpacked(weights, mask))
+    net = GatedLinear(net.W_o, net.W_h, net.W_i)
+    if ending == "diverged":
+        loss, drift = float("nan"), float("nan")
+    else:
+        loss, drift = exact_loss(net, run.T, mask), conservation_drift(run.net, net)
+    return PairFit(net, loss, ending, drift=drift, **told)

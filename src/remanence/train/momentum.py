@@ -1,0 +1,155 @@
+r"""The document's own training: $m \leftarrow 0.9\,m + \nabla\ell$, $w \leftarrow w - \eta m$.
+
+Its loss is $\ell = \sum (\text{masked difference})^2 / |T| = 2D\Lambda$, in float32,
+and it looks at the loss only once in a thousand steps.
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from .._precision import as_double, double
+from ..tasks.language_pairs import Mask
+from .gram import gradient, Packed, packed, squared_error
+from .lanes import finished_lanes
+from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
+
+
+class Coasting(NamedTuple):
+    """One lane: weights, momenta, the pairs taught, steps done and the last loss."""
+
+    weights: Packed
+    momenta: Packed
+    T: Float[Array, "*lanes outputs inputs"]
+    steps: Int[Array, "*lanes"]
+    loss: Float[Array, "*lanes"]
+
+
+@functools.lru_cache(maxsize=32)
+def _chunk(mask: Mask, rate: float, momentum: float, every: int):
+    def advance(lane: Coasting) -> Coasting:
+        D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
+        pairs = jnp.sum(lane.T)
+
+        def step(carry, _):
+            w, m = carry
+            g, _ = gradient(w, lane.T, mask)
+            m = jax.tree.map(lambda g, m: (2.0 / pairs) * g + momentum * m, g, m)
+            return (jax.tree.map(lambda w, m: w - rate * m, w, m), m), None
+
+        (w, m), _ = jax.lax.scan(step, (lane.weights, lane.momenta), None, length=every)
+        loss = squared_error(w, lane.T, mask) / (2 * D * pairs)
+        return Coasting(w, m, lane.T, lane.steps + every, loss)
+
+    return jax.jit(jax.vmap(advance))
+
+
+def float32_moves(run: PairRun, *, mask: Mask, rate: float, momentum: float) -> bool:
+    """Whether float32 can hold the first steps at all.
+
+    A step smaller than half a unit in the last place of the weight is rounded
+    away, long before the gradient itself underflows.
+    """
+    with double():
+        w = as_double(packed(run.net, mask))
+        g, _ = gradient(w, jnp.asarray(run.T), mask)
+        step = rate / (1 - momentum) * 2.0 / float(run.T.sum())
+        ratios = [
+            np.abs(step * np.asarray(dw)).ravel() / np.abs(np.asarray(a)).ravel()
+            for dw, a in zip(g, w, strict=True)
+        ]
+    return float(np.median(np.concatenate(ratios))) > 2.0**-25
+
+
+def momentum_sgd(
+    runs: Sequence[PairRun],
+    *,
+    mask: Mask,
+    stop: float,
+    rate: float = 5e-3,
+    momentum: float = 0.9,
+    every: int = 1_000,
+    limit: int = 500_000,
+    width: int = 4,
+    workers: int = 1,
+    precision: str = "auto",
+) -> Iterator[tuple[int, PairFit]]:
+    r"""Train as the document did; each run is yielded when it is done.
+
+    `stop` is $\Lambda$ (the document's own $10^{-6}$ is $10^{-6}/2D$). In `auto`
+    precision runs go in float32, except those whose first steps float32 would
+    round away: these go in float64, and their record says so.
+    """
+    checked_runs(runs, mask=mask, stop=stop)
+    single = [
+        precision == "float32"
+        or (
+            precision == "auto"
+            and float32_moves(run, mask=mask, rate=rate, momentum=momentum)
+        )
+        for run in runs
+    ]
+    for wanted in (True, False):
+        chosen = [i for i, is_single in enumerate(single) if is_single == wanted]
+        if not chosen:
+            continue
+        name = "float32" if wanted else "float64"
+        scope = nullcontext if wanted else double
+
+        def start(i: int, chosen=chosen, name=name) -> Coasting:
+            run = runs[chosen[i]]
+            w = jax.tree.map(lambda a: np.asarray(a, dtype=name), packed(run.net, mask))
+            still = jax.tree.map(np.zeros_like, w)
+            return Coasting(
+                w,
+                still,
+                run.T.astype(name),
+                np.asarray(0, dtype=np.int32),
+                np.asarray(1.0, dtype=name),
+            )
+
+        def advance(
+            batch: Coasting, scope=scope
+        ) -> tuple[Coasting, Bool[np.ndarray, " width"]]:
+            with scope():
+                moved = _chunk(mask, rate, momentum, every)(batch)
+                loss, steps = np.asarray(moved.loss), np.asarray(moved.steps)
+                moved = jax.tree.map(np.asarray, moved)
+            # `not above` is also true of NaN: a lane that burst is done.
+            return moved, ~(loss >= stop) | (steps >= limit)
+
+        for i, lane in finished_lanes(
+            len(chosen), start=start, advance=advance, width=width, workers=workers
+        ):
+            yield chosen[i], _record(lane, runs[chosen[i]], mask, stop, rate, momentum)
+
+
+def _record(
+    lane: Coasting,
+    run: PairRun,
+    mask: Mask,
+    stop: float,
+    rate: float,
+    momentum: float,
+) -> PairFit:
+    loss, steps = float(lane.loss), int(lane.steps)
+    ending: Ending = "converged" if loss < stop else "out of steps"
+    if not np.isfinite(loss):
+        ending = "diverged"
+    D = run.net.sizes[1]
+    return as_fit(
+        lane.weights,
+        run,
+        mask,
+        ending=ending,
+        steps=steps,
+        effort=steps,
+        time=steps * rate / (1 - momentum) * 2 * D,
+        precision=str(lane.loss.dtype),
+    )
