@@ -13,8 +13,11 @@ from .structured import DENSE, Turns
 from .written import blocks, Written
 
 
-def harmonic(w: Word, frequencies: Frequencies, readout: np.ndarray) -> Written:
-    """The network of a set of frequencies and a readout over the word's symbols."""
+def harmonic(
+    w: Word, frequencies: Frequencies, readout: np.ndarray, lead: float
+) -> Written:
+    """The network of a set of frequencies and a readout over the word's symbols,
+    whose right logits lead by at least `lead`."""
     p, d = w.period, cost(frequencies, w.period)
     cos, sin = table(p)
     n = len(w.alphabet)
@@ -36,16 +39,19 @@ def harmonic(w: Word, frequencies: Frequencies, readout: np.ndarray) -> Written:
             )
         )
         h_0 = np.concatenate([[c] if half else [c, -s] for c, s, half in turns])
-    W_y, b_y = spread(w, readout)
+    W_y, b_y = spread(w, readout, lead)
     return Written(W_h, W_y, b_y, h_0)
 
 
-def spread(w: Word, readout: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A readout over the used symbols as one over the alphabet, in float32's numbers.
+def spread(w: Word, readout: np.ndarray, lead: float) -> tuple[np.ndarray, np.ndarray]:
+    """A readout over the used symbols as one over the alphabet.
 
-    Symbols that the word does not use stay below every logit that is reached.
+    In float32's numbers, unless its leads are too thin for them. Symbols that the
+    word does not use stay below every logit that is reached.
     """
     u = np.asarray(readout, dtype=np.float32).astype(float)
+    if np.abs(u - readout).sum(axis=1).max() > 0.1 * lead:
+        u = readout
     W_y = np.zeros((len(w.alphabet), u.shape[1] - 1))
     floor = -np.ceil(np.abs(u).sum(axis=1).max()) - 1.0
     b_y = np.full(len(w.alphabet), floor)

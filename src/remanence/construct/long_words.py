@@ -9,6 +9,10 @@ import numpy as np
 from .harmonics import Frequencies, table
 
 
+LEAD = 1e-2
+"""Leads this wide outlive the rounding of the walk that is built from them."""
+
+
 def spectrum(labels: tuple[int, ...]) -> np.ndarray:
     """The Fourier coefficients of each symbol's indicator, symbols × frequencies."""
     n = max(labels) + 1
@@ -39,8 +43,7 @@ def _spells(c: np.ndarray, kept: np.ndarray, labels: tuple[int, ...]) -> bool:
     t, w = np.arange(len(labels)), np.asarray(labels)
     right = y[w, t].copy()
     y[w, t] = -np.inf
-    # A lead this wide outlives the rounding of the walk that is built from it.
-    return bool((right - y.max(axis=0)).min() > 1e-2)
+    return bool((right - y.max(axis=0)).min() > LEAD)
 
 
 def interpolated(labels: tuple[int, ...], frequencies: Frequencies) -> np.ndarray:

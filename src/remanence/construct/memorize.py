@@ -138,7 +138,7 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         )
     if method == "harmonic":
         found = harmonic_dimension(w, time_limit=time_limit)
-        written = harmonic(w, found.frequencies, found.readout)
+        written = harmonic(w, found.frequencies, found.readout, found.lead)
         certificate = proofs.drift(written, w.indices, w.period, found.frequencies)
         largest = 0.0 if found.frequencies else -math.inf
         return Memory(

@@ -15,7 +15,8 @@ from typing import Literal
 
 import numpy as np
 
-from ..tasks.words import relabelled, Word, word as spelled_word
+from ..tasks.words import Word, word as spelled_word
+from . import long_words
 from .harmonics import cost, features, folded, Frequencies, orbits, units
 from .minimal_search import Search, spelled_out
 from .refutation import Refutation
@@ -40,13 +41,36 @@ class MinimalDimension:
     word: Word
     field: str
     frequencies: Frequencies
-    readout: np.ndarray
-    """Symbols (in the order of their first use) × features (constant first)."""
-    margin: float
-    """Distance from the walk to the nearest boundary, all harmonics of radius one."""
-    refuted: tuple[Refutation, ...]
     lower: int
     upper: int
+    carried: "Carried"
+    """The proofs, as they were found for the first word of the orbit."""
+
+    @functools.cached_property
+    def refuted(self) -> tuple[Refutation, ...]:
+        """Sets that cannot spell the word, each with its multipliers."""
+        return self.carried.refuted(self.word.pattern)
+
+    @functools.cached_property
+    def readout(self) -> np.ndarray:
+        """Symbols (in the order of their first use) × features (constant first)."""
+        return best_readout(self.word.pattern, self.frequencies)
+
+    @property
+    def lead(self) -> float:
+        """A proved lower bound on the lead of the right logit."""
+        labels = self.word.pattern
+        if len(labels) > LONG:
+            return long_words.LEAD / 2
+        return proved_gap(self.readout, labels, features(len(labels), self.frequencies))
+
+    @property
+    def margin(self) -> float:
+        """Distance from the walk to the nearest boundary, every harmonic of radius one."""
+        labels = self.word.pattern
+        if len(labels) > LONG:
+            return float("nan")
+        return radius(self.readout, labels, features(len(labels), self.frequencies))
 
     @property
     def dimension(self) -> int:
@@ -98,65 +122,89 @@ def harmonic_dimension(
     """The same for a word of `tasks.words`, periodic, without feedback."""
     labels = w.pattern
     if field == "rational":
-        S, lower, refuted = _rational(labels, time_limit)
+        S, lower, carried = _rational(labels, time_limit)
     elif len(labels) > LONG:
-        from .long_words import thinned
-
-        S, lower, refuted = thinned(labels), 1, ()
+        S, lower, carried = long_words.thinned(labels), 1, Carried(())
     elif len(labels) <= ORBIT_PERIOD:
-        S, lower, refuted = _through_orbit(labels, time_limit)
+        S, lower, carried = _through_orbit(labels, time_limit)
     else:
         search = Search(labels, time_limit)
         S, lower = search.cheapest()
         if cost(S, len(labels)) == lower and not search.late:
             S = next(search.winners(lower))
-        refuted = tuple(search.refuted.values())
-    readout, margin = best_readout(labels, S)
+        carried = Carried(tuple(search.refuted.values()))
     price = cost(S, len(labels))
-    return MinimalDimension(w, field, S, readout, margin, refuted, lower, price)
+    return MinimalDimension(w, field, S, lower, price, carried)
 
 
-def best_readout(labels: tuple[int, ...], S: Frequencies) -> tuple[np.ndarray, float]:
+def best_readout(labels: tuple[int, ...], S: Frequencies) -> np.ndarray:
     """The readout of widest margin over a feasible set, its lead proved positive."""
     if len(labels) > LONG:
-        from .long_words import interpolated
-
-        return interpolated(labels, S), float("nan")
+        return long_words.interpolated(labels, S)
     phi = features(len(labels), S)
     u = widest(labels, phi)
     if u is None or not proved_gap(u, labels, phi) > 0:
         u = spelled_out(labels)
         if len(u[0]) != len(phi) or not proved_gap(u, labels, phi) > 0:
             raise AssertionError(f"the readout over {S} lost its proof")
-    return u, radius(u, labels, phi)
+    return u
+
+
+@dataclasses.dataclass(frozen=True)
+class Carried:
+    """Refutations of $v(t) = w(ut + r)$, to be read as refutations of $w$."""
+
+    found: tuple[Refutation, ...]
+    unit: int = 1
+    shift: int = 0
+
+    def refuted(self, labels: tuple[int, ...]) -> tuple[Refutation, ...]:
+        p = len(labels)
+        back = pow(self.unit, -1, p) if p > 1 else 1
+        at = [(self.unit * t + self.shift) % p for t in range(p)]
+        original = list(dict.fromkeys(labels[t] for t in at))
+        return tuple(
+            dataclasses.replace(
+                r,
+                frequencies=folded(r.frequencies, back, p),
+                pairs=tuple((at[t], original[k]) for t, k in r.pairs),
+            )
+            for r in self.found
+        )
 
 
 def _through_orbit(
     labels: tuple[int, ...], time_limit: float
-) -> tuple[Frequencies, int, tuple[Refutation, ...]]:
+) -> tuple[Frequencies, int, Carried]:
     p = len(labels)
     first, unit, shift = representative(labels)
     winners, lower, refuted = _resolved(first, time_limit)
     back = pow(unit, -1, p) if p > 1 else 1
     S = min(folded(S, back, p) for S in winners)
-    return S, lower, tuple(_carried(r, labels, unit, shift, back) for r in refuted)
+    return S, lower, Carried(refuted, unit, shift)
+
+
+@functools.lru_cache(maxsize=32)
+def _images(period: int) -> tuple[list[tuple[int, int]], np.ndarray]:
+    turns = [(u, r) for u in units(period) for r in range(period)]
+    t = np.arange(period)
+    return turns, np.array([(u * t + r) % period for u, r in turns])
 
 
 def representative(labels: tuple[int, ...]) -> tuple[tuple[int, ...], int, int]:
     """The least word $t \\mapsto w(ut + r)$, renamed, with its u and r."""
-    p = len(labels)
-    t = np.arange(p)
-    turns = [(u, r) for u in units(p) for r in range(p)]
-    at = np.array([(u * t + r) % p for u, r in turns])
+    turns, at = _images(len(labels))
     images = np.asarray(labels)[at]
-    if max(labels) == 1:
+    if max(labels) > 1:
+        # Number the symbols of each row as they appear: by their first places.
+        n = max(labels) + 1
+        first = (images[:, :, None] == np.arange(n)).argmax(axis=1)
+        names = first.argsort(axis=1).argsort(axis=1)
+        images = np.take_along_axis(names, images, axis=1)
+    elif max(labels) == 1:
         images = images ^ images[:, :1]
-        keys = images @ (1 << np.arange(p)[::-1])
-        best = int(np.argmin(keys))
-        return tuple(images[best].tolist()), *turns[best]
-    renamed = [relabelled(row) for row in images.tolist()]
-    best = min(range(len(turns)), key=renamed.__getitem__)
-    return renamed[best], *turns[best]
+    best = int(np.lexsort(images.T[::-1])[0])
+    return tuple(images[best].tolist()), *turns[best]
 
 
 @functools.lru_cache(maxsize=65536)
@@ -169,28 +217,12 @@ def _resolved(labels: tuple[int, ...], time_limit: float):
     return winners, lower, tuple(search.refuted.values())
 
 
-def _carried(
-    r: Refutation, labels: tuple[int, ...], unit: int, shift: int, back: int
-) -> Refutation:
-    """A refutation of the representative as one of the word itself."""
-    p = len(labels)
-    names: dict[int, int] = {}
-    for t in range(p):
-        names.setdefault(labels[(unit * t + shift) % p], len(names))
-    originals = {new: old for old, new in names.items()}
-    return dataclasses.replace(
-        r,
-        frequencies=folded(r.frequencies, back, p),
-        pairs=tuple(((unit * t + shift) % p, originals[k]) for t, k in r.pairs),
-    )
-
-
 def _rational(
     labels: tuple[int, ...], time_limit: float
-) -> tuple[Frequencies, int, tuple[Refutation, ...]]:
+) -> tuple[Frequencies, int, Carried]:
     p = len(labels)
     if p > LONG:
-        return tuple(range(1, p // 2 + 1)), 1, ()
+        return tuple(range(1, p // 2 + 1)), 1, Carried(())
     search = Search(labels, time_limit)
     parts = orbits(p)
     unions = sorted(
@@ -203,7 +235,7 @@ def _rational(
     )
     for price, S in unions:
         if search.late:
-            return unions[-1][1], price, tuple(search.refuted.values())
+            return unions[-1][1], price, Carried(tuple(search.refuted.values()))
         if unions[-1][1] == S or search.holds(S):
-            return S, price, tuple(search.refuted.values())
+            return S, price, Carried(tuple(search.refuted.values()))
     raise AssertionError("the union of all orbits spells every word")

@@ -53,6 +53,9 @@ def refutation(
     if whole is not None and vanishes(labels, frequencies, pairs, whole):
         return Refutation(frequencies, pairs, whole, float(min(whole)), "exact")
     found, how = _solved(labels, frequencies, pairs)
+    if found is None:
+        pairs = _basic(labels, frequencies, pairs, multipliers)
+        found, how = _solved(labels, frequencies, pairs)
     if found is None or not all(ball > 0 for ball in found):
         return None
     ends = [float(ball.lower()) for ball in found]
@@ -88,23 +91,59 @@ def _integers(multipliers: tuple[float, ...]) -> tuple[int, ...] | None:
     return None
 
 
+def _rows(labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs) -> list[Row]:
+    """The equations, without those that follow from the others: symbols that no pair
+    names have zero rows, and the rows of the first named are minus the others' sum."""
+    period = len(labels)
+    named = sorted({labels[t] for t, _ in pairs} | {k for _, k in pairs})
+    return [
+        (block, j, odd)
+        for block in named[1:]
+        for j in (0, *frequencies)
+        for odd in ((False,) if 2 * j % period == 0 else (False, True))
+    ]
+
+
+def _basic(
+    labels: tuple[int, ...],
+    frequencies: Frequencies,
+    pairs: Pairs,
+    multipliers: tuple[float, ...],
+) -> Pairs:
+    """A support no larger than Carathéodory allows: while there is a second
+    solution, walk along it until a multiplier vanishes."""
+    lam = np.asarray(multipliers)
+    while True:
+        A = _numeric(labels, pairs, _rows(labels, frequencies, pairs))
+        _, values, V = np.linalg.svd(A)
+        if (values > 1e-9).sum() >= len(pairs) - 1:
+            return pairs
+        # The two last rows of V span solutions; one mixture is not the present one.
+        v = V[-1] - (V[-1] @ lam) / (lam @ lam) * lam
+        if np.abs(v).max() < 1e-6:
+            v = V[-2]
+        v = v if (v > 0).any() else -v
+        with np.errstate(divide="ignore", invalid="ignore"):
+            step = np.where(v > 1e-12, lam / v, np.inf)
+        lam = lam - step.min() * v
+        lam[step.argmin()] = 0.0
+        keep = lam > 1e-10 * lam.max()
+        if keep.all() or not keep.any():
+            return pairs
+        pairs = tuple(pair for pair, on in zip(pairs, keep, strict=True) if on)
+        lam = lam[keep]
+
+
 def _solved(
     labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs
 ) -> tuple[list[arb] | None, str]:
     """The multipliers after the first, which is one, as enclosures.
 
     Rows are $2\\cos$ and $2\\sin$, so that minors are algebraic integers up to a power
-    of i. Symbols that no pair names have zero rows, and the rows of the first that
-    is named are minus the sum of the others'.
+    of i.
     """
     period, unknown = len(labels), len(pairs) - 1
-    named = sorted({labels[t] for t, _ in pairs} | {k for _, k in pairs})
-    rows = [
-        (block, j, odd)
-        for block in named[1:]
-        for j in (0, *frequencies)
-        for odd in ((False,) if 2 * j % period == 0 else (False, True))
-    ]
+    rows = _rows(labels, frequencies, pairs)
     kept, spare, bits = rows, [], PRECISION
     if len(rows) > unknown:
         kept, spare = _independent(labels, pairs, rows)
@@ -144,18 +183,20 @@ def _independent(
     labels: tuple[int, ...], pairs: Pairs, rows: list[Row]
 ) -> tuple[list[Row], list[Row]]:
     """As many well-conditioned rows as there are unknowns, and the rest."""
+    order = qr(_numeric(labels, pairs, rows).T, mode="r", pivoting=True)[1]
+    chosen = set(order[: len(pairs) - 1].tolist())
+    kept = [row for i, row in enumerate(rows) if i in chosen]
+    return kept, [row for i, row in enumerate(rows) if i not in chosen]
+
+
+def _numeric(labels: tuple[int, ...], pairs: Pairs, rows: list[Row]) -> np.ndarray:
     period = len(labels)
     cos, sin = table(period)
-    t = np.array([pair[0] for pair in pairs])
-    k = np.array([pair[1] for pair in pairs])
+    t, k = np.array(pairs).T
     w = np.asarray(labels)[t]
-    numeric = np.array(
+    return np.array(
         [
             ((w == b) * 1.0 - (k == b)) * (sin if odd else cos)[j * t % period]
             for b, j, odd in rows
         ]
     )
-    order = qr(numeric.T, mode="r", pivoting=True)[1]
-    chosen = set(order[: len(pairs) - 1].tolist())
-    kept = [row for i, row in enumerate(rows) if i in chosen]
-    return kept, [row for i, row in enumerate(rows) if i not in chosen]

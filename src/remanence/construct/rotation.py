@@ -28,7 +28,7 @@ def rotation(w: Word) -> tuple[Written, int, float]:
             continue
         cos, sin = table(p)
         c, s = cos[j % p], sin[j % p]
-        W_y, b_y = spread(w, u)
+        W_y, b_y = spread(w, u, proved_gap(u, labels, phi))
         if proved_gap(_restricted(w, W_y, b_y), labels, phi) > 0:
             R = np.array([[c, -s], [s, c]])
             return Written(R, W_y, b_y, np.array([c, -s])), j, radius(u, labels, phi)

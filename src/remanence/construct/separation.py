@@ -16,6 +16,7 @@ from scipy.optimize import nnls
 
 
 ROUNDING = 2.0**-53
+COARSE = 2.0**-24
 BLIND = 1e-8
 """Residuals below this are taken for zero, until a proof says otherwise."""
 
@@ -85,7 +86,7 @@ def widest(labels: tuple[int, ...], phi: np.ndarray) -> np.ndarray | None:
     first = separation(labels, phi).u
     if first is None or len(first) == 1:
         return first
-    best, room = first, radius(first, labels, phi)
+    best, room = first, radius(first, labels, phi, COARSE)
     u, weights = first, None
     for _ in range(1 if len(first) == 2 else 6):
         if len(first) > 2:
@@ -94,7 +95,7 @@ def widest(labels: tuple[int, ...], phi: np.ndarray) -> np.ndarray | None:
         if found is None:
             break
         u = found * scale
-        wider = radius(u, labels, phi)
+        wider = radius(u, labels, phi, COARSE)
         if wider > room and proved_gap(u, labels, phi) > 0:
             best, room = u, wider
     return best
@@ -119,14 +120,18 @@ def proved_gap(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> float
     return float((low - high.max(axis=0)).min())
 
 
-def radius(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> float:
-    """The distance from the walk to the nearest boundary, in the state's 2-norm."""
+def radius(
+    u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray, unit: float = 0.0
+) -> float:
+    """The distance from the walk to the nearest boundary, in the state's 2-norm,
+    less what reading it in an arithmetic of that unit may cost."""
     if len(u) == 1:
         return float("inf")
     w = np.asarray(labels)
     y = u @ phi
     t = np.arange(len(w))
-    lead = y[w, t] - y
+    size = len(phi) * unit * np.abs(u).sum(axis=1)
+    lead = y[w, t] - y - size[w] - size[:, None]
     apart = np.linalg.norm(u[w][:, None, 1:] - u[None, :, 1:], axis=2).T
     lead[w, t] = np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
