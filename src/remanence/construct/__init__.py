@@ -1,5 +1,10 @@
 """Weights written down."""
 
+from .adder import (
+    Adder as Adder,
+    adder as adder,
+    spread_frequencies as spread_frequencies,
+)
 from .certificate import Certificate as Certificate
 from .informed_residual import (
     informed_residual as informed_residual,

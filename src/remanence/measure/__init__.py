@@ -1,1 +1,24 @@
 """Weights understood."""
+
+from .ablation import (
+    ablated_accuracy as ablated_accuracy,
+    modular_accuracy as modular_accuracy,
+    modular_states as modular_states,
+    states_without as states_without,
+    without as without,
+)
+from .fourier import (
+    frequency_plane as frequency_plane,
+    key_frequencies as key_frequencies,
+    KeyFrequencies as KeyFrequencies,
+    spectrum as spectrum,
+    spectrum_2d as spectrum_2d,
+    without_frequencies as without_frequencies,
+)
+from .low_rank import LowRank as LowRank, smallest_rank as smallest_rank
+from .lyapunov import (
+    exponents_along as exponents_along,
+    growth_along as growth_along,
+    lyapunov_spectrum as lyapunov_spectrum,
+    Spectrum as Spectrum,
+)

@@ -2,6 +2,7 @@
 
 from .adding import adding as adding
 from .download import data_file as data_file
+from .modular import Modular as Modular
 from .pixels import Pixels as Pixels, pixels as pixels
 from .series import sunspots as sunspots, windows as windows
 from .words import (
