@@ -2,6 +2,7 @@
 
 import errno
 import os
+import pathlib
 
 import pytest
 
@@ -12,12 +13,12 @@ from remanence.train import whole, written_whole
 def calls(monkeypatch):
     """The calls that matter, in order, each with the file it was made on."""
     made = []
-    name_of = lambda fd: os.path.basename(os.readlink(f"/proc/self/fd/{fd}"))
+    name_of = lambda fd: pathlib.Path(f"/proc/self/fd/{fd}").readlink().name
     for name in ("fsync", "replace"):
         real = getattr(os, name)
 
         def recorded(*args, name=name, real=real):
-            target = name_of(args[0]) if name == "fsync" else os.path.basename(args[1])
+            target = name_of(args[0]) if name == "fsync" else pathlib.Path(args[1]).name
             made.append((name, target))
             return real(*args)
 
@@ -25,7 +26,7 @@ def calls(monkeypatch):
     return made
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+@pytest.mark.skipif(not pathlib.Path("/proc/self/fd").is_dir(), reason="needs /proc")
 def test_bytes_reach_the_disk_before_the_name_and_the_name_before_we_go_on(
     tmp_path, calls
 ):

@@ -48,17 +48,6 @@ class Grid:
     chunk: int
     seed: int
 
-    def __post_init__(self):
-        if not self.axes:
-            raise ValueError("a sweep needs at least one axis")
-        if self.chunk < 1:
-            raise ValueError(f"chunk must be at least 1, got {self.chunk}")
-        for name in self.static:
-            if name not in self.axes:
-                raise ValueError(f"static names {name!r}, which is not an axis")
-        for name, values in self.axes.items():
-            _check_axis(name, values, name in self.static)
-
     @property
     def shape(self) -> tuple[int, ...]:
         """How many values each axis has."""
@@ -142,10 +131,17 @@ def grid(
         str(name): tuple(np.asarray(value).item() for value in values)
         for name, values in axes.items()
     }
-    # In the order of the axes, so that the order in which they were named is no plan.
     wanted = set(static)
-    fixed = tuple(name for name in plain if name in wanted)
-    return Grid(plain, fixed + tuple(sorted(wanted - set(fixed))), chunk, seed)
+    if not plain:
+        raise ValueError("a sweep needs at least one axis")
+    if chunk < 1:
+        raise ValueError(f"chunk must be at least 1, got {chunk}")
+    for name in sorted(wanted - plain.keys()):
+        raise ValueError(f"static names {name!r}, which is not an axis")
+    for name, values in plain.items():
+        _check_axis(name, values, name in wanted)
+    # In the order of the axes, so that the order in which they were named is no plan.
+    return Grid(plain, tuple(name for name in plain if name in wanted), chunk, seed)
 
 
 def _check_axis(name: str, values: tuple[Any, ...], static: bool) -> None:
@@ -156,6 +152,8 @@ def _check_axis(name: str, values: tuple[Any, ...], static: bool) -> None:
     for value in values:
         if not isinstance(value, Value):
             raise ValueError(f"axis {name!r} holds {value!r}, not a number or a word")
+        if value != value:
+            raise ValueError(f"axis {name!r} holds NaN, which no label can be")
         if isinstance(value, str) and not static:
             raise ValueError(f"axis {name!r} holds words, so it must be static")
         if name == "seed" and (type(value) is not int or not 0 <= value < 2**32):

@@ -51,7 +51,7 @@ class Store:
 
     def put(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
         """Store a finished part; once this returns it survives any crash."""
-        if pathlib.PurePath(name).name != name or name.startswith("."):
+        if not name or pathlib.PurePath(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} cannot be the name of a part")
         content = _written(arrays, {"plan": self.plan, "part": name})
         try:

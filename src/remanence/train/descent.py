@@ -1,0 +1,156 @@
+r"""Gradient descent with a safe step: $w \leftarrow w - \eta\nabla\Lambda$, $\eta \le 0.9/\hat\lambda$.
+
+$\hat\lambda$ is the largest curvature $|\lambda(\nabla^2\Lambda)|$, followed by power
+iteration. A chunk of steps counts only if the loss did not rise and the curvature
+did not double meanwhile; otherwise it is taken back and tried with half the step.
+So the descent stays near the flow where that moves fast, and away from the
+bouncing of a step that is too long.
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from typing import Literal, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from .._precision import double
+from ..tasks.language_pairs import Mask
+from .gram import gradient, Packed, packed, squared_error
+from .lanes import finished_lanes
+from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
+
+
+class Walking(NamedTuple):
+    """One lane: the weights, the present step, curvature and its direction."""
+
+    weights: Packed
+    steepest: Packed
+    curvature: Float[Array, "*lanes"]
+    step: Float[Array, "*lanes"]
+    loss: Float[Array, "*lanes"]
+    time: Float[Array, "*lanes"]
+    steps: Int[Array, "*lanes"]
+    effort: Int[Array, "*lanes"]
+    T: Float[Array, "*lanes outputs inputs"]
+
+
+def _norm(tree: Packed) -> Float[Array, ""]:
+    return jnp.sqrt(sum(jnp.sum(a * a) for a in tree))
+
+
+@functools.lru_cache(maxsize=32)
+def _chunk(mask: Mask, every: int, power: int):
+    def slope(w: Packed, T: Float[Array, "outputs inputs"]) -> Packed:
+        D = w.P.shape[0 if mask == "diagonal" else 1]
+        return jax.tree.map(lambda a: a / (D * jnp.sum(T)), gradient(w, T, mask)[0])
+
+    def curvature(w: Packed, v: Packed, T: Float[Array, "outputs inputs"]):
+        def iterate(v: Packed, _):
+            Hv = jax.jvp(lambda w: slope(w, T), (w,), (v,))[1]
+            size = _norm(Hv)
+            return jax.tree.map(lambda a: a / jnp.maximum(size, 1e-30), Hv), size
+
+        v, sizes = jax.lax.scan(iterate, v, None, length=power)
+        return v, sizes[-1]
+
+    def advance(lane: Walking) -> Walking:
+        def step(w: Packed, _):
+            return jax.tree.map(
+                lambda a, g: a - lane.step * g, w, slope(w, lane.T)
+            ), None
+
+        D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
+        w, _ = jax.lax.scan(step, lane.weights, None, length=every)
+        v, bend = curvature(w, lane.steepest, lane.T)
+        loss = squared_error(w, lane.T, mask) / (2 * D * jnp.sum(lane.T))
+        # The first chunk (curvature 0) only measures: its step is 0.
+        first = lane.curvature == 0.0
+        good = first | ((loss <= lane.loss) & (bend <= 2.0 * lane.curvature))
+        keep = lambda new, old: jax.tree.map(
+            lambda a, b: jnp.where(good, a, b), new, old
+        )
+        onward = jnp.where(first, 0.01 / bend, jnp.minimum(1.5 * lane.step, 0.9 / bend))
+        return Walking(
+            keep(w, lane.weights),
+            keep(v, lane.steepest),
+            keep(bend, lane.curvature),
+            jnp.where(good, onward, 0.5 * lane.step),
+            keep(loss, lane.loss),
+            lane.time + jnp.where(good, every * lane.step, 0.0),
+            lane.steps + jnp.where(good & ~first, every, 0),
+            lane.effort + every + 3 * power,
+            lane.T,
+        )
+
+    return jax.jit(jax.vmap(advance))
+
+
+def safe_descent(
+    runs: Sequence[PairRun],
+    *,
+    mask: Mask,
+    stop: float,
+    every: int = 100,
+    power: int = 6,
+    limit: int = 200_000,
+    width: int = 4,
+    workers: int = 1,
+    precision: Literal["float32", "float64"] = "float64",
+) -> Iterator[tuple[int, PairFit]]:
+    r"""Descend $\Lambda$ from each start to `stop`, at most `limit` gradients.
+
+    A run whose step has shrunk to nothing is `stalled`.
+    """
+    checked_runs(runs, mask=mask, stop=stop)
+    scope = double if precision == "float64" else nullcontext
+
+    def start(i: int) -> Walking:
+        run = runs[i]
+        number = lambda value: np.asarray(value, dtype=precision)
+        w = jax.tree.map(number, packed(run.net, mask))
+        size = np.sqrt(sum((a.astype(float) ** 2).sum() for a in w))
+        zero = np.asarray(0, dtype=np.int32)
+        return Walking(
+            w,
+            jax.tree.map(lambda a: number(a / size), w),
+            number(0.0),
+            number(0.0),
+            number(np.inf),
+            number(0.0),
+            zero,
+            zero,
+            number(run.T),
+        )
+
+    def advance(batch: Walking) -> tuple[Walking, Bool[np.ndarray, " width"]]:
+        with scope():
+            moved = jax.tree.map(np.asarray, _chunk(mask, every, power)(batch))
+        started = moved.curvature > 0.0
+        stuck = started & ~(moved.step * moved.curvature > 1e-9)
+        return moved, ~(moved.loss > stop) | (moved.effort >= limit) | stuck
+
+    for i, lane in finished_lanes(
+        len(runs), start=start, advance=advance, width=width, workers=workers
+    ):
+        ending: Ending = "converged"
+        if not np.isfinite(lane.loss):
+            ending = "diverged"
+        elif lane.loss > stop:
+            ending = "out of steps" if lane.effort >= limit else "stalled"
+        yield (
+            i,
+            as_fit(
+                lane.weights,
+                runs[i],
+                mask,
+                ending=ending,
+                steps=int(lane.steps),
+                effort=int(lane.effort),
+                time=float(lane.time),
+                precision=precision,
+            ),
+        )

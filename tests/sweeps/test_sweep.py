@@ -1,0 +1,232 @@
+"""Sweeps: exact on a formula, the same bits in any order, divergence and damage."""
+
+import os
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+import pytest
+
+from remanence import sweeps, train
+from remanence.sweeps.executor import computed_here
+
+
+SWEEP = __import__("sys").modules["remanence.sweeps.sweep"]
+
+
+def product(point, key, data):
+    return {"product": point["a"] * point["b"] + data}
+
+
+AXES = {"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0], "seed": range(3)}
+
+
+def drawn(point, key, data):
+    x = point["a"] * jr.normal(key, (5,))
+    return {"x": x, "log": jnp.log(x.sum())}
+
+
+def test_a_product_table():
+    table = sweeps.sweep(product, {"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0]}, data=0.5)
+    assert table["product"].dims == ("a", "b")
+    assert table["product"].sel(a=3, b=20).item() == 60.5
+    np.testing.assert_array_equal(
+        table["product"], [[10.5, 20.5], [20.5, 40.5], [30.5, 60.5]]
+    )
+
+
+def test_draws_are_paired_over_the_other_axes():
+    table = sweeps.sweep(drawn, AXES, dims={"x": ("place",)})
+    assert table.x.dims == ("a", "b", "seed", "place")
+    np.testing.assert_array_equal(2 * table.x.sel(a=1), table.x.sel(a=2))
+    assert (table.x.sel(seed=0) != table.x.sel(seed=1)).all()
+
+
+def test_nan_is_an_outcome_in_its_place():
+    table = sweeps.sweep(drawn, AXES)
+    sums = table.x.sum("x_0")
+    np.testing.assert_array_equal(np.isnan(table.log), sums < 0)
+    assert np.isnan(table.log).any() and not np.isnan(table.log).all()
+
+
+def test_static_axes_arrive_as_python_values_one_program_each():
+    traced = []
+
+    def lane(point, key, data):
+        traced.append(dict(point))
+        return {"eye": point["scale"] * jnp.eye(point["units"])[0], "n": 1}
+
+    axes = {"scale": [1.0, 2.0, 3.0], "units": [1, 3], "word": ["x", "y"]}
+    table = sweeps.sweep(
+        lane, axes, static=("units", "word"), chunk=2, dims={"eye": ("unit",)}
+    )
+    assert len(traced) == 4
+    assert {(p["units"], p["word"]) for p in traced} == {
+        (1, "x"),
+        (1, "y"),
+        (3, "x"),
+        (3, "y"),
+    }
+    assert table.eye.sel(scale=2, units=3, word="y").values.tolist() == [2, 0, 0]
+    # A smaller program leaves the rest unset, and says so with NaN.
+    np.testing.assert_array_equal(
+        table.eye.sel(scale=2, units=1, word="x"), [2, np.nan, np.nan]
+    )
+
+
+def test_sizes_that_differ_need_a_nan():
+    lane = lambda point, key, data: {"n": jnp.arange(point["units"])}
+    with pytest.raises(ValueError, match="has no NaN to pad with"):
+        sweeps.sweep(lane, {"units": [1, 2]}, static=("units",))
+
+
+def test_precision_is_the_sweeps_own():
+    lane = lambda point, key, data: {"x": point["a"] / 3}
+    assert sweeps.sweep(lane, {"a": [1.0]}).x.dtype == np.float32
+    double = sweeps.sweep(lane, {"a": [1.0]}, x64=True)
+    assert double.x.item() == 1 / 3
+    assert not jax.config.jax_enable_x64
+
+
+def test_stored_and_read_again_is_identical_and_nothing_runs_twice(
+    tmp_path, monkeypatch
+):
+    first = sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
+    assert first.identical(sweeps.sweep(drawn, AXES, chunk=4))
+    asked = []
+
+    def watched(work, parts):
+        asked.extend(part.name for part in parts)
+        return computed_here(work, parts)
+
+    monkeypatch.setattr(SWEEP, "computed_here", watched)
+    assert first.identical(sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path))
+    assert asked == []
+    (tmp_path / "chunk-000002.safetensors").unlink()
+    with (tmp_path / "chunk-000003.safetensors").open("r+b") as file:
+        file.truncate(50)
+    again = sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
+    assert asked == ["chunk-000002", "chunk-000003"]
+    assert "chunk-000003.safetensors is damaged" in again.attrs["notices"][0]
+    assert again.drop_attrs().identical(first)
+
+
+def test_the_order_in_which_chunks_are_computed_leaves_no_trace(monkeypatch):
+    first = sweeps.sweep(drawn, AXES, chunk=4)
+    backwards = lambda work, parts: computed_here(work, list(parts)[::-1])
+    monkeypatch.setattr(SWEEP, "computed_here", backwards)
+    assert first.identical(sweeps.sweep(drawn, AXES, chunk=4))
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"chunk": 5}, r"chunk \(4 there, 5 here\)"),
+        ({"seed": 1}, r"seed \(0 there, 1 here\)"),
+        ({"x64": True}, "x64"),
+        ({"data": np.ones(2)}, "data"),
+        ({"static": ("b",)}, "static"),
+    ],
+)
+def test_the_folder_of_another_sweep_is_refused_by_name(tmp_path, change, word):
+    sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
+    with pytest.raises(ValueError, match=word):
+        sweeps.sweep(drawn, AXES, **({"chunk": 4, "folder": tmp_path} | change))
+
+
+def test_other_axes_and_lanes_are_refused_by_name(tmp_path):
+    sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
+    with pytest.raises(ValueError, match="axis a"):
+        sweeps.sweep(drawn, AXES | {"a": [1.0]}, chunk=4, folder=tmp_path)
+    other = lambda point, key, data: {"x": point["a"], "log": point["b"]}
+    with pytest.raises(ValueError, match="lane"):
+        sweeps.sweep(other, AXES, chunk=4, folder=tmp_path)
+    swapped = {name: AXES[name] for name in ("b", "a", "seed")}
+    with pytest.raises(ValueError, match="axes"):
+        sweeps.sweep(drawn, swapped, chunk=4, folder=tmp_path)
+
+
+def test_a_time_limit_stops_between_chunks_and_each_call_gets_further(tmp_path):
+    done = []
+    for _ in range(4):
+        with pytest.raises(
+            sweeps.Unfinished, match="the same call continues"
+        ) as caught:
+            sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path, time_limit=0.0)
+        done.append(caught.value.done)
+        assert caught.value.total == 18
+    assert done == [4, 8, 12, 16]
+    last = sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path, time_limit=0.0)
+    assert last.identical(sweeps.sweep(drawn, AXES, chunk=4))
+
+
+def test_an_interrupt_says_what_was_stored(tmp_path, monkeypatch):
+    def interrupted(work, parts):
+        yield next(computed_here(work, parts))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SWEEP, "computed_here", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="4 of 18 lanes stored in"):
+        sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
+
+
+def test_trainings_are_lanes():
+    def lane(point, key, data):
+        loss = lambda w, drawn, key: 0.5 * (w**2).sum()
+        _, history = train.trained(
+            jnp.ones(1), loss, optax.sgd(point["rate"]), steps=6, key=key, every=3
+        )
+        return history
+
+    table = sweeps.sweep(lane, {"rate": [0.5, 1e30]}, dims={"loss": ("chunk",)})
+    assert table.diverged_at.values.tolist() == [-1, 1]
+    assert np.isnan(table.loss.sel(rate=1e30)[1])
+
+
+def test_names_are_checked_on_the_first_chunk():
+    lane = lambda point, key, data: {"a": point["a"]}
+    with pytest.raises(ValueError, match="the name of an axis"):
+        sweeps.sweep(lane, {"a": [1.0]})
+    with pytest.raises(ValueError, match="dims names 2 dimensions of 'x', which has 1"):
+        sweeps.sweep(drawn, AXES, dims={"x": ("one", "two")})
+    with pytest.raises(ValueError, match="which the lane does not return"):
+        sweeps.sweep(drawn, AXES, dims={"y": ("one",)})
+
+
+def test_ten_thousand_lanes_do_not_hold_their_states():
+    def lane(point, key, data):
+        h = jax.lax.fori_loop(
+            0, 2, lambda _, h: jnp.tanh(2.0 * h), jr.normal(key, (20_000,))
+        )
+        return {"mean": h.mean()}
+
+    before = _peak()
+    table = sweeps.sweep(lane, {"seed": range(10_000)}, chunk=16)
+    # All states together would be 800 MB; a chunk of them is 1.3 MB.
+    assert table["mean"].shape == (10_000,)
+    assert _peak() - before < 300e6
+
+
+def _peak():
+    import resource
+
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def test_the_bar_has_rate_and_goes_to_stderr(capfd):
+    sweeps.sweep(drawn, AXES, chunk=4, title="a sweep", quiet=False)
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert (
+        "a sweep" in captured.err
+        and "18/18 lanes" in captured.err
+        and "/s" in captured.err
+    )
+
+
+def test_plan_holds_no_path_time_or_host(tmp_path):
+    sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
+    plan = (tmp_path / "plan.json").read_text()
+    assert str(tmp_path) not in plan and os.uname().nodename not in plan
