@@ -7,6 +7,11 @@ from .ablation import (
     states_without as states_without,
     without as without,
 )
+from .contraction import (
+    Contraction as Contraction,
+    contraction as contraction,
+    twin_rate as twin_rate,
+)
 from .fourier import (
     frequency_plane as frequency_plane,
     key_frequencies as key_frequencies,

@@ -1,0 +1,69 @@
+r"""How much is left: no fixed metric can prove a rate below $\max_D \rho(R + \gamma D W)$.
+
+A metric in which every $R + \gamma D W$, $a \le D \le b$, contracts by $\lambda$
+bounds the spectral radius of each of them by $\lambda$. For slopes in $[0, 1]$ the
+corners $D$ are masks, and the limit on a certified gain is $1 / \max_S \rho(W_{SS})$.
+The maximum over corners is searched greedily: what is found is a valid limit.
+"""
+
+import time
+
+import numpy as np
+import scipy.linalg
+from jaxtyping import Bool
+
+from .lure import Loop
+
+
+TRIES = 32
+
+
+def masked_radius(
+    loop: Loop, *, deadline: float, starts: int = 12, seed: int = 0
+) -> tuple[float, Bool[np.ndarray, " units"]]:
+    """The largest spectral radius found over the corners of the slopes, and its corner."""
+    n = loop.units
+    rng = np.random.default_rng(seed)
+    best, corner = -1.0, np.ones(n, bool)
+    for start in range(starts):
+        mask = np.ones(n, bool) if start == 0 else rng.random(n) < 0.8
+        found, mask = _climbed(loop, mask, deadline)
+        if found > best:
+            best, corner = found, mask
+        if time.monotonic() > deadline:
+            break
+    return best, corner
+
+
+def radius_at(loop: Loop, mask: Bool[np.ndarray, " units"]) -> float:
+    """The spectral radius at one corner of the slopes."""
+    a, b = loop.slopes
+    J = loop.R + loop.gamma * np.where(mask, b, a)[:, None] * loop.W
+    return float(np.max(np.abs(np.linalg.eigvals(J))))
+
+
+def _climbed(loop: Loop, mask, deadline: float):
+    """Flips the slope that promises most until none of the best `TRIES` helps."""
+    a, b = loop.slopes
+    found = radius_at(loop, mask)
+    while time.monotonic() < deadline:
+        d = np.where(mask, b, a)
+        J = loop.R + loop.gamma * d[:, None] * loop.W
+        values, left, right = scipy.linalg.eig(J, left=True)  # pyright: ignore[reportAssignmentType]
+        at = int(np.argmax(np.abs(values)))
+        u, v = left[:, at], right[:, at]
+        z = loop.gamma * (loop.W @ v)
+        derivative = np.conj(u) * z / max(abs(np.vdot(u, v)), 1e-300)
+        phase = np.conj(values[at]) / max(abs(values[at]), 1e-300)
+        overlap = np.conj(np.vdot(u, v)) / max(abs(np.vdot(u, v)), 1e-300)
+        promise = np.real(phase * derivative * overlap) * np.where(mask, a - b, b - a)
+        for i in np.argsort(-promise)[:TRIES]:
+            trial = mask.copy()
+            trial[i] = not trial[i]
+            radius = radius_at(loop, trial)
+            if radius > found * (1 + 1e-9):
+                found, mask = radius, trial
+                break
+        else:
+            break
+    return found, mask

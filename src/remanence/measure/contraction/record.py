@@ -1,0 +1,87 @@
+r"""A certificate: $\|\phi^k(h) - \phi^k(h')\|_2 \le C\,\lambda^k\,\|h - h'\|_2$ for every $k$.
+
+Inputs are the same on both sides and stay in the given domain; states stay in
+the invariant set that the certificate names. The statement is about the map in
+real numbers, with the weights taken as the exact numbers that are stored.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from ..._types import State
+
+
+class Contraction(eqx.Module):
+    """`phi` shrinks distances by `rate` per step in the given metric.
+
+    Distances in the metric lie between the Euclidean one and `overshoot` times it.
+    """
+
+    rate: float
+    """The proved factor per step; at 1 or above the certificate is vacuous."""
+    steps: int
+    """The iterate that contracts in the metric: the first, for every metric here."""
+    overshoot: float
+    """C, how far the Euclidean distance may grow before it shrinks."""
+    metric: str
+    """norm, infinity, diagonal, full or lyapunov."""
+    input_gain: float
+    """L_x: a change of x by 1 in its largest component moves phi(h, x) by at most
+    this, in the Euclidean norm."""
+    input_bound: float | None
+    """B_x: every component of every input lies between plus and minus this, which
+    inputs of Euclidean norm up to B_x do; None: any input."""
+    at_rest: float
+    """An upper end of the norm of phi(0, 0), which Lemma 1 needs where it is not 0."""
+    reach: float
+    """A state in the orbit of zero, and the zero state in its place, are at most
+    this far apart after zero steps, overshoot included: the gap of a window of k
+    steps is at most `reach * rate**k`. Infinite where no bound is known."""
+    limit: float
+    """No certificate in any fixed metric can show a rate below this (a spectral
+    radius that the slopes allow); 0 where it was not looked for."""
+    verified: bool
+    """Whether our own arithmetic, rounding counted, has confirmed every inequality."""
+    evidence: Mapping[str, Any]
+    """The metric itself, the rungs tried with their rates, those not tried and why."""
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the certificate proves nothing about the past being forgotten."""
+        return not (self.verified and self.rate < 1)
+
+    @property
+    def euclidean_steps(self) -> int | None:
+        """The first iterate that contracts in the Euclidean norm, if one is proved to."""
+        if self.vacuous:
+            return None
+        if self.rate == 0:
+            return 1
+        return max(1, math.floor(math.log(self.overshoot) / -math.log(self.rate)) + 1)
+
+    def distance(self, h: State, other: State) -> Any:
+        """How far two states are apart in the certificate's metric (traceable)."""
+        weights = self.evidence["weights"]
+        gap = ravel_pytree(h)[0] - ravel_pytree(other)[0]
+        if self.evidence["kind"] == "maximum":
+            return jnp.max(jnp.abs(gap) / jnp.asarray(weights, gap.dtype))
+        if np.ndim(weights) == 2:
+            return jnp.linalg.norm(jnp.asarray(weights, gap.dtype) @ gap)
+        return jnp.linalg.norm(jnp.asarray(weights, gap.dtype) * gap)
+
+    def __str__(self) -> str:
+        bound = (
+            "" if self.input_bound is None else f" for |x| up to {self.input_bound:g}"
+        )
+        if self.vacuous:
+            return f"vacuous: no metric tried proves a contraction{bound} (best {self.rate:.4g})"
+        return (
+            f"contracts by {self.rate:.4g} per step{bound} in the {self.metric} metric, "
+            f"overshoot {self.overshoot:.3g}"
+        )

@@ -1,0 +1,122 @@
+r"""Bounds that hold with every rounding counted: $|\mathrm{fl}(x) - x| \le \gamma_n |x|$.
+
+Three tools carry all certificates: upper ends of non-negative sums and products,
+enclosures of the gates' functions by ball arithmetic (python-flint), and a proof
+of positive definiteness: where a floating-point Cholesky factorisation of
+$M - sI$ runs to its end, $\lambda_{\min}(M) > s - c$ with $c$ known beforehand
+(Rump, BIT 46, 2006).
+"""
+
+from typing import TypeVar
+
+import flint
+import numpy as np
+import scipy.linalg
+from jaxtyping import Float
+
+
+UNIT = 2.0**-53
+SMALLEST = 1e-300
+"""Above whatever underflow can take away from the sums formed here."""
+
+Matrix = Float[np.ndarray, "rows columns"]
+Values = Float[np.ndarray, "..."]
+Number = TypeVar("Number", float, np.ndarray)
+
+
+def above(value: Number, operations: int) -> Number:
+    """At least what a non-negative expression of so many roundings is in truth."""
+    return value * (1 + 2 * (operations + 2) * UNIT) + operations * SMALLEST
+
+
+def below(value: Number, operations: int) -> Number:
+    """At most what a non-negative expression of so many roundings is in truth."""
+    lower = value * (1 - 2 * (operations + 2) * UNIT) - SMALLEST
+    return np.maximum(lower, 0.0) if isinstance(lower, np.ndarray) else max(lower, 0.0)
+
+
+def sigmoid_at(z: Values) -> tuple[Values, Values]:
+    r"""Floats below and above $\sigma(z) = 1/(1 + e^{-z})$."""
+    return _enclosed(z, lambda ball: 1 / (1 + (-ball).exp()))
+
+
+def tanh_at(z: Values) -> tuple[Values, Values]:
+    r"""Floats below and above $\tanh z$."""
+    return _enclosed(z, lambda ball: ball.tanh())
+
+
+def _enclosed(z: Values, function) -> tuple[Values, Values]:
+    lower, upper = np.empty(z.shape), np.empty(z.shape)
+    for at, value in np.ndenumerate(z):
+        ball = function(flint.arb(float(value)))
+        # The conversions to float round to nearest, so both ends step outwards.
+        lower[at] = np.nextafter(float(ball.lower()), -np.inf)
+        upper[at] = np.nextafter(float(ball.upper()), np.inf)
+    return lower, upper
+
+
+def definite(M: Matrix, error: Matrix) -> bool:
+    """Whether every symmetric matrix within `error` of `M`, entry by entry, is
+    proved positive definite."""
+    diagonal = np.diag(M)
+    if not (np.all(np.isfinite(M)) and np.all(diagonal > 0)):
+        return False
+    n = len(M)
+    # Scaling by powers of two is exact and makes the bound, which goes by the
+    # trace, fit matrices whose rows differ by orders of magnitude.
+    scale = np.exp2(-np.round(np.log2(diagonal) / 2))
+    M, error = M * scale[:, None] * scale, error * scale[:, None] * scale
+    spread = above(float(np.linalg.norm(error)), n * n + 2)
+    c = above(4 * (n + 2) * UNIT * float(np.trace(M)), n + 4)
+    shift = 2 * (spread + c) + SMALLEST
+    try:
+        scipy.linalg.cholesky(M - shift * np.eye(n), lower=True)
+    except scipy.linalg.LinAlgError:
+        return False
+    return True
+
+
+def norm_above(A: Matrix, operations: int = 0) -> float:
+    """An upper end of the spectral norm of the matrix that `A` stands for, each of
+    its entries the product of so many rounded factors."""
+    if A.size == 0:
+        return 0.0
+    G = A.T @ A if A.shape[0] >= A.shape[1] else A @ A.T
+    n, inner = len(G), max(A.shape)
+    size = np.abs(A)
+    error = above(size.T @ size if A.shape[0] >= A.shape[1] else size @ size.T, inner)
+    error = 2 * (inner + 2 * operations + 4) * UNIT * error + SMALLEST
+    top = max(float(scipy.linalg.eigvalsh(G, subset_by_index=[n - 1, n - 1])[0]), 0.0)
+    for slack in (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2):
+        square = top * (1 + slack) + SMALLEST**0.5
+        within = error + np.eye(n) * (2 * UNIT * square)
+        if definite(square * np.eye(n) - G, within):
+            return above(float(np.sqrt(square)), 2)
+    return above(float(np.linalg.norm(size)), A.size + 2 * operations + 2)
+
+
+def perron(K: Matrix, *, iterations: int = 3000) -> tuple[Values, Values]:
+    """Positive right and left vectors of a non-negative matrix, near Perron's."""
+    # A little of everything is added so that reducible matrices have them too.
+    K = K + (1e-6 * float(K.max(initial=0.0)) / len(K) + SMALLEST**0.5)
+    return _grown(lambda v: K @ v, len(K), iterations), _grown(
+        lambda v: K.T @ v, len(K), iterations
+    )
+
+
+def _grown(step, size: int, iterations: int) -> Values:
+    v = np.ones(size)
+    for _ in range(iterations):
+        w = step(v)
+        ratio = w / v
+        if ratio.max() - ratio.min() <= 1e-9 * ratio.max():
+            break
+        # Half a step damps a second eigenvalue on the same circle.
+        v = w / w.max() + v / v.max()
+        v = np.maximum(v / v.max(), 1e-12)
+    return v / v.max()
+
+
+def growth_above(K: Matrix, v: Values) -> float:
+    r"""The least $\lambda$ known to satisfy $K v \le \lambda v$, rounding counted."""
+    return float(np.max(above(above(K @ v, len(v)) / v, 1), initial=0.0))
