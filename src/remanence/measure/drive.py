@@ -1,0 +1,104 @@
+r"""What a measurement is given: a map $\phi$ in float64 and the sequences that drive it."""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._precision import as_double
+from ..cells import input_size
+from ..nets import Recurrent
+
+
+@dataclasses.dataclass(frozen=True)
+class Drive:
+    """A cell in float64 with its inputs as `sequences x time x width`, or alone."""
+
+    cell: Any
+    xs: Any
+    time: int
+    lengths: Any = None
+
+    @property
+    def sequences(self) -> int:
+        """How many orbits are followed at once."""
+        return 1 if self.xs is None else self.xs.shape[0]
+
+
+def driven(
+    cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = None
+) -> Drive:
+    """Check and convert a cell (or network) and its inputs; use inside `double()`."""
+    if isinstance(cell, Recurrent):
+        net, cell = cell, cell.cell
+        if inputs is not None and np.issubdtype(np.asarray(inputs).dtype, np.integer):
+            inputs = _embedded(net, np.asarray(inputs))
+    refuse_bad_weights(cell)
+    cell = as_double(cell)
+    if inputs is None:
+        if steps is None or steps < 1:
+            raise ValueError(
+                f"a map without inputs needs steps, at least 1, got {steps}"
+            )
+        if lengths is not None:
+            raise ValueError("lengths go with inputs, and there are none")
+        return Drive(cell, None, steps)
+    if steps is not None:
+        raise ValueError("give inputs or steps, not both")
+    xs = np.asarray(inputs, dtype=np.float64)
+    if xs.ndim not in (2, 3):
+        raise ValueError(
+            f"inputs must be time x width or sequences x time x width, got shape {xs.shape}"
+        )
+    width = input_size(cell)
+    if width is not None and xs.shape[-1] != width:
+        raise ValueError(
+            f"the cell hears {width} numbers a step, the inputs have {xs.shape[-1]}"
+        )
+    if not np.isfinite(xs).all():
+        raise ValueError("the inputs hold NaN or infinite numbers")
+    many = xs.ndim == 3
+    xs = jnp.asarray(xs if many else xs[None])
+    if xs.shape[0] == 0 or xs.shape[1] == 0:
+        raise ValueError(f"the inputs are empty, of shape {xs.shape}")
+    return Drive(cell, xs, xs.shape[1], _lengths(lengths, xs, many))
+
+
+def _embedded(net: Recurrent, tokens: np.ndarray) -> Any:
+    if net.embedding is None:
+        raise ValueError("tokens came, but this network has no embedding")
+    known = net.embedding.shape[0]
+    if tokens.size and not 0 <= tokens.min() <= tokens.max() < known:
+        raise ValueError(
+            f"tokens must lie in 0 to {known - 1}, got {tokens.min()} to {tokens.max()}"
+        )
+    return np.asarray(net.embedding)[tokens]
+
+
+def _lengths(lengths: Any, xs: Any, many: bool) -> Any:
+    if lengths is None:
+        return None
+    lengths = np.asarray(lengths)
+    if not many or lengths.shape != (xs.shape[0],):
+        raise ValueError("lengths go with a batch of sequences, one length each")
+    if lengths.min() < 1 or lengths.max() > xs.shape[1]:
+        raise ValueError(
+            f"lengths must lie in 1 to {xs.shape[1]}, got {lengths.min()} to {lengths.max()}"
+        )
+    return jnp.asarray(lengths, jnp.int32)
+
+
+def refuse_bad_weights(cell: Any) -> None:
+    """Refuse a cell with NaN or infinite weights, by the name of the first of them."""
+    for path, leaf in jax.tree_util.tree_leaves_with_path(cell):
+        if eqx.is_inexact_array_like(leaf) and not np.isfinite(np.asarray(leaf)).all():
+            name = jax.tree_util.keystr(path).lstrip(".")
+            raise ValueError(f"the weights {name} hold NaN or infinite numbers")
+
+
+def all_finite(tree: Any) -> bool:
+    """Whether every number of a state is finite."""
+    return all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(tree))

@@ -1,0 +1,144 @@
+r"""Lyapunov exponents of a recurrent map, $\lambda_i = \lim_T T^{-1} \sum_t \log r_{ii}(t)$.
+
+The frame obeys $Q_{t+1} R_{t+1} = J_t Q_t$ with $J = \partial h' / \partial h$.
+Iterating with $J^\top$ instead is another flow: its sum is the same and its
+members are wrong.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.random as jr
+import numpy as np
+
+from .._precision import as_double, double
+from .._types import Key, State
+from ..cells import dimension
+from ..nets import ClosedLoop, Recurrent
+from .drive import all_finite, driven
+from .lyapunov_errors import batch_means, BatchMeans
+from .lyapunov_frame import (
+    exponents_along as exponents_along,
+    growth_along as growth_along,
+    start_frame,
+)
+from .lyapunov_record import Spectrum as Spectrum
+from .lyapunov_walk import walked
+
+
+def lyapunov_spectrum(
+    cell: Any,
+    inputs: Any = None,
+    *,
+    k: int | None = None,
+    h0: State | None = None,
+    warmup: int | None = None,
+    key: Key | None = None,
+    steps: int | None = None,
+    lengths: Any = None,
+    feedback: Callable[[State], Any] | None = None,
+    interval: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Spectrum:
+    r"""The Lyapunov exponents of any cell, with error bars and a verdict.
+
+    The map is driven by `inputs` (one sequence, `time x width`, or several,
+    `sequences x time x width`, padded where `lengths` says so; tokens if `cell` is
+    a `Recurrent` with an embedding), or runs by itself for `steps`: alone (`x` is
+    None), or hearing `feedback(h)`, in which case $J$ is the derivative of the
+    whole loop. An LSTM's state is $(h, c)$: it has $2N$ exponents.
+
+    The first `warmup` steps (a fifth, by default) align state and frame and are
+    not counted. `k` asks for the first exponents only. The frame is factorised as
+    rarely as rounding allows (a segment whose interval proves too long is done
+    again); `interval` fixes that by hand. `key` draws the first frame. `progress`
+    is told the step reached and the last one.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Linear
+    >>> turn = 0.5 * jnp.array([[0.6, -0.8], [0.8, 0.6]])
+    >>> found = lyapunov_spectrum(Linear(turn, jnp.zeros((2, 1))), steps=100)
+    >>> found.exponents.round(6).tolist(), found.converged
+    ([-0.693147, -0.693147], True)
+    """
+    with double():
+        if feedback is not None:
+            if inputs is not None:
+                raise ValueError("a closed loop hears its own feedback: give no inputs")
+            bare = cell.cell if isinstance(cell, Recurrent) else cell
+            cell = ClosedLoop(as_double(bare), feedback)
+        drive = driven(cell, inputs, steps=steps, lengths=lengths)
+        warmup = drive.time // 5 if warmup is None else warmup
+        _refuse_short(drive, warmup)
+        size = dimension(drive.cell)
+        k = size if k is None else k
+        if not 1 <= k <= size:
+            raise ValueError(f"k must lie between 1 and {size}, got {k}")
+        if interval is not None and interval < 1:
+            raise ValueError(f"interval must be at least 1, got {interval}")
+        h = as_double(drive.cell.initial_state() if h0 is None else h0)
+        if not all_finite(h):
+            raise ValueError("the initial state holds NaN or infinite numbers")
+        Q = start_frame(h, k, key=jr.key(0) if key is None else key)
+        walk = walked(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
+    spans = np.broadcast_to(walk.ends - walk.begins, walk.growth.shape[:2])
+    if drive.lengths is not None:
+        spans = np.clip(np.asarray(drive.lengths)[:, None] - walk.begins, 0, spans)
+    growth = np.where(walk.dead, -np.inf, walk.growth)
+    found = batch_means(growth, spans)
+    order = np.argsort(-found.mean, kind="stable")
+    totals = np.cumsum(spans.sum(axis=0))[:, None]
+    converged, verdict = _judged(found, order, walk.diverged_at)
+    return Spectrum(
+        exponents=found.mean[order],
+        stderr=found.stderr[order],
+        converged=converged,
+        verdict=verdict,
+        running=(np.cumsum(growth.sum(axis=0), axis=0) / totals)[:, order],
+        times=(walk.ends - warmup).astype(float),
+        dimension=size,
+        steps=int(spans.sum(axis=1).max()),
+        warmup=warmup,
+        sequences=drive.sequences,
+        dof=found.dof,
+        interval=walk.interval,
+        diverged_at=walk.diverged_at,
+    )
+
+
+def _refuse_short(drive: Any, warmup: int) -> None:
+    shortest = drive.time if drive.lengths is None else int(drive.lengths.min())
+    if not 0 <= warmup < shortest:
+        raise ValueError(
+            f"the warm-up must be shorter than the sequence: {warmup} steps of warm-up, "
+            f"{shortest} steps of sequence"
+        )
+
+
+def _judged(
+    found: BatchMeans, order: np.ndarray, diverged_at: int | None
+) -> tuple[bool, str]:
+    """Whether the exponents may be believed, and the sentence that says why."""
+    top = order[0]
+    lambda_1, error = found.mean[top], found.stderr[top]
+    dead = int(np.isneginf(found.mean).sum())
+    if dead == len(found.mean):
+        return True, "dead: one step forgets everything, every exponent is -inf"
+    said = f"largest exponent {lambda_1:+.4g} ± {error:.1g} nats a step"
+    if dead:
+        said += f"; {dead} directions are lost in a single step (-inf)"
+    if diverged_at is not None:
+        return (
+            False,
+            f"{said}; the state leaves the range of floats after step {diverged_at}",
+        )
+    if found.dof < 4:
+        return False, f"{said}; too few steps for an error"
+    # 4.5 standard errors: among a thousand exponents a few stray by 3.
+    if np.abs(found.drift).max() > 4.5:
+        return False, f"{said}; not stationary, the second half differs from the first"
+    if found.correlation[top] > 0.65:
+        return False, f"{said}; the memory outlasts a batch, measure for longer"
+    if error > max(0.1 * abs(lambda_1), 0.02):
+        return False, f"{said}; the error is large, measure for longer"
+    return True, f"{said}; converged"

@@ -1,0 +1,78 @@
+r"""What a spectrum of exponents says: Kaplan and Yorke's dimension, Pesin's entropy.
+
+$$D = j + \frac{\lambda_1 + \dots + \lambda_j}{|\lambda_{j+1}|}, \qquad
+  H = \sum_{\lambda_i > 0} \lambda_i$$
+
+with $j$ the last index whose partial sum is not negative.
+"""
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Float
+from scipy.stats import t as student
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Spectrum:
+    """Lyapunov exponents in nats per step, largest first, with their errors.
+
+    The exponent of a direction that a single step annihilates is -inf, exactly.
+    """
+
+    exponents: Float[np.ndarray, " k"]
+    stderr: Float[np.ndarray, " k"]
+    converged: bool
+    verdict: str
+    """One sentence: what was found, and what stands against believing it."""
+    running: Float[np.ndarray, "batches k"]
+    """The estimate after each batch of steps, for plotting."""
+    times: Float[np.ndarray, " batches"]
+    """The steps after the warm-up at which `running` was taken."""
+    dimension: int
+    """How many exponents the map has; `exponents` holds the first of them."""
+    steps: int
+    warmup: int
+    sequences: int
+    dof: int
+    """Degrees of freedom of the standard errors."""
+    interval: int
+    """Steps between factorisations, as last chosen."""
+    diverged_at: int | None = None
+    """The step at which the state left the range of floating point, if it did."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every exponent of the map is there."""
+        return len(self.exponents) == self.dimension
+
+    @property
+    def horizon(self) -> float:
+        """Steps in which the slowest direction fades by a factor e; inf if it does not."""
+        top = float(self.exponents[0])
+        return -1.0 / top if top < 0 else float("inf")
+
+    @property
+    def entropy(self) -> float:
+        """The sum of the positive exponents (Pesin's bound), in nats per step."""
+        return float(self.exponents[self.exponents > 0].sum())
+
+    @property
+    def kaplan_yorke(self) -> float:
+        """Kaplan and Yorke's dimension; inf when the first `k` exponents do not settle it."""
+        sums = np.cumsum(self.exponents)
+        if not sums[0] >= 0:
+            return 0.0
+        j = int(np.flatnonzero(sums >= 0)[-1]) + 1
+        if j == len(self.exponents):
+            return float(j) if self.complete else float("inf")
+        return float(j + sums[j - 1] / abs(self.exponents[j]))
+
+    def confidence(
+        self, level: float = 0.95
+    ) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+        """The interval that holds each exponent with the given probability."""
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level}")
+        reach = student.ppf(0.5 + level / 2, max(self.dof, 1)) * self.stderr
+        return self.exponents - reach, self.exponents + reach
