@@ -139,11 +139,10 @@ def small_disk(tmp_path):
 def test_a_really_full_disk_keeps_what_was_stored(small_disk):
     big = {"x": np.arange(2_000.0)}  # 16 kB a part: the fourth or fifth does not fit
     with opened_store(small_disk, {"x": 1}) as store:
-        stored = 0
+        put = lambda: [store.put(f"part-{number}", big) for number in range(9)]
         with pytest.raises(OSError, match="could not be stored") as caught:
-            for number in range(9):
-                store.put(f"part-{number}", big)
-                stored += 1
+            put()
+        stored = len(list(small_disk.glob("part-*.safetensors")))
         assert caught.value.errno == errno.ENOSPC and 1 <= stored < 9
         assert "the same call continues" in str(caught.value)
         for number in range(stored):
