@@ -15,6 +15,7 @@ that network, is left out and shown as a dash.
 import dataclasses
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -82,7 +83,7 @@ def rows(table: xr.Dataset) -> list[Row]:
     if "network" not in table.dims:
         raise ValueError("a cross table needs the dimension 'network'")
 
-    def entry(name: str, position: int):
+    def entry(name: str, position: int) -> Any:
         if name not in table:
             return "" if name == "key_frequencies" else None
         value = table[name].values[position]

@@ -70,17 +70,16 @@ def _card(name: str, result: Stored | None, note: str) -> str:
             f"<pre>{escape(command)}</pre></li>"
         )
     title = str(result.document.get("title", name))
-    pictures = sorted((result.folder / "figures").glob("*.svg"))
-    day = next((p for p in pictures if not p.stem.endswith("-dark")), None)
-    picture = ""
-    if day is not None:
-        base = f"{escape(name)}/figures/"
-        picture = (
-            f'<a href="{escape(name)}/index.html" tabindex="-1" aria-hidden="true"><picture>'
-            f'<source media="screen and (prefers-color-scheme: dark)" '
-            f'srcset="{base}{escape(day.stem)}-dark.svg">'
-            f'<img src="{base}{escape(day.name)}" alt="" loading="lazy"></picture></a>'
-        )
+    names = [str(figure) for figure in result.provenance.get("figures", ())]
+    first = f"{escape(name)}/figures/{escape(names[0])}" if names else ""
+    picture = (
+        f'<a href="{escape(name)}/index.html" tabindex="-1" aria-hidden="true"><picture>'
+        '<source media="screen and (prefers-color-scheme: dark)" '
+        f'srcset="{first}-dark.svg"><img src="{first}.svg" alt="" loading="lazy">'
+        "</picture></a>"
+        if first
+        else ""
+    )
     return (
         f'<li><p class="kicker" style="margin:0">Document '
         f"{escape(result.document.get('document', ''))}</p>"

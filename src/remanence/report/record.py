@@ -153,5 +153,6 @@ def write_record(record: Record, out: pathlib.Path) -> Record:
         )
         write_whole(fresh / "index.html", page.encode())
         provenance = {**record.provenance, "files": digests(fresh)}
+        provenance["figures"] = [figure.name for figure in record.figures]
         write_whole(fresh / "provenance.json", json_bytes(provenance))
     return dataclasses.replace(record, folder=folder)

@@ -9,7 +9,7 @@ of references.
 import contextlib
 import dataclasses
 from collections.abc import Iterator
-from typing import Literal
+from typing import Any, Literal
 
 
 Theme = Literal["light", "dark"]
@@ -34,11 +34,11 @@ class Palette:
 PALETTES: dict[Theme, Palette] = {
     "light": Palette(
         cycle=(
-            "#0b66a8",
-            "#c9510c",
-            "#00866a",
-            "#a8467f",
-            "#a97700",
+            "#1a64b5",
+            "#de5f0c",
+            "#0a9a7f",
+            "#8a2a72",
+            "#6e5008",
             "#3f9bd6",
             "#2c2f66",
             "#777777",
@@ -80,7 +80,7 @@ MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}
 """A verdict is never told by colour alone."""
 
 
-def settings(theme: Theme) -> dict[str, object]:
+def settings(theme: Theme) -> dict[Any, Any]:
     """The matplotlib settings of a theme."""
     from cycler import cycler
 
@@ -108,7 +108,7 @@ def settings(theme: Theme) -> dict[str, object]:
         "axes.spines.right": False,
         "axes.titlesize": "medium",
         "axes.titlelocation": "left",
-        "axes.titleweight": "semibold",
+        "axes.titleweight": "bold",
         "axes.labelsize": "medium",
         "lines.linewidth": 1.8,
         "legend.frameon": False,
