@@ -1,5 +1,7 @@
 """What is set before JAX starts: the compilation cache and the number of devices.
 
+Figures are drawn without a window, too.
+
 Only the command line and workers do this; importing the library never does.
 A setting that the user made in the environment stands.
 """
@@ -14,6 +16,7 @@ def prepare_jax(devices: int | None = None) -> None:
 
     cache = pathlib.Path(os.fspath(pooch.os_cache("remanence"))) / "xla"
     settings = {
+        "MPLBACKEND": "agg",
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",

@@ -124,10 +124,9 @@ def settings(theme: Theme) -> dict[Any, Any]:
 
 @contextlib.contextmanager
 def style(theme: Theme) -> Iterator[None]:
-    """A scope in which matplotlib draws in that theme, without a window."""
+    """A scope in which matplotlib draws in that theme."""
     import matplotlib
 
-    matplotlib.use("agg", force=False)
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(settings(theme))
