@@ -198,7 +198,7 @@ def _collection(artist: Any, axes: Any) -> list[dict]:
                 "x": numbers(points[:, 0]),
                 "y": numbers(points[:, 1]),
                 "name": _name(artist),
-                "marker": {"color": ink, "size": numbers(sizes)},
+                "marker": {"color": ink, "size": numbers(sizes), "opacity": 1},
             }
         ]
     if not all(_in_data(artist, axes)):

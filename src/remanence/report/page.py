@@ -82,7 +82,7 @@ def figure_block(picture: Drawn, command: str) -> str:
     if picture.twin is not None:
         height = int(picture.twin["light"]["layout"]["height"])
         live = (
-            f'<div class="live" hidden style="height:{height}px"></div>'
+            f'<div class="frame"><div class="live" hidden style="height:{height}px"></div></div>'
             f'<script type="application/json">{script_json(picture.twin)}</script>'
         )
         swap = (

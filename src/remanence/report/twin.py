@@ -162,6 +162,8 @@ def _legend(axes: Any, suffix: str, traces: list, layout: dict) -> None:
             "xanchor": "left",
             "yanchor": "top",
             "bgcolor": "rgba(0,0,0,0)",
+            "font": {"size": 11},
+            "orientation": "h" if legend._ncols > 1 else "v",
             "title": {"text": untex(legend.get_title().get_text())},
         }
 
