@@ -35,7 +35,7 @@ class Refutation:
 
     frequencies: Frequencies
     pairs: Pairs
-    multipliers: tuple[float, ...]
+    multipliers: tuple[float | int, ...]
     least: float
     how: str
 
@@ -44,7 +44,7 @@ def refutation(
     labels: tuple[int, ...],
     frequencies: Frequencies,
     pairs: Pairs,
-    multipliers: tuple[float, ...],
+    multipliers: tuple[float | int, ...],
 ) -> Refutation | None:
     """The proof that floating-point multipliers suggest, or None if it fails."""
     if not pairs:
@@ -82,7 +82,7 @@ def vanishes(
     return True
 
 
-def _integers(multipliers: tuple[float, ...]) -> tuple[int, ...] | None:
+def _integers(multipliers: tuple[float | int, ...]) -> tuple[int, ...] | None:
     scaled = np.asarray(multipliers) / min(multipliers)
     for factor in (1, 2, 3):
         near = np.rint(factor * scaled)
@@ -108,7 +108,7 @@ def _basic(
     labels: tuple[int, ...],
     frequencies: Frequencies,
     pairs: Pairs,
-    multipliers: tuple[float, ...],
+    multipliers: tuple[float | int, ...],
 ) -> Pairs:
     """A support no larger than Carathéodory allows: while there is a second
     solution, walk along it until a multiplier vanishes."""

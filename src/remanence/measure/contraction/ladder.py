@@ -31,9 +31,9 @@ LARGEST_FULL = 600
 def contraction(
     cell: Any,
     *,
-    input_bound: float | None = None,
+    input_bound: float | int | None = None,
     metric: str = "auto",
-    time_limit: float = 60.0,
+    time_limit: float | int = 60.0,
     slopes: Slopes | None = None,
     solver: Literal["descent", "clarabel"] = "descent",
 ) -> Contraction:
