@@ -1,7 +1,7 @@
 r"""Gradient descent with a safe step: $w \leftarrow w - \eta\nabla\Lambda$, $\eta \le 0.9/\hat\lambda$.
 
 $\hat\lambda$ is the largest curvature $|\lambda(\nabla^2\Lambda)|$, followed by power
-iteration. A chunk of steps counts only if the loss did not rise and the curvature
+iteration. A chunk of steps counts only if the loss did not rise beyond rounding and the curvature
 did not double meanwhile; otherwise it is taken back and tried with half the step.
 So the descent stays near the flow where that moves fast, and away from the
 bouncing of a step that is too long.
@@ -69,7 +69,9 @@ def _chunk(mask: Mask, every: int, power: int):
         loss = squared_error(w, lane.T, mask) / (2 * D * jnp.sum(lane.T))
         # The first chunk (curvature 0) only measures: its step is 0.
         first = lane.curvature == 0.0
-        good = first | ((loss <= lane.loss) & (bend <= 2.0 * lane.curvature))
+        # On a plateau the loss itself moves by less than it is rounded.
+        risen = loss > lane.loss * (1.0 + 64 * jnp.finfo(loss.dtype).eps)
+        good = first | (~risen & (bend <= 2.0 * lane.curvature))
         keep = lambda new, old: jax.tree.map(
             lambda a, b: jnp.where(good, a, b), new, old
         )

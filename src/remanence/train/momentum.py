@@ -50,8 +50,15 @@ def _chunk(mask: Mask, rate: float, momentum: float, every: int):
     return jax.jit(jax.vmap(advance))
 
 
-def float32_moves(run: PairRun, *, mask: Mask, rate: float, momentum: float) -> bool:
-    """Whether float32 can hold the first steps at all.
+def steps_survive(
+    run: PairRun,
+    *,
+    mask: Mask,
+    precision: str,
+    rate: float = 5e-3,
+    momentum: float = 0.9,
+) -> bool:
+    """Whether a precision can hold the first steps at all.
 
     A step smaller than half a unit in the last place of the weight is rounded
     away, long before the gradient itself underflows.
@@ -64,7 +71,7 @@ def float32_moves(run: PairRun, *, mask: Mask, rate: float, momentum: float) -> 
             np.abs(step * np.asarray(dw)).ravel() / np.abs(np.asarray(a)).ravel()
             for dw, a in zip(g, w, strict=True)
         ]
-    return float(np.median(np.concatenate(ratios))) > 2.0**-25
+    return float(np.median(np.concatenate(ratios))) > np.finfo(precision).eps / 4
 
 
 def momentum_sgd(
@@ -87,14 +94,20 @@ def momentum_sgd(
     round away: these go in float64, and their record says so.
     """
     checked_runs(runs, mask=mask, stop=stop)
+    holds = functools.partial(steps_survive, mask=mask, rate=rate, momentum=momentum)
     single = [
         precision == "float32"
-        or (
-            precision == "auto"
-            and float32_moves(run, mask=mask, rate=rate, momentum=momentum)
-        )
+        or (precision == "auto" and holds(run, precision="float32"))
         for run in runs
     ]
+    if precision == "auto" and not all(
+        s or holds(run, precision="float64")
+        for s, run in zip(single, runs, strict=True)
+    ):
+        raise ValueError(
+            "sigma is so small that SGD rounds every step away even in float64; "
+            "follow the flow instead, or the toy model in log scale"
+        )
     for wanted in (True, False):
         chosen = [i for i, is_single in enumerate(single) if is_single == wanted]
         if not chosen:

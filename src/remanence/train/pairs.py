@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from .._precision import as_double, double
+from .._precision import as_double, as_numpy, double
 from ..nets.gated_linear import GatedLinear
 from ..tasks.language_pairs import checked_pairs, Mask
 from .gram import Packed, packed, squared_error, unpacked
@@ -104,8 +104,8 @@ def as_fit(
     weights: Packed, run: PairRun, mask: Mask, *, ending: Ending, **told
 ) -> PairFit:
     """The record of a lane that has come to its end."""
-    net = jax.tree.map(np.asarray, unpacked(weights, mask))
-    net = GatedLinear(net.W_o, net.W_h, net.W_i)
+    with double():
+        net = as_numpy(unpacked(weights, mask))
     if ending == "diverged":
         loss, drift = float("nan"), float("nan")
     else:

@@ -1,0 +1,78 @@
+r"""What a gated linear network has learned: translations, ranks, and modes of $T$."""
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Float
+
+from .._precision import as_double, double
+from ..nets.gated_linear import GatedLinear
+from ..tasks.language_pairs import Mask
+from .connectivity import connectivity
+
+
+class Translation(eqx.Module):
+    r"""A network judged pair by pair.
+
+    Losses are $\frac12$ mean squared errors a word, over the entries that the mask
+    looks at; accuracies are of argmax over the whole dictionary (chance $1/D$),
+    whatever the mask. A group without any pair has the value NaN.
+    """
+
+    loss_trained: float
+    loss_untrained: float
+    loss_within: float
+    """Over untaught pairs inside a component."""
+    loss_across: float
+    """Over pairs between components."""
+    accuracy_trained: float
+    accuracy_untrained: float
+    rank: float
+    """Participation ratio of the squared singular values of $W_oW_hW_i$."""
+    signs: float
+    """Share of untaught diagonal entries that are negative."""
+
+
+def translation(
+    net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], *, mask: Mask
+) -> Translation:
+    """Losses and accuracies on taught and untaught pairs, in float64."""
+    with double():
+        blocks = np.asarray(as_double(net).products("full"))
+        P, Q = np.asarray(net.W_o, float), np.asarray(net.W_i, float)
+    D = blocks.shape[2]
+    diagonal = np.einsum("kldd->kld", blocks)
+    if mask == "diagonal":
+        errors = ((diagonal - 1.0) ** 2).sum(-1)
+    else:
+        errors = ((blocks - np.eye(D)) ** 2).sum((-1, -2))
+    errors = errors / (2 * D)
+    right = (blocks.argmax(axis=2) == np.arange(D)).mean(axis=2)
+    together = connectivity(T).together
+    untaught = 1.0 - T
+    mean = lambda values, where: (
+        float((values * where).sum() / where.sum()) if where.sum() else float("nan")
+    )
+    L, _, H = P.shape
+    # The product's singular values from its thin factors: LD×LD is never formed.
+    left = np.linalg.qr(P.reshape(L * D, H), mode="r") @ np.asarray(net.W_h, float)
+    right_factor = np.linalg.qr(Q.transpose(0, 2, 1).reshape(L * D, H), mode="r")
+    energy = np.linalg.svd(left @ right_factor.T, compute_uv=False) ** 2
+    return Translation(
+        mean(errors, T),
+        mean(errors, untaught),
+        mean(errors, untaught * together),
+        mean(errors, 1.0 - together),
+        mean(right, T),
+        mean(right, untaught),
+        float(energy.sum() ** 2 / (energy**2).sum()),
+        mean((diagonal < 0).mean(-1), untaught),
+    )
+
+
+def contamination(
+    u: Float[np.ndarray, "*draws n"], top: Float[np.ndarray, " n"]
+) -> Float[np.ndarray, "*draws"]:
+    r"""How much of `u` is not its top mode: $\|u - (u\cdot u_*)u_*\| / |u\cdot u_*|$."""
+    along = u @ top
+    rest = u - along[..., None] * top
+    return np.linalg.norm(rest, axis=-1) / np.abs(along)
