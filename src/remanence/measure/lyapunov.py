@@ -50,8 +50,8 @@ def lyapunov_spectrum(
 
     The first `warmup` steps (a fifth, by default) align state and frame and are
     not counted. `k` asks for the first exponents only. The frame is factorised as
-    rarely as rounding allows (a segment whose interval proves too long is done
-    again); `interval` fixes that by hand. `key` draws the first frame. `progress`
+    rarely as rounding allows (a block that proves too long is done again);
+    `interval` fixes that by hand. `key` draws the first frame. `progress`
     is told the step reached and the last one.
 
     >>> import jax.numpy as jnp
@@ -102,6 +102,7 @@ def lyapunov_spectrum(
         sequences=drive.sequences,
         dof=found.dof,
         interval=walk.interval,
+        rounding=walk.rounding[order],
         diverged_at=walk.diverged_at,
     )
 

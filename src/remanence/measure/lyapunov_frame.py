@@ -18,15 +18,16 @@ import jax.random as jr
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
-from .._types import Frame, Key, Scalar, State
+from .._types import Frame, Key, State
 from ..cells import pushforward
 
 
-# An interval is too long when the rounding of the largest column drowns the
-# smallest (log condition), or when a column nears the end of the float range.
-CONDITION, REACH = 20.0, 250.0
-
 Count = int | Int[Array, ""]
+
+TOLERANCE = 2.5e-7  # nats a step that rounding may cost on average
+WORST = 1e-3  # nats that one block may cost: beyond, the estimate itself is in doubt
+REACH = 250.0  # nats a column may grow or shrink before it nears the end of the floats
+LONGEST = 1024  # steps after which a frame is looked at, however still it seems
 
 
 class Segment(NamedTuple):
@@ -36,10 +37,12 @@ class Segment(NamedTuple):
     Q: Frame
     growth: Float[Array, " k"]
     """Sum of the logarithmic growth of each direction over the segment."""
-    strain: Float[Array, ""]
-    """How hard the interval was: above 1 the figures are not to be trusted."""
+    rounding: Float[Array, " k"]
+    """What rounding may have cost each direction, summed over the segment."""
     dead: Bool[Array, " k"]
     """Directions that fell, within one step, below what the arithmetic resolves."""
+    interval: Int[Array, ""]
+    """The interval to go on with."""
 
 
 def start_frame(h: State, k: int, *, key: Key) -> Frame:
@@ -75,18 +78,27 @@ def segment(
     start: Count,
     stop: Count,
     interval: Count,
+    adaptive: bool = True,
     length: Count | None = None,
     ignored: Bool[Array, " k"] | None = None,
 ) -> Segment:
-    """Carry `h` and `Q` over the steps from `start` up to `stop`.
+    r"""Carry `h` and `Q` over the steps from `start` up to `stop`.
 
-    `interval` is the number of steps between factorisations; it may be traced, so
-    that one compiled program serves them all. Steps from `length` on are padding
-    and change nothing. The strain does not count the directions in `ignored`.
+    `interval` is the number of steps to the first factorisation. A block in which
+    direction $j$ shrinks to $u_{jj}$ beside $u_{\max}$ knows it to
+    $\epsilon\, u_{\max} / u_{jj}$. If `adaptive`, a block that would lift the sum of
+    these above `TOLERANCE` a step is undone and halved, and the next interval follows
+    from the spread just seen; else `interval` is kept, and the sum is only told.
+    Steps from `length` on are padding and change nothing; the directions in
+    `ignored` are not watched.
     """
     k = Q.shape[1]
     ignored = jnp.zeros(k, bool) if ignored is None else ignored
-    floor = jnp.finfo(Q.dtype).eps * Q.shape[0]
+    eps = float(jnp.finfo(Q.dtype).eps)
+    # Float32 cannot keep the promise of float64: it is held to its own.
+    tolerance = TOLERANCE * eps / float(jnp.finfo(jnp.float64).eps)
+    worst = min(0.1, WORST * tolerance / TOLERANCE)
+    reach = REACH if Q.dtype == jnp.float64 else 40.0
     to_count = lambda value: jnp.asarray(value, jnp.int32)
     start, stop, interval = to_count(start), to_count(stop), to_count(interval)
 
@@ -100,29 +112,41 @@ def segment(
         return jax.tree.map(keep, (following, JA), (h, A))
 
     def block(carry):
-        t, h, Q, growth, strain, dead = carry
-        end = jnp.minimum(t + interval, stop)
-        h, A = jax.lax.fori_loop(t, end, step, (h, Q))
-        Q, u = triangular(A)
+        t, m, h, Q, growth, rounding, dead = carry
+        end = jnp.minimum(t + m, stop)
+        following, A = jax.lax.fori_loop(t, end, step, (h, Q))
+        frame, u = triangular(A)
         # A single step that loses a direction is the map's doing, not the interval's.
-        lost = u <= floor * jnp.max(u)
-        dead = dead | (lost & (interval == 1))
+        lost = (u <= eps * Q.shape[0] * jnp.max(u)) & (end - t == 1)
+        seen = ~(ignored | dead | lost)
         log_u = jnp.log(u)
-        seen = ~(ignored | dead)
         top = jnp.max(jnp.where(seen, log_u, -jnp.inf))
         low = jnp.min(jnp.where(seen, log_u, jnp.inf))
+        cost = jnp.where(seen, eps * jnp.exp(top - log_u), 0.0)
+        new = (end, following, frame, growth + log_u, rounding + cost, dead | lost)
+        if not adaptive:
+            return (end, m, *new[1:])
+        spent = jnp.max(rounding + cost) / tolerance
+        bearable = (spent <= (end - start).astype(Q.dtype)) & (jnp.max(cost) <= worst)
         far = jnp.maximum(jnp.abs(top), jnp.abs(low))
-        worst = jnp.maximum((top - low) / CONDITION, far / REACH)
-        worst = jnp.where(jnp.any(seen) & (interval > 1), worst, 0.0)
-        return end, h, Q, growth + log_u, jnp.maximum(strain, worst), dead
+        accept = (bearable & (far <= reach)) | (end - t == 1) | ~jnp.any(seen)
+        old = (t, h, Q, growth, rounding, dead)
+        kept = jax.tree.map(lambda a, b: jnp.where(accept, a, b), new, old)
+        taken = (end - t).astype(Q.dtype)
+        budget = jnp.log(tolerance * taken / eps)
+        slack = jnp.minimum(budget / (top - low), 0.7 * reach / far)
+        longer = jnp.nan_to_num(0.9 * taken * slack, nan=1.0, posinf=LONGEST)
+        longer = jnp.clip(longer, 1, jnp.minimum(2 * taken, LONGEST))
+        following_m = jnp.where(accept, to_count(longer), jnp.maximum(1, m // 2))
+        return (kept[0], following_m, *kept[1:])
 
-    zero = jnp.zeros((), Q.dtype)
-    carry = (start, h, Q, jnp.zeros(k, Q.dtype), zero, jnp.zeros(k, bool))
+    nothing = jnp.zeros(k, Q.dtype)
+    carry = (start, interval, h, Q, nothing, nothing, jnp.zeros(k, bool))
     going = lambda carry: carry[0] < stop
-    _, h, Q, growth, strain, dead = jax.lax.while_loop(going, block, carry)
+    _, m, h, Q, growth, rounding, dead = jax.lax.while_loop(going, block, carry)
     Q, r = orthonormal(Q)
     growth = jnp.where(dead, -jnp.inf, growth + jnp.log(r))
-    return Segment(h, Q, growth, strain, dead)
+    return Segment(h, Q, growth, rounding, dead, m)
 
 
 def exponents_along(
@@ -131,16 +155,16 @@ def exponents_along(
     xs: Float[Array, "time inputs"] | None,
     *,
     k: int | None = None,
-    interval: Count = 1,
+    interval: Count | None = None,
     warmup: int = 0,
     steps: int | None = None,
     key: Key | None = None,
 ) -> Float[Array, " k"]:
     r"""The finite-time exponents of one orbit, largest first: pure, for `jit` and `vmap`.
 
-    This is the bare core, without error bars and with an `interval` that is
-    believed; `lyapunov_spectrum` chooses it and watches it. Call it inside
-    `jax.enable_x64(True)` with float64 weights when figures matter.
+    This is the bare core, without error bars. A given `interval` is kept and
+    believed, which is quickest under `vmap`; without one it is found and watched.
+    Call it inside `jax.enable_x64(True)` with float64 weights when figures matter.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Diagonal
@@ -160,20 +184,24 @@ def growth_along(
     xs: Float[Array, "time inputs"] | None,
     *,
     k: int | None = None,
-    interval: Count = 1,
+    interval: Count | None = None,
     warmup: int = 0,
     steps: int | None = None,
     key: Key | None = None,
-) -> tuple[Float[Array, " k"], Scalar]:
-    """`exponents_along` with the strain of the interval: above 1 it was too long."""
+) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
+    """`exponents_along`, and what rounding may have cost each, both in nats a step."""
     time = steps if xs is None else xs.shape[0]
     if time is None or not 0 <= warmup < time:
         raise ValueError(f"the warm-up must be shorter than {time} steps, got {warmup}")
     size = ravel_pytree(h0)[0].size
     Q = start_frame(h0, k or size, key=jr.key(0) if key is None else key)
-    early = segment(cell, h0, Q, xs, start=0, stop=warmup, interval=interval)
-    late = segment(
-        cell, early.h, early.Q, xs, start=warmup, stop=time, interval=interval
-    )
-    exponents = jnp.sort(late.growth / (time - warmup))[::-1]
-    return exponents, jnp.maximum(early.strain, late.strain)
+    how = {"adaptive": interval is None}
+    m = 1 if interval is None else interval
+    if warmup:
+        h0, Q, _, _, _, m = segment(
+            cell, h0, Q, xs, start=0, stop=warmup, interval=m, **how
+        )
+    late = segment(cell, h0, Q, xs, start=warmup, stop=time, interval=m, **how)
+    mean = late.growth / (time - warmup)
+    order = jnp.argsort(-mean)
+    return mean[order], late.rounding[order] / (time - warmup)

@@ -36,8 +36,10 @@ class Spectrum:
     sequences: int
     dof: int
     """Degrees of freedom of the standard errors."""
-    interval: int
-    """Steps between factorisations, as last chosen."""
+    interval: float
+    """Mean number of steps between factorisations."""
+    rounding: Float[np.ndarray, " k"]
+    """What rounding may have cost each exponent at most, in nats a step."""
     diverged_at: int | None = None
     """The step at which the state left the range of floating point, if it did."""
 
