@@ -9,7 +9,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 
 .DELETE_ON_ERROR:
-.PHONY: run test setup lint types docs mutants bench slow clean
+.PHONY: run test setup lint types docs site mutants bench slow clean
 
 run: $(STAMP)
 	$(BIN)/remanence reproduce all
@@ -41,6 +41,11 @@ docs: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src \
 		--doctest-glob='*.md' README.md docs
 
+site: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 mutants: $(STAMP)
 	$(BIN)/python tests/mutants/run.py
 
@@ -54,4 +59,4 @@ bench: .venv-bench/.installed
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-bench results dist
+	rm -rf $(VENV) .venv-bench results dist site
