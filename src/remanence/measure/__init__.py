@@ -27,3 +27,10 @@ from .lyapunov import (
     lyapunov_spectrum as lyapunov_spectrum,
     Spectrum as Spectrum,
 )
+from .truncation import (
+    truncation_bound as truncation_bound,
+    truncation_error as truncation_error,
+    truncation_window as truncation_window,
+    TruncationError as TruncationError,
+)
+from .truncation_gradient import gradient_bound as gradient_bound

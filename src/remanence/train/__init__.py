@@ -2,4 +2,5 @@
 
 from .fit import Fit as Fit, fit as fit
 from .loop import trained as trained
+from .projection import stable as stable
 from .whole import written_whole as written_whole

@@ -1,0 +1,206 @@
+r"""What a window of $k$ steps forgets: proved, $\|h_t - h_t^k\| \le \mathrm{reach}\cdot\lambda^k$, and measured.
+
+Lemma 1 of Miller and Hardt (2019) with what it leaves out: $\phi(0, 0)$ need not be
+0, and a metric has its overshoot. Both are inside a certificate's `reach`.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+
+from .._precision import as_double, double
+from ..nets import Recurrent, truncate, unroll
+from .contraction import Contraction
+
+
+Of = Literal["states", "outputs"]
+LARGEST = 1_000_000
+"""Windows beyond this are refused: nothing is saved by them."""
+
+
+class TruncationError(eqx.Module):
+    """The largest gaps measured between a network and its truncations."""
+
+    windows: np.ndarray
+    states: np.ndarray
+    outputs: np.ndarray
+    gradients: np.ndarray
+    """Of the loss at the last step, with respect to all weights of the cell."""
+    slope: float
+    """Nats per step by which the state gap falls, fitted where it is above rounding."""
+
+
+def truncation_bound(
+    proof: Contraction, window: int, *, net: Recurrent | None = None
+) -> float:
+    """The proved gap of the states, or of the outputs of `net`, at one window.
+
+    Every rung that the certificate climbed bounds the gap; the least bound counts.
+    """
+    if window < 1:
+        raise ValueError(f"window must be at least 1, got {window}")
+    if proof.vacuous:
+        raise ValueError(
+            f"the certificate is vacuous (best rate {proof.rate:.4g}), so no gap is proved; "
+            "truncation_error measures one"
+        )
+    found = [
+        rung["reach"] * rung["rate"] ** window
+        for rung in proof.evidence["rungs"].values()
+        if rung["rate"] < 1
+    ]
+    gap = min(found)
+    if not math.isfinite(gap):
+        raise ValueError(
+            "the states of this cell have no bound without one on its inputs; "
+            "give contraction an input_bound"
+        )
+    if net is not None and net.W_y is not None:
+        gap *= float(np.linalg.norm(np.asarray(net.W_y, np.float64), 2))
+    return gap * (1 + 1e-12)
+
+
+def truncation_window(
+    what: Contraction | Any,
+    *,
+    error: float,
+    inputs: Any = None,
+    net: Recurrent | None = None,
+    of: Of = "states",
+) -> int:
+    """The smallest window that keeps a gap below `error`: proved or measured.
+
+    From a certificate the window is proved, for the states or (with `net`) for its
+    outputs; `inputs`, if given, are checked against the certificate's bound. From a
+    network or cell with `inputs` it is measured on them.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Linear
+    >>> from remanence.measure import contraction
+    >>> proof = contraction(Linear(0.5 * jnp.eye(1), jnp.ones((1, 1))), input_bound=1.0)
+    >>> truncation_window(proof, error=1e-3)
+    11
+    """
+    if not (error > 0 and math.isfinite(error)):
+        raise ValueError(f"error must be a positive number, got {error}")
+    if isinstance(what, Contraction):
+        if inputs is not None:
+            within(what, inputs)
+        if what.vacuous:
+            raise ValueError(
+                f"no window can be proved: the certificate is vacuous (best rate "
+                f"{what.rate:.4g}); truncation_window(net, error=..., inputs=...) measures one"
+            )
+        fits = lambda k: truncation_bound(what, k, net=net) <= error
+    else:
+        if inputs is None:
+            raise ValueError("a measured window needs inputs to be measured on")
+        gap = lambda k: truncation_error(what, inputs, [k], gradients=False)
+        fits = lambda k: getattr(gap(k), of)[0] <= error
+    return _smallest(
+        fits, LARGEST if isinstance(what, Contraction) else _length(inputs)
+    )
+
+
+def _length(inputs: Any) -> int:
+    return np.asarray(inputs).shape[-1 if _tokens(inputs) else -2]
+
+
+def _tokens(inputs: Any) -> bool:
+    return bool(np.issubdtype(np.asarray(inputs).dtype, np.integer))
+
+
+def _smallest(fits: Callable[[int], bool], largest: int) -> int:
+    """Doubling, then bisection: gaps need not fall at every step, but do in the end."""
+    high = 1
+    while not fits(high):
+        if high >= largest:
+            raise ValueError(
+                f"no window up to {largest} steps keeps the error asked for"
+            )
+        high = min(2 * high, largest)
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def within(proof: Contraction, inputs: Any) -> None:
+    """Refuse inputs that leave a certificate's domain, and say where."""
+    if proof.input_bound is None:
+        return
+    x = np.abs(np.asarray(inputs, np.float64))
+    if not np.all(x <= proof.input_bound):
+        at = np.unravel_index(int(np.argmax(np.where(np.isnan(x), np.inf, x))), x.shape)
+        raise ValueError(
+            f"the inputs leave the certificate's domain: modulus {x[at]:.6g} at step "
+            f"{at[-2] if x.ndim > 1 else at[0]}, component {at[-1] if x.ndim > 1 else 0}, "
+            f"above input_bound {proof.input_bound:g}"
+        )
+
+
+def truncation_error(
+    net: Any,
+    inputs: Any,
+    windows: Sequence[int],
+    *,
+    gradients: bool = True,
+    loss: Callable[[Array], Array] | None = None,
+) -> TruncationError:
+    r"""The gaps that truncation makes on a sequence, at every window: the largest over time.
+
+    `loss` is of the last output, $\frac12\|y_T\|^2$ if not given.
+    """
+    net = net if isinstance(net, Recurrent) else Recurrent(net)
+    with double():
+        net = as_double(net)
+        xs = net.heard(jnp.asarray(np.asarray(inputs)))
+        xs = jnp.asarray(xs, jnp.float64)
+        if xs.ndim != 2 or xs.shape[0] == 0:
+            raise ValueError(f"one sequence of inputs is needed, got shape {xs.shape}")
+        exact = unroll(net.cell, net.cell.initial_state(), xs)
+        y = jax.vmap(net.read)(exact)
+        rows = []
+        price = (lambda y: 0.5 * jnp.sum(y * y)) if loss is None else loss
+        slope = _slope(net, xs, price) if gradients else None
+        for k in windows:
+            near = eqx.filter_jit(truncate(net, int(k)).states)(xs)
+            gap = jnp.max(_distance(exact, near))
+            out = jnp.max(jnp.linalg.norm(y - jax.vmap(net.read)(near), axis=1))
+            moved = math.nan
+            if slope is not None:
+                cut = _slope(net, xs[-int(k) :], price)
+                moved = float(jnp.linalg.norm(slope - cut))
+            rows.append((float(gap), float(out), moved))
+    states, outputs, moved = np.asarray(rows, np.float64).T
+    ks = np.asarray(windows, np.int64)
+    return TruncationError(ks, states, outputs, moved, _fitted(ks, states))
+
+
+def _distance(one: Any, two: Any) -> Float[Array, " time"]:
+    flat = jax.vmap(lambda h: ravel_pytree(h)[0])
+    return jnp.linalg.norm(flat(one) - flat(two), axis=1)
+
+
+def _slope(net: Recurrent, xs: Array, price: Callable) -> Array:
+    def last(cell):
+        states = unroll(cell, cell.initial_state(), xs)
+        h = jax.tree.map(lambda leaf: leaf[-1], states)
+        return price(net.read(h))
+
+    return ravel_pytree(eqx.filter_jit(eqx.filter_grad(last))(net.cell))[0]
+
+
+def _fitted(windows: np.ndarray, gaps: np.ndarray) -> float:
+    seen = gaps > 1e-12 * max(float(gaps.max(initial=0.0)), 1e-300)
+    if seen.sum() < 2:
+        return math.nan
+    return float(np.polyfit(windows[seen], np.log(gaps[seen]), 1)[0])

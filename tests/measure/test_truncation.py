@@ -1,0 +1,139 @@
+"""Windows: proved beside measured, and the corrections that Lemma 1 needs."""
+
+import math
+
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from remanence.cells import Elman, GRU, Linear, LSTM
+from remanence.measure import (
+    contraction,
+    gradient_bound,
+    truncation_bound,
+    truncation_error,
+    truncation_window,
+)
+from remanence.nets import Recurrent
+
+
+def scalar(rate):
+    return Linear(jnp.full((1, 1), rate), jnp.ones((1, 1)))
+
+
+def test_the_gap_of_a_scalar_map_under_constant_input():
+    # The gap is rate**k (1 + rate + ...): the bound is met in the limit.
+    proof = contraction(scalar(0.5), input_bound=1.0)
+    found = truncation_error(scalar(0.5), np.ones((60, 1)), [1, 3, 6])
+    for k, gap in zip(found.windows, found.states, strict=True):
+        bound = truncation_bound(proof, int(k))
+        assert bound == pytest.approx(0.5**k / 0.5, rel=1e-9)
+        assert 0.99 * bound < gap <= bound
+    assert found.slope == pytest.approx(math.log(0.5), rel=1e-6)
+
+
+def test_a_map_that_moves_at_rest_needs_the_correction():
+    # h' = .5 h + 1 with x = 0: Lemma 1 as printed gives 0, the gap at k = 3 is .25.
+    cell = Elman(
+        jnp.full((1, 1), 0.5), jnp.ones((1, 1)), jnp.ones(1), activation=lambda z: z
+    )
+    proof = contraction(cell, input_bound=0.0, slopes=(1.0, 1.0))
+    assert proof.input_gain * proof.input_bound == 0
+    gap = truncation_error(cell, np.zeros((60, 1)), [3], gradients=False).states[0]
+    assert gap == pytest.approx(0.25, rel=1e-6)
+    assert gap <= truncation_bound(proof, 3) <= 0.2501
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kind", ["elman", "lstm", "gru"])
+def test_no_measured_gap_passes_the_proved_one(kind, seed):
+    key_cell, key_x, key_net = jr.split(jr.key(seed), 3)
+    if kind == "elman":
+        cell = Elman.init(3, 8, key=key_cell, gain=0.6)
+    else:
+        drawn = (LSTM if kind == "lstm" else GRU).init(3, 6, key=key_cell)
+        cell = type(drawn)(0.2 * drawn.W_h, 0.2 * drawn.W_x, drawn.b)
+    net = Recurrent.init(cell, outputs=2, key=key_net)
+    xs = np.asarray(jr.uniform(key_x, (80, 3), minval=-1.0, maxval=1.0))
+    proof = contraction(cell, input_bound=1.0)
+    found = truncation_error(net, xs, [1, 2, 4, 8, 16], gradients=False)
+    for k, gap, out in zip(found.windows, found.states, found.outputs, strict=True):
+        assert gap <= truncation_bound(proof, int(k))
+        assert out <= truncation_bound(proof, int(k), net=net)
+    assert found.slope <= math.log(proof.rate)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_no_measured_gradient_gap_passes_lemma_2(seed):
+    key_cell, key_x = jr.split(jr.key(seed))
+    drawn = Elman.init(2, 6, key=key_cell)
+    W = 0.8 * drawn.W_h / jnp.linalg.norm(drawn.W_h, ord=2)
+    cell = Elman(W, drawn.W_x, drawn.b)
+    xs = np.asarray(jr.uniform(key_x, (60, 2), minval=-0.7, maxval=0.7))
+    windows = [1, 3, 6, 12, 24]
+    found = truncation_error(cell, xs, windows)
+    for k, gap in zip(windows, found.gradients, strict=True):
+        bound = gradient_bound(
+            cell, k, input_bound=1.0, loss_slope=6**0.5, loss_bend=1.0
+        )
+        assert gap <= bound
+    assert found.gradients[-1] < found.gradients[0]
+
+
+def test_windows_proved_and_measured_in_one_call(key):
+    cell = Elman.init(2, 6, key=key, gain=0.5)
+    xs = np.asarray(jr.uniform(key, (60, 2), minval=-1.0, maxval=1.0))
+    proof = contraction(cell, input_bound=1.0)
+    proved = truncation_window(proof, error=1e-3, inputs=xs)
+    measured = truncation_window(cell, error=1e-3, inputs=xs)
+    assert truncation_bound(proof, proved) <= 1e-3 < truncation_bound(proof, proved - 1)
+    assert 1 <= measured <= proved
+    gaps = truncation_error(cell, xs, [measured], gradients=False)
+    assert gaps.states[0] <= 1e-3
+
+
+def test_an_unstable_network_is_refused_and_offered_the_measured_window():
+    proof = contraction(scalar(1.1), input_bound=1.0)
+    with pytest.raises(ValueError, match=r"no window can be proved.*measures one"):
+        truncation_window(proof, error=1e-3)
+    with pytest.raises(ValueError, match="vacuous"):
+        truncation_bound(proof, 3)
+
+
+def test_inputs_outside_the_bound_are_named():
+    proof = contraction(scalar(0.5), input_bound=1.0)
+    xs = np.zeros((9, 1))
+    xs[4] = 1.5
+    with pytest.raises(ValueError, match=r"modulus 1.5 at step 4, component 0"):
+        truncation_window(proof, error=1e-3, inputs=xs)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: truncation_window(contraction(scalar(0.5)), error=1e-3),
+            "input_bound",
+        ),
+        (lambda: truncation_window(scalar(0.5), error=1e-3), "needs inputs"),
+        (
+            lambda: truncation_window(
+                contraction(scalar(0.5), input_bound=1.0), error=0.0
+            ),
+            "error must be",
+        ),
+        (
+            lambda: truncation_window(
+                scalar(1.0), error=1e-3, inputs=np.ones((40, 1))[:3]
+            ),
+            None,
+        ),
+    ],
+)
+def test_bad_requests(call, sentence):
+    if sentence is None:
+        assert call() == 3
+        return
+    with pytest.raises(ValueError, match=sentence):
+        call()

@@ -1,0 +1,77 @@
+"""The feed-forward twin: its last k inputs, no more, however it is cut."""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from remanence.cells import Elman, Linear, LSTM
+from remanence.nets import Recurrent, truncate, unroll
+
+
+@pytest.fixture(params=[Elman, LSTM])
+def net(request, key):
+    key_cell, key_net = jr.split(key)
+    cell = request.param.init(2, 5, key=key_cell)
+    return Recurrent.init(cell, outputs=3, key=key_net)
+
+
+def test_a_geometric_sum_is_cut_after_k_terms():
+    net = Recurrent(Linear(jnp.full((1, 1), 0.5), jnp.ones((1, 1))))
+    y = truncate(net, window=3)(jnp.ones((5, 1))).ravel()
+    assert y.tolist() == [1.0, 1.5, 1.75, 1.75, 1.75]
+
+
+def test_each_output_is_a_run_over_its_own_window(net, key):
+    xs = jr.normal(key, (11, 2))
+    y = truncate(net, window=4)(xs)
+    for t in range(11):
+        alone = net(xs[max(0, t - 3) : t + 1])[-1]
+        np.testing.assert_allclose(y[t], alone, atol=1e-6)
+
+
+def test_inputs_before_the_window_are_not_felt(net, key):
+    xs = jr.normal(key, (9, 2))
+    felt = jax.jacobian(lambda xs: truncate(net, window=3)(xs)[-1])(xs)
+    assert not np.any(felt[:, :6]) and np.all(np.any(felt[:, 6:], axis=(0, 2)))
+
+
+def test_a_window_as_long_as_the_stream_changes_nothing(net, key):
+    xs = jr.normal(key, (7, 2))
+    np.testing.assert_allclose(truncate(net, window=7)(xs), net(xs), atol=1e-6)
+
+
+def test_a_stream_in_pieces_gives_the_outputs_of_the_whole(net, key):
+    xs = jr.normal(key, (12, 2))
+    ff = truncate(net, window=4)
+    pieces = [ff(xs[:5]), ff(xs[5:], history=xs[2:5])]
+    np.testing.assert_allclose(jnp.concatenate(pieces), ff(xs), atol=1e-6)
+
+
+def test_blocks_hear_at_least_the_window(net, key):
+    xs = jr.normal(key, (11, 2))
+    y = truncate(net, window=4, block=3)(xs)
+    for t in range(11):
+        first = max(0, t - t % 3 - 3)
+        np.testing.assert_allclose(y[t], net(xs[first : t + 1])[-1], atol=1e-6)
+
+
+def test_only_the_last_output_is_read_where_only_it_is_asked_for(key):
+    cell = Elman.init(2, 5, key=key)
+    net = Recurrent.init(cell, outputs=3, key=key, readout="last")
+    xs = jr.normal(key, (9, 2))
+    np.testing.assert_allclose(truncate(net, window=4)(xs), net(xs[-4:]), atol=1e-6)
+
+
+def test_a_bare_cell_is_a_network_without_readout(key):
+    cell = Elman.init(2, 5, key=key)
+    xs = jr.normal(key, (6, 2))
+    full = unroll(cell, cell.initial_state(), xs)
+    np.testing.assert_allclose(truncate(cell, window=6)(xs), full, atol=1e-6)
+
+
+@pytest.mark.parametrize("options", [{"window": 0}, {"window": 2, "block": 0}])
+def test_empty_windows_are_refused(options, key):
+    with pytest.raises(ValueError, match="must be at least 1, got 0"):
+        truncate(Elman.init(2, 5, key=key), **options)
