@@ -6,7 +6,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from remanence.tasks import characters, columns, copying, encoded, music, words
+from remanence.tasks import characters, columns, copying, encoded, music, wikitext
 
 
 def test_the_shipped_text_reads_back():
@@ -28,7 +28,7 @@ def test_unknown_sources_are_refused():
     with pytest.raises(ValueError, match="source must be"):
         characters("milton")
     with pytest.raises(ValueError, match="vocabulary must be at least 2"):
-        words(vocabulary=1)
+        wikitext(vocabulary=1)
     with pytest.raises(ValueError, match="cannot fill"):
         columns(np.arange(3), 2)
 
@@ -47,7 +47,7 @@ def test_the_real_files_have_their_known_sizes():
     chars = characters("shakespeare")
     assert sum(map(len, (chars.train, chars.valid, chars.test))) == 1_115_394
     assert len(chars.vocabulary) == 65
-    full = words(vocabulary=None)
+    full = wikitext(vocabulary=None)
     assert (len(full.train), len(full.valid), len(full.test)) == (
         2_088_628,
         217_646,

@@ -12,7 +12,7 @@ from .text import (
     columns as columns,
     encoded as encoded,
     Text as Text,
-    words as words,
+    wikitext as wikitext,
 )
 from .words import (
     END as END,

@@ -53,7 +53,7 @@ def characters(source: str = "sonnets") -> Text:
     return Text(tokens[:train], tokens[train:valid], tokens[valid:], vocabulary)
 
 
-def words(*, vocabulary: int | None = 10_000) -> Text:
+def wikitext(*, vocabulary: int | None = 10_000) -> Text:
     """WikiText-2 by words with `<eos>` at line ends, the rarest as `<unk>`.
 
     `vocabulary` keeps that many words, the commonest in the training part; None
