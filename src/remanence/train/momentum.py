@@ -71,7 +71,7 @@ def steps_survive(
             np.abs(step * np.asarray(dw)).ravel() / np.abs(np.asarray(a)).ravel()
             for dw, a in zip(g, w, strict=True)
         ]
-    return float(np.median(np.concatenate(ratios))) > np.finfo(precision).eps / 4
+    return bool(np.median(np.concatenate(ratios)) > np.finfo(precision).eps / 4)
 
 
 def momentum_sgd(

@@ -1,0 +1,168 @@
+r"""The toy of one word: $\frac12\|(s\,uv^\top - J)\odot T\|^2$ from any $\sigma$, in log scale.
+
+With $y = e^\rho\hat y$, $\|\hat y\| = 1$, the size of the weights is one more
+coordinate and never underflows: $\sigma = 10^{-40}$ starts at $\rho = -92$. For
+three factors the clock is $d\tau = e^\rho dt$, in which the first growth takes
+$O(\log 1/\sigma)$ instead of $t \sim 1/\sigma$; the record keeps $t\,\sigma$.
+With two factors $s = 1$ and $\tau = t$.
+"""
+
+import functools
+import math
+from typing import Literal, NamedTuple
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from .._precision import double
+from .._types import Key
+from ..tasks.language_pairs import checked_scale
+
+
+Factors = Literal[2, 3]
+
+
+class LogScale(NamedTuple):
+    """A direction of norm 1, the log of its length, and the time so far."""
+
+    u: Float[Array, "*draws n"]
+    v: Float[Array, "*draws n"]
+    s: Float[Array, "*draws"]
+    log_size: Float[Array, "*draws"]
+    clock: Float[Array, "*draws"]
+
+
+class ToyFit(eqx.Module):
+    r"""Where draws of the toy ended.
+
+    `u`, `v` are directions scaled so that the product is `u vᵀ`. `time` is $t$ for
+    two factors and $t\,\sigma$ for three. `wall` marks runs that stand before a
+    sign wall: the loss is up and some taught product is not positive.
+    """
+
+    u: Float[np.ndarray, "draws n"]
+    v: Float[np.ndarray, "draws n"]
+    loss: Float[np.ndarray, " draws"]
+    time: Float[np.ndarray, " draws"]
+    test_loss: Float[np.ndarray, " draws"]
+    converged: Bool[np.ndarray, " draws"]
+    wall: Bool[np.ndarray, " draws"]
+    state: LogScale
+
+
+def _error(y: LogScale, T: Float[Array, "n n"], factors: Factors):
+    size = jnp.exp(factors * y.log_size)
+    return (size * y.s * jnp.outer(y.u, y.v) - 1.0) * T
+
+
+@functools.lru_cache(maxsize=8)
+def _program(factors: Factors, rtol: float, attempts: int):
+    def field(t, y: LogScale, args) -> LogScale:
+        T, log_sigma = args
+        E = _error(y, T, factors)
+        f_u, f_v = -y.s * (E @ y.v), -y.s * (E.T @ y.u)
+        f_s = -(y.u @ E @ y.v) if factors == 3 else jnp.zeros(())
+        # With two factors s = 1 is no coordinate: it has no part in the norm.
+        along = f_u @ y.u + f_v @ y.v + f_s * y.s
+        d_s = f_s - y.s * along if factors == 3 else jnp.zeros(())
+        tick = jnp.exp(log_sigma - y.log_size) if factors == 3 else jnp.ones(())
+        return LogScale(f_u - y.u * along, f_v - y.v * along, d_s, along, tick)
+
+    def solve(y: LogScale, T, log_sigma, stop):
+        def low(t, y, args, **_):
+            return 0.5 * jnp.sum(_error(y, T, factors) ** 2) < stop
+
+        flow = diffrax.diffeqsolve(
+            diffrax.ODETerm(field),
+            diffrax.Tsit5(),
+            t0=0.0,
+            t1=1e9,
+            dt0=1e-3,
+            y0=y,
+            args=(T, log_sigma),
+            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=rtol),
+            event=diffrax.Event(low),
+            max_steps=attempts,
+            throw=False,
+        )
+        end = jax.tree.map(lambda a: a[-1], flow.ys)
+        return end, 0.5 * jnp.sum(_error(end, T, factors) ** 2)
+
+    return jax.jit(jax.vmap(solve, in_axes=(0, 0, None, None)))
+
+
+def toy_start(
+    n: int, *, log10_scale: float, draws: int, key: Key, factors: Factors = 2
+) -> LogScale:
+    r"""Gaussian starts of size $\sigma = 10^{\text{log10\_scale}}$, as exponents.
+
+    The direction does not depend on the scale: paired draws along σ.
+    """
+    if not math.isfinite(log10_scale):
+        checked_scale(0.0 if log10_scale < 0 else math.inf, single=False)
+    key_u, key_v, key_s = jr.split(key, 3)
+    with double():
+        u = np.asarray(jr.normal(key_u, (draws, n)))
+        v = np.asarray(jr.normal(key_v, (draws, n)))
+        s = np.asarray(jr.normal(key_s, (draws,))) if factors == 3 else np.ones(draws)
+    square = (u**2).sum(-1) + (v**2).sum(-1) + (s**2 if factors == 3 else 0.0)
+    size = np.sqrt(square)
+    return LogScale(
+        u / size[:, None],
+        v / size[:, None],
+        s / size if factors == 3 else s,
+        np.log(size) + log10_scale * math.log(10),
+        np.zeros(draws),
+    )
+
+
+def toy_flow(
+    start: LogScale,
+    T: Float[np.ndarray, "n n"] | Float[np.ndarray, "draws n n"],
+    *,
+    log10_scale: float,
+    stop: float = 1e-8,
+    factors: Factors = 2,
+    rtol: float = 1e-6,
+    attempts: int = 4_000,
+) -> ToyFit:
+    """Follow each draw until the loss falls below `stop`, in float64.
+
+    >>> start = toy_start(4, log10_scale=-40.0, draws=2, key=jr.key(0))
+    >>> fit = toy_flow(start, np.ones((4, 4)), log10_scale=-40.0)
+    >>> bool(fit.converged.all()), bool((fit.test_loss < 1e-6).all())
+    (True, True)
+    """
+    draws = start.u.shape[0]
+    Ts = np.broadcast_to(T, (draws, *T.shape[-2:])).astype(float)
+    with double():
+        state, loss = _program(factors, rtol, attempts)(
+            jax.tree.map(jnp.asarray, start),
+            jnp.asarray(Ts),
+            log10_scale * math.log(10),
+            stop,
+        )
+        state, loss = jax.tree.map(np.asarray, state), np.asarray(loss)
+    size = np.exp(0.5 * factors * state.log_size) * np.sqrt(np.abs(state.s))
+    u = state.u * size[:, None]
+    v = state.v * (np.sign(state.s) * size)[:, None]
+    product = u[:, :, None] * v[:, None, :]
+    untaught = 1.0 - Ts
+    test = ((product - 1.0) ** 2 * untaught).sum((1, 2)) / 2
+    crossed = ((product <= 0.0) & (Ts > 0)).any((1, 2))
+    converged = loss < stop
+    return ToyFit(
+        u,
+        v,
+        loss,
+        state.clock,
+        test / np.maximum(untaught.sum((1, 2)), 1.0),
+        converged,
+        ~converged & crossed,
+        state,
+    )
