@@ -1,6 +1,8 @@
 """Sweeps: exact on a formula, the same bits in any order, divergence and damage."""
 
 import os
+import threading
+import time
 
 import jax
 import jax.numpy as jnp
@@ -10,10 +12,10 @@ import optax
 import pytest
 
 from remanence import sweeps, train
-from remanence.sweeps.executor import computed_here
+from remanence.sweeps.executor import Here
 
 
-SWEEP = __import__("sys").modules["remanence.sweeps.sweep"]
+COMPUTED = Here.computed
 
 
 def product(point, key, data):
@@ -97,11 +99,11 @@ def test_stored_and_read_again_is_identical_and_nothing_runs_twice(
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4))
     asked = []
 
-    def watched(work, parts):
+    def watched(self, parts, late):
         asked.extend(part.name for part in parts)
-        return computed_here(work, parts)
+        return COMPUTED(self, parts, late)
 
-    monkeypatch.setattr(SWEEP, "computed_here", watched)
+    monkeypatch.setattr(Here, "computed", watched)
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path))
     assert asked == []
     (tmp_path / "chunk-000002.safetensors").unlink()
@@ -115,8 +117,8 @@ def test_stored_and_read_again_is_identical_and_nothing_runs_twice(
 
 def test_the_order_in_which_chunks_are_computed_leaves_no_trace(monkeypatch):
     first = sweeps.sweep(drawn, AXES, chunk=4)
-    backwards = lambda work, parts: computed_here(work, list(parts)[::-1])
-    monkeypatch.setattr(SWEEP, "computed_here", backwards)
+    backwards = lambda self, parts, late: COMPUTED(self, list(parts)[::-1], late)
+    monkeypatch.setattr(Here, "computed", backwards)
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4))
 
 
@@ -148,6 +150,47 @@ def test_other_axes_and_lanes_are_refused_by_name(tmp_path):
         sweeps.sweep(drawn, swapped, chunk=4, folder=tmp_path)
 
 
+def test_all_cores_are_used_and_leave_no_trace(monkeypatch):
+    first = sweeps.sweep(drawn, AXES, chunk=2)
+    threads = set()
+    from remanence.sweeps import executor
+
+    called = executor.Program.__call__
+
+    def watched(self, part):
+        threads.add(threading.get_ident())
+        time.sleep(0.02)
+        return called(self, part)
+
+    monkeypatch.setattr(executor, "cores", lambda: 4)
+    monkeypatch.setattr(executor.Program, "__call__", watched)
+    assert first.identical(sweeps.sweep(drawn, AXES, chunk=2))
+    assert len(threads) == 4
+
+
+def test_the_callers_scopes_reach_the_lanes():
+    lane = lambda point, key, data: {"x": jr.normal(key, (3,))}
+    with jax.threefry_partitionable(False):
+        inside = sweeps.sweep(lane, {"seed": range(4)}).x
+        direct = jr.normal(jr.fold_in(jr.key(0), 1), (3,))
+    assert inside.sel(seed=1).values.tolist() == direct.tolist()
+    assert (inside != sweeps.sweep(lane, {"seed": range(4)}).x).all()
+
+
+def test_cores_obey_the_usual_bound(monkeypatch):
+    from remanence.sweeps.executor import cores
+
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    assert cores() == 1
+    monkeypatch.delenv("OMP_NUM_THREADS")
+    assert cores() == len(os.sched_getaffinity(0))
+
+
+def test_a_chunk_limit_needs_workers():
+    with pytest.raises(ValueError, match="chunk_limit needs on="):
+        sweeps.sweep(drawn, AXES, chunk_limit=1.0)
+
+
 def test_a_time_limit_stops_between_chunks_and_each_call_gets_further(tmp_path):
     done = []
     for _ in range(4):
@@ -163,12 +206,12 @@ def test_a_time_limit_stops_between_chunks_and_each_call_gets_further(tmp_path):
 
 
 def test_an_interrupt_says_what_was_stored(tmp_path, monkeypatch):
-    def interrupted(work, parts):
-        yield next(computed_here(work, parts))
+    def interrupted(self, parts, late):
+        yield next(COMPUTED(self, parts, late))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SWEEP, "computed_here", interrupted)
-    with pytest.raises(KeyboardInterrupt, match="4 of 18 lanes stored in"):
+    monkeypatch.setattr(Here, "computed", interrupted)
+    with pytest.raises(KeyboardInterrupt, match="stopped: 4 of 18 lanes are stored in"):
         sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
 
 

@@ -1,7 +1,15 @@
-"""Chunks of lanes computed in this process: one compiled program for each static point."""
+"""Chunks of lanes computed in this process: one compiled program for each static point.
 
+A chunk is one call of a compiled program, which runs in the thread that calls it; so
+as many threads as cores use them all. XLA's own pool has one thread a core and is
+shared, so large products inside a chunk do not multiply the threads.
+"""
+
+import concurrent.futures
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -9,7 +17,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..train.identity import environment
 from .grid import Grid, Part
+
+
+Arrays = dict[str, np.ndarray]
+
+
+class Hung(RuntimeError):
+    """Chunks did not end within their limit."""
+
+
+class Lost(RuntimeError):
+    """Those who compute cannot be reached any more."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,34 +42,93 @@ class Work:
     x64: bool
 
 
-def program(work: Work, number: int) -> Callable[[Part], dict[str, np.ndarray]]:
-    """The compiled program of one static point, as a function of a chunk."""
-    fixed = work.grid.static_point(number)
+class Program:
+    """The program of one static point: traced when made, compiled on first use."""
 
-    @eqx.filter_jit
-    def lanes(points, keys, data):
-        def lane(point, key):
-            result = work.lane({**fixed, **point}, key, data)
-            return {name: jnp.asarray(value) for name, value in result.items()}
+    def __init__(self, work: Work, number: int):
+        fixed = work.grid.static_point(number)
 
-        return jax.vmap(lane)(points, keys)
+        def lanes(points, keys, data):
+            def lane(point, key):
+                result = work.lane({**fixed, **point}, key, data)
+                return {name: jnp.asarray(value) for name, value in result.items()}
 
-    def computed(part: Part) -> dict[str, np.ndarray]:
+            return jax.vmap(lane)(points, keys)
+
+        self.work, self.number = work, number
+        self.lock, self.compiled = threading.Lock(), None
+        first = next(part for part in work.grid.parts if part.program == number)
+        # Traced here, in the caller's thread, whose scopes (precision, promotion) hold.
         with jax.enable_x64(work.x64):
-            points, keys = work.grid.points(part)
-            result = jax.device_get(lanes(points, keys, work.data))
-        # Padding is cut off here: nothing beyond this line ever sees it.
+            jitted: Any = eqx.filter_jit(lanes)
+            self.lowered = jitted.lower(*self.arguments(first), work.data)
+
+    def arguments(self, part: Part) -> Any:
+        """Points and keys of a chunk, on the device."""
+        points, keys = self.work.grid.points(part)
+        return jax.tree.map(jnp.asarray, points), keys
+
+    def __call__(self, part: Part) -> Arrays:
+        """The results of a chunk, its padding cut off."""
+        with jax.enable_x64(self.work.x64):
+            with self.lock:  # two threads must not compile the same program
+                if self.compiled is None:
+                    self.compiled = self.lowered.compile()
+            result = self.compiled(*self.arguments(part), self.work.data)
+            result = jax.device_get(result)
         return {name: np.array(array[: part.lanes]) for name, array in result.items()}
 
-    return computed
+
+class Here:
+    """This process and its cores."""
+
+    def __init__(self, work: Work):
+        self.work = work
+
+    def __enter__(self) -> "Here":
+        return self
+
+    def __exit__(self, *reason) -> None:
+        pass
+
+    def environment(self) -> dict[str, Any]:
+        """What decides the bits here."""
+        return environment(self.work.lane)
+
+    def computed(
+        self, parts: Sequence[Part], late: Callable[[], bool]
+    ) -> Iterator[tuple[Part, Arrays]]:
+        """Each part with its arrays as it ends; once `late`, no further one is begun."""
+        waiting, running = list(parts)[::-1], {}
+        program: Program | None = None
+        pool = concurrent.futures.ThreadPoolExecutor(cores())
+        try:
+            while waiting or running:
+                while waiting and len(running) < cores():
+                    if len(waiting) < len(parts) and late():
+                        waiting.clear()
+                        break
+                    part = waiting.pop()
+                    if program is None or program.number != part.program:
+                        program = Program(self.work, part.program)
+                    running[pool.submit(program, part)] = part
+                ended, _ = concurrent.futures.wait(
+                    running, return_when=concurrent.futures.FIRST_COMPLETED
+                )
+                for future in ended:
+                    yield running.pop(future), future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
-def computed_here(
-    work: Work, parts: Iterable[Part]
-) -> Iterator[tuple[Part, dict[str, np.ndarray]]]:
-    """Each part with its arrays, one after another; XLA uses the cores."""
-    number, compiled = None, None
-    for part in parts:
-        if compiled is None or part.program != number:
-            number, compiled = part.program, program(work, part.program)
-        yield part, compiled(part)
+def cores() -> int:
+    """How many chunks run at once: the cores this process may use.
+
+    OMP_NUM_THREADS, where it is set, bounds it; a GPU takes one chunk at a time.
+    """
+    if jax.default_backend() != "cpu":
+        return 1
+    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    bound = int(asked) if asked.isdecimal() and int(asked) else mine
+    return min(mine or os.cpu_count() or 1, bound or 1)

@@ -72,17 +72,22 @@ class Store:
 
 @contextlib.contextmanager
 def opened_store(
-    folder: str | pathlib.Path, work: Mapping[str, Any], function: Any = None
+    folder: str | pathlib.Path,
+    work: Mapping[str, Any],
+    function: Any = None,
+    *,
+    here: Mapping[str, Any] | None = None,
 ) -> Iterator[Store]:
     """The store of `work` in `folder`, for this process alone while it is open.
 
     `work` is plain JSON and says everything that decides the parts, apart from the
     code; `function` names the package file whose code counts beside the engine's.
-    Parts made by other code, versions or devices are computed again.
+    Parts made by other code, versions or devices are computed again. `here` is the
+    environment in which parts are made, if that is not this process.
     """
     folder = pathlib.Path(folder)
     work = dict(json.loads(json.dumps(work)))
-    here = environment(function)
+    here = dict(environment(function) if here is None else here)
     with alone_in(folder):
         store = Store(folder, _digest({"work": work, "environment": here}), [])
         path = folder / "plan.json"

@@ -1,6 +1,7 @@
 """Many runs as one: a pure lane over a grid of named axes, as an `xarray.Dataset`."""
 
 import contextlib
+import math
 import pathlib
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,21 +14,11 @@ import xarray as xr
 from ..train.bar import progress_bar
 from ..train.identity import digest
 from ..train.loop import as_jax
-from .executor import computed_here, Work
-from .grid import Grid, grid
+from .cluster import Cluster
+from .executor import Here, Hung, Lost, Work
+from .grid import Grid, grid, Part
 from .store import opened_store, Store
-
-
-class Unfinished(RuntimeError):
-    """The time limit came before the end; what was done is stored."""
-
-    def __init__(self, done: int, total: int, folder: pathlib.Path | None):
-        where = f"stored in {folder}" if folder else "lost, as there is no folder"
-        again = "; the same call continues there" if folder else ""
-        super().__init__(
-            f"stopped at the time limit: {done} of {total} lanes are {where}{again}"
-        )
-        self.done, self.total = done, total
+from .unfinished import Unfinished
 
 
 def sweep(
@@ -44,6 +35,7 @@ def sweep(
     quiet: bool = True,
     time_limit: float | None = None,
     on: Any = None,
+    chunk_limit: float | None = None,
     x64: bool = False,
 ) -> xr.Dataset:
     """`lane(point, key, data)` at every point of the grid, labelled by its axes.
@@ -56,6 +48,9 @@ def sweep(
 
     With a `folder` each chunk is stored as it ends, and a killed sweep continues to
     the same bits. `time_limit` (seconds) stops between chunks with `Unfinished`.
+    `on` is the address of a running Dask scheduler, a Dask client or cluster: the
+    chunks are then computed by its workers, to the same bits as by like machines
+    anywhere. There, a chunk that takes longer than `chunk_limit` seconds is given up.
 
     >>> def lane(point, key, data):
     ...     return {"square": point["x"] ** 2}
@@ -64,6 +59,10 @@ def sweep(
     """
     whole = grid(axes, static=static, chunk=chunk, seed=seed)
     dims = {name: tuple(labels) for name, labels in (dims or {}).items()}
+    if on is None and chunk_limit is not None:
+        raise ValueError(
+            "chunk_limit needs on=: a running program can be given up only from outside"
+        )
     with jax.enable_x64(x64):
         work = Work(whole, lane, as_jax(data), x64)
         plan = {
@@ -76,13 +75,25 @@ def sweep(
             "lane": digest(lane),
             "data": digest(work.data),
         }
-        if folder is None:
-            scope = contextlib.nullcontext(_Memory())
-        else:
-            folder = pathlib.Path(folder)
-            scope = opened_store(folder, plan, lane)
-        with scope as store:
-            _complete(store, work, dims, folder, title, quiet, time_limit, on)
+        engine = Here(work) if on is None else Cluster(work, on, chunk_limit)
+        with engine, contextlib.ExitStack() as scope:
+            store = _Memory()
+            if folder is not None:
+                folder = pathlib.Path(folder)
+                store = scope.enter_context(
+                    opened_store(folder, plan, here=engine.environment())
+                )
+            todo = [part for part in whole.parts if store.get(part.name) is None]
+            done = whole.total - sum(part.lanes for part in todo)
+            bar = progress_bar(
+                title or "sweep",
+                total=whole.total,
+                done=done,
+                unit="lanes",
+                quiet=quiet,
+            )
+            with bar as show:
+                _complete(engine, store, todo, dims, folder, show, time_limit)
             return _assembled(store, whole, dims)
 
 
@@ -96,37 +107,33 @@ class _Memory:
 
 
 def _complete(
+    engine: Here | Cluster,
     store: Store | _Memory,
-    work: Work,
+    todo: list[Part],
     dims: Mapping[str, tuple[str, ...]],
     folder: pathlib.Path | None,
-    title: str,
-    quiet: bool,
+    show: Callable[[int], None],
     time_limit: float | None,
-    on: Any,
 ) -> None:
-    """Compute and store every part that is not there yet."""
-    parts = work.grid.parts
-    todo = [part for part in parts if store.get(part.name) is None]
-    total, done = work.grid.total, work.grid.total - sum(part.lanes for part in todo)
-    began = time.monotonic()
-    with progress_bar(
-        title or "sweep", total=total, done=done, unit="lanes", quiet=quiet
-    ) as show:
-        try:
-            for part, arrays in computed_here(work, todo):
-                _check_names(arrays, work.grid, dims)
-                store.put(part.name, arrays)
-                done += part.lanes
-                show(done)
-                late = time_limit is not None and time.monotonic() - began > time_limit
-                if late and done < total:
-                    raise Unfinished(done, total, folder)
-        except KeyboardInterrupt:
-            where = f"stored in {folder}; the same call continues there"
-            raise KeyboardInterrupt(
-                f"stopped with {done} of {total} lanes {where if folder else 'lost'}"
-            ) from None
+    """Compute every part of `todo` and store each as it arrives."""
+    whole = engine.work.grid
+    done = whole.total - sum(part.lanes for part in todo)
+    end = math.inf if time_limit is None else time.monotonic() + time_limit
+    reason = "stopped at the time limit"
+    try:
+        for part, arrays in engine.computed(todo, lambda: time.monotonic() >= end):
+            _check_names(arrays, whole, dims)
+            store.put(part.name, arrays)
+            done += part.lanes
+            show(done)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            str(Unfinished("stopped", done, whole.total, folder))
+        ) from None
+    except (Hung, Lost) as fault:
+        reason = str(fault)
+    if done < whole.total:
+        raise Unfinished(reason, done, whole.total, folder)
 
 
 def _check_names(
@@ -189,7 +196,7 @@ def _placed(
                 f"{name!r} has other sizes at other static points and holds "
                 f"{array.dtype}, which has no NaN to pad with"
             )
-        larger = np.maximum(whole.shape[1:], trailing)
+        larger = map(max, whole.shape[1:], trailing)
         grown = _empty((total, *larger), whole.dtype)
         grown[tuple(slice(0, size) for size in whole.shape)] = whole
         whole = grown

@@ -83,7 +83,7 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
     elif dataclasses.is_dataclass(thing):
         names = [field.name for field in dataclasses.fields(thing)]
         parts = tuple((name, getattr(thing, name, None)) for name in names)
-    elif hasattr(thing, "__dict__") and not _installed(kind):
+    elif hasattr(thing, "__dict__") and not installed(kind):
         seen[id(thing)] = thing
         parts = tuple(sorted(vars(thing).items()))
     else:
@@ -103,7 +103,7 @@ def _parts_of_function(function: types.FunctionType) -> tuple[Any, ...]:
         function.__kwdefaults__,
         *cells,
     )
-    if _installed(function):
+    if installed(function):
         return (function.__module__, *parts)
     # A user's script: what its functions take from the module belongs to them too.
     # (The package's own modules are covered by the hash of their code.)
@@ -118,7 +118,7 @@ def _content(cell: types.CellType) -> Any:
         return "empty"
 
 
-def _installed(thing: Any) -> bool:
+def installed(thing: Any) -> bool:
     """Is it part of this package or of an installed library, not of a user's script?"""
     code = getattr(thing, "__code__", None)
     home = code.co_filename if code else ""
@@ -174,9 +174,20 @@ def environment(function: Any = None) -> dict[str, Any]:
         "versions": versions(),
         "device": f"{device.platform} {device.device_kind}",
         "processor": processor(),
-        "xla_flags": os.environ.get("XLA_FLAGS", ""),
+        "xla_flags": _telling_flags(os.environ.get("XLA_FLAGS", "")),
         "x64": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
     }
+
+
+HARMLESS = (
+    "--xla_cpu_multi_thread_eigen",
+    "--xla_force_host_platform_device_count",
+)
+"""Flags that say where the work is done, not what is computed."""
+
+
+def _telling_flags(flags: str) -> str:
+    return " ".join(sorted(f for f in flags.split() if not f.startswith(HARMLESS)))
 
 
 @functools.cache
