@@ -1,0 +1,25 @@
+"""Memorization: strings written straight into weights.
+
+A recurrent network can hold a string without any non-linearity: its state walks
+round, and an argmax of affine functions reads the symbols off. This study tries
+every sentence of the document, answers its open question (how small can the
+state be?) with proofs, shows what dimension costs in precision and stability,
+and looks at what gradient descent finds instead.
+"""
+
+from ...report import Study
+from .config import FULL, QUICK
+from .run import run
+from .statements import STATEMENTS
+
+
+STUDY = Study(
+    name="memorization",
+    document="000",
+    title="Memorization: strings written straight into weights",
+    reference="Update on RNN memorization, 20 November 2023 (unpublished notes).",
+    statements=STATEMENTS,
+    profiles={"quick": QUICK, "full": FULL},
+    run=run,
+    cost={"quick": "about a minute", "full": "about twenty minutes"},
+)

@@ -1,0 +1,52 @@
+"""What the study of document 000 depends on, and nothing else."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Sizes of one profile."""
+
+    word: str = "abracadabra"
+    """The word of the frontier."""
+    steps: int = 1_000_000
+    """How long each construction is run in float32 and float64."""
+    directions: int = 64
+    periods: int = 11
+    """The atlas goes up to this period."""
+    drawn: int = 100
+    """Drawn strings that every construction must recall."""
+    blocks: int = 12
+    """(0^a 1^b)+ is tried for all a, b up to this."""
+    attempts: int = 40
+    """Drawn W_h that try to beat the harmonic optimum."""
+    learned_words: tuple[str, ...] = ("0001", "0010111")
+    learned_units: tuple[int, ...] = (1, 2, 3, 4, 6)
+    learned_seeds: int = 6
+    learned_steps: int = 800
+    learned_chunk: int = 120
+    learning_rate: float = 0.01
+
+
+QUICK = Config()
+FULL = Config(
+    periods=15,
+    drawn=400,
+    blocks=40,
+    directions=256,
+    attempts=200,
+    learned_words=(
+        "0001",
+        "00011",
+        "001011",
+        "0010111",
+        "00010111",
+        "00010110111",
+        "abcacb",
+        "abracadabra",
+    ),
+    learned_units=(1, 2, 3, 4, 5, 6, 8, 10, 12),
+    learned_seeds=16,
+    learned_steps=4000,
+    learned_chunk=288,
+)
