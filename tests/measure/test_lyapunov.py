@@ -227,9 +227,9 @@ def transposed_exponents(J):
 def test_the_transposed_iteration_is_wrong_and_ours_is_not():
     # Weak inputs: under strong noise the slopes forget their order in time, and
     # the mistake hides.
-    cell, xs = tanh_net(20, gain=2.0, seed=1, steps=1500)
-    xs = 0.1 * xs
     with double():
+        cell, xs = tanh_net(20, gain=2.0, seed=1, steps=1500)
+        xs = 0.1 * xs
         cell, inputs = as_double(cell), jnp.asarray(xs, jnp.float64)
         J = jacobians(cell, inputs)
     found = rm.lyapunov_spectrum(cell, xs, warmup=500)

@@ -7,11 +7,17 @@ from .ablation import (
     states_without as states_without,
     without as without,
 )
+from .capacity import (
+    memory_capacity as memory_capacity,
+    MemoryCapacity as MemoryCapacity,
+)
 from .contraction import (
     Contraction as Contraction,
     contraction as contraction,
     twin_rate as twin_rate,
 )
+from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint
+from .forgetting import Forgetting as Forgetting, forgetting as forgetting
 from .fourier import (
     frequency_plane as frequency_plane,
     key_frequencies as key_frequencies,
@@ -20,6 +26,8 @@ from .fourier import (
     spectrum_2d as spectrum_2d,
     without_frequencies as without_frequencies,
 )
+from .gradients import gradient_decay as gradient_decay, GradientDecay as GradientDecay
+from .horizon import memory_horizon as memory_horizon, MemoryHorizon as MemoryHorizon
 from .low_rank import LowRank as LowRank, smallest_rank as smallest_rank
 from .lyapunov import (
     exponents_along as exponents_along,

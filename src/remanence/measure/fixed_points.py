@@ -1,0 +1,155 @@
+r"""Where the map stands still, $\phi(h, x) = h$, or nearly: minima of $q(h) = \frac12\|\phi(h, x) - h\|^2$.
+
+Sussillo and Barak 2013. Levenberg and Marquardt's method (optimistix) from many
+starts; a minimum with $q$ above the tolerance is a *slow* point. A fixed point is
+stable if every eigenvalue of $J$ lies inside the unit circle.
+"""
+
+import dataclasses
+from typing import Any, Literal
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optimistix as optx
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Complex, Float
+
+from .._precision import as_double, double
+from .._types import Key
+from ..cells import dimension, input_size, jacobian
+from ..nets import Recurrent
+from .drive import refuse_bad_weights
+
+
+@dataclasses.dataclass(frozen=True)
+class FixedPoint:
+    """A state that the map leaves where it is, or moves slowly."""
+
+    state: Float[np.ndarray, " dimension"]
+    speed: float
+    r"""$\|\phi(h, x) - h\|$."""
+    kind: Literal["fixed", "slow"]
+    eigenvalues: Complex[np.ndarray, " dimension"]
+    found: int
+    """How many starts led here."""
+
+    @property
+    def radius(self) -> float:
+        """The spectral radius of the Jacobian."""
+        return float(np.abs(self.eigenvalues).max())
+
+    @property
+    def unstable(self) -> int:
+        """How many directions grow."""
+        return int((np.abs(self.eigenvalues) > 1 + 1e-9).sum())
+
+    @property
+    def stability(self) -> str:
+        """stable, marginal, saddle or repeller."""
+        if self.unstable == len(self.eigenvalues):
+            return "repeller"
+        if self.unstable:
+            return "saddle"
+        return "marginal" if self.radius > 1 - 1e-9 else "stable"
+
+
+@eqx.filter_jit
+def _searched(cell, x, starts, steps):
+    unravel = ravel_pytree(cell.initial_state())[1]
+
+    def residual(flat, _):
+        return ravel_pytree(cell(unravel(flat), x))[0] - flat
+
+    def search(flat):
+        solver = optx.LevenbergMarquardt(rtol=1e-11, atol=1e-12)
+        found = optx.least_squares(
+            residual, solver, flat, max_steps=steps, throw=False
+        ).value
+        return found, jnp.linalg.norm(residual(found, None))
+
+    return jax.lax.map(search, starts)
+
+
+def fixed_points(
+    cell: Any,
+    x: Any = None,
+    *,
+    starts: Any = 32,
+    near: Any = None,
+    tolerance: float = 1e-7,
+    slow: float = 1e-2,
+    steps: int = 100,
+    key: Key | None = None,
+) -> tuple[FixedPoint, ...]:
+    """The fixed and slow points of a map at a constant input, slowest first.
+
+    `x` is the input held constant (None: the map is left alone, or hears zeros if
+    it must hear something). Starts are `starts` draws from the states `near` (rows
+    of a `points x dimension` array, say those of an orbit) with noise, or from a
+    unit normal. Points closer than 1e-4 of their size are one; what moves faster
+    than `slow` is dropped.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Elman
+    >>> cell = Elman(2 * jnp.eye(1), jnp.zeros((1, 1)))
+    >>> [(abs(p.state).round(4).tolist(), p.stability) for p in fixed_points(cell)]
+    [([0.0], 'repeller'), ([0.9575], 'stable'), ([0.9575], 'stable')]
+    """
+    cell = cell.cell if isinstance(cell, Recurrent) else cell
+    refuse_bad_weights(cell)
+    with double():
+        cell = as_double(cell)
+        size = dimension(cell)
+        width = input_size(cell)
+        if x is not None:
+            x = jnp.asarray(np.asarray(x), jnp.float64)
+            if width is not None and x.shape != (width,):
+                raise ValueError(
+                    f"the cell hears {width} numbers a step, the input has shape {x.shape}"
+                )
+        key_pick, key_noise = jr.split(jr.key(0) if key is None else key)
+        noise = jr.normal(key_noise, (int(starts), size))
+        if near is None:
+            origins = noise
+        else:
+            near = jnp.asarray(np.asarray(near), jnp.float64)
+            picked = near[jr.randint(key_pick, (int(starts),), 0, len(near))]
+            origins = picked + 0.1 * jnp.std(near) * noise
+        origins = origins.at[0].set(0.0)
+        found, speeds = (np.asarray(a) for a in _searched(cell, x, origins, steps))
+        rows = _distinct(found, speeds, slow)
+        unravel = ravel_pytree(cell.initial_state())[1]
+        J = jax.jit(lambda flat: jacobian(cell, unravel(flat), x))
+        points = [
+            FixedPoint(
+                found[i],
+                float(speeds[i]),
+                "fixed" if speeds[i] <= tolerance else "slow",
+                np.linalg.eigvals(np.asarray(J(jnp.asarray(found[i])))).astype(complex),
+                count,
+            )
+            for i, count in rows
+        ]
+    order = {"fixed": 0, "slow": 1}
+    size_of = lambda p: (order[p.kind], round(float(np.linalg.norm(p.state)), 6))
+    return tuple(sorted(points, key=lambda p: (*size_of(p), *np.round(p.state, 6))))
+
+
+def _distinct(found: np.ndarray, speeds: np.ndarray, slow: float):
+    """One index for each place, the best of those that lead there, with their number."""
+    kept: list[list[int]] = []
+    usable = np.isfinite(speeds) & np.isfinite(found).all(axis=1) & (speeds <= slow)
+    for i in np.argsort(np.where(usable, speeds, np.inf), kind="stable"):
+        if not usable[i]:
+            continue
+        for group in kept:
+            distance = np.linalg.norm(found[i] - found[group[0]])
+            if distance <= 1e-4 * (1 + np.linalg.norm(found[group[0]])):
+                group.append(int(i))
+                break
+        else:
+            kept.append([int(i)])
+    return [(group[0], len(group)) for group in kept]

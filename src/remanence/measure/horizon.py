@@ -1,0 +1,261 @@
+r"""How long a network remembers: a panel of horizons, each with its meaning.
+
+"Remembers about n steps" is one stated definition here: the median over positions of
+the lag from which $\|\partial h_{t+i} / \partial x_t\|$ stays at or below $1/e$ of its
+value at lag 0. The others stand beside it, since they answer other questions.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..cells import input_size
+from ..nets import Recurrent
+from .capacity import memory_capacity, MemoryCapacity
+from .contraction import Contraction, contraction
+from .forgetting import Forgetting, forgetting
+from .gradients import gradient_decay, GradientDecay
+from .lyapunov import lyapunov_spectrum, Spectrum
+from .truncation import truncation_window
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """One horizon: its name, its value in steps (or units), and what it means."""
+
+    name: str
+    value: float | None
+    unit: str
+    meaning: str
+    remark: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {shown(self.value)} {self.unit}" + (
+            f" ({self.remark})" if self.remark else ""
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MemoryHorizon:
+    """Every horizon of one network on one sequence, and why they may disagree."""
+
+    measures: tuple[Measure, ...]
+    notes: tuple[str, ...]
+    error: float
+    spectrum: Spectrum
+    gradients: GradientDecay
+    forgetting: Forgetting
+    capacity: MemoryCapacity | None
+    certificate: Contraction | None
+
+    @property
+    def remembers(self) -> float:
+        """Steps, by the definition that opens this file."""
+        return self.gradients.remembers
+
+    def __getitem__(self, name: str) -> float | None:
+        for measure in self.measures:
+            if measure.name == name:
+                return measure.value
+        names = ", ".join(measure.name for measure in self.measures)
+        raise KeyError(f"no horizon is called {name!r}; there are {names}")
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.measures), *self.notes])
+
+
+def shown(value: float | None) -> str:
+    """A figure in words where it is none."""
+    if value is None:
+        return "not known"
+    if math.isinf(value):
+        return "unbounded" if value > 0 else "-inf"
+    return f"{value:.4g}"
+
+
+def memory_horizon(
+    net: Any,
+    inputs: Any,
+    *,
+    error: float = 1e-3,
+    k: int | None = 1,
+    lags: int | None = None,
+    input_bound: float | None = None,
+    time_limit: float = 30.0,
+    quick: bool = False,
+    spectrum: Spectrum | None = None,
+    tell: Callable[[str], None] = lambda sentence: None,
+) -> MemoryHorizon:
+    """The panel of memory horizons of a network (or bare cell) on one sequence.
+
+    `error` is the output error that windows are held to. The certificate is sought
+    for inputs within `input_bound` (by default the largest modulus in `inputs`), for
+    `time_limit` seconds. A `spectrum` already measured is taken as it is.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Linear
+    >>> panel = memory_horizon(Linear(0.9 * jnp.eye(2), jnp.eye(2)), jnp.ones((300, 2)))
+    >>> panel.remembers, round(panel["exponent"], 2), panel["half-life"]
+    (10.0, 9.49, 7.0)
+    """
+    net = net if isinstance(net, Recurrent) else Recurrent(net)
+    xs = np.asarray(inputs)
+    if spectrum is None:
+        tell("the largest Lyapunov exponent")
+        spectrum = lyapunov_spectrum(net, xs, k=k)
+    one = xs[0] if xs.ndim == (2 if np.issubdtype(xs.dtype, np.integer) else 3) else xs
+    tell("gradients back to every position")
+    gradients = gradient_decay(net, one, lags=lags, positions=16 if quick else 48)
+    tell("windows of every length")
+    gaps = forgetting(net, one, starts=8 if quick else 32)
+    tell("linear memory capacity")
+    capacity = _capacity(net, one, quick)
+    tell("a proof that the past is forgotten")
+    certificate, why = _certificate(net, one, input_bound, time_limit)
+    measures = _measures(
+        net, spectrum, gradients, gaps, capacity, certificate, why, error
+    )
+    return MemoryHorizon(
+        measures=measures,
+        notes=_notes({m.name: m.value for m in measures}, spectrum),
+        error=error,
+        spectrum=spectrum,
+        gradients=gradients,
+        forgetting=gaps,
+        capacity=capacity,
+        certificate=certificate,
+    )
+
+
+def _heard(net: Recurrent, xs: np.ndarray) -> np.ndarray:
+    if np.issubdtype(xs.dtype, np.integer):
+        return np.asarray(net.embedding)[xs]
+    return xs
+
+
+def _capacity(net: Recurrent, xs: np.ndarray, quick: bool) -> MemoryCapacity | None:
+    if not input_size(net.cell):
+        return None
+    scale = float(np.std(_heard(net, xs))) or 1.0
+    try:
+        return memory_capacity(net.cell, scale=scale, lags=100 if quick else None)
+    except ValueError as refusal:
+        if "range of floats" in str(refusal):
+            return None
+        raise
+
+
+def _certificate(
+    net: Recurrent, xs: np.ndarray, bound: float | None, time_limit: float
+) -> tuple[Contraction | None, str]:
+    if bound is None:
+        bound = float(np.abs(_heard(net, xs)).max())
+    try:
+        return contraction(net.cell, input_bound=bound, time_limit=time_limit), ""
+    except ValueError as refusal:
+        return None, str(refusal)
+
+
+def _measures(
+    net, spectrum, gradients, gaps, capacity, certificate, why, error
+) -> tuple[Measure, ...]:
+    lambda_1, stderr = float(spectrum.exponents[0]), float(spectrum.stderr[0])
+    fall = gradients.fall
+    low, high = (np.quantile(fall, q, method="lower") for q in (0.1, 0.9))
+    most = int(gradients.lags[-1])
+    proved, remark = None, why
+    if certificate is not None:
+        remark = str(certificate)
+        if not certificate.vacuous:
+            try:
+                proved = float(truncation_window(certificate, error=error, net=net))
+            except ValueError as refusal:
+                remark = str(refusal)
+    window = gaps.window(error)
+    return (
+        Measure(
+            "gradient",
+            gradients.remembers,
+            "steps",
+            "Half of the positions have, from this lag on, less than 1/e of the gradient "
+            "that the state has at once: 'remembers about n steps' means this.",
+            f"10 % to 90 % of positions: {shown(low)} to {shown(high)}; lags up to {most}",
+        ),
+        Measure(
+            "exponent",
+            spectrum.horizon,
+            "steps",
+            "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
+            f"λ₁ = {lambda_1:.4g} ± {stderr:.1g}",
+        ),
+        Measure(
+            "half-life",
+            gradients.half_life,
+            "steps",
+            "A random small perturbation of the state has fallen to half and stays below.",
+        ),
+        Measure(
+            "window",
+            window,
+            "steps",
+            f"Started from nothing and given this many inputs, the network's output is within "
+            f"{error:g} of its own, on every stretch tried.",
+            f"measured at {len(gaps.starts)} starts, up to {int(gaps.windows[-1])} steps",
+        ),
+        Measure(
+            "certified window",
+            proved,
+            "steps",
+            f"The same with a proof, for every input in the bound: error {error:g} or less.",
+            remark,
+        ),
+        Measure(
+            "capacity",
+            None if capacity is None else capacity.total,
+            "units",
+            "Linear memory capacity: how many past inputs a linear readout could recall, "
+            "summed over lags, corrected for chance.",
+            "" if capacity is None else f"at most {capacity.limit}",
+        ),
+    )
+
+
+def _notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...]:
+    """Why the horizons differ, where they do."""
+    notes = []
+    gradient, exponent = value["gradient"] or 0.0, value["exponent"] or 0.0
+    if spectrum.exponents[0] > 2 * spectrum.stderr[0]:
+        notes.append(
+            "The largest exponent is positive: small differences grow, no window and no "
+            "certificate can exist, and capacity counts only what a linear readout finds."
+        )
+    elif gradient > 0 and exponent > 2 * gradient:
+        notes.append(
+            "The exponent promises a longer memory than the gradient shows: the slowest "
+            "direction is hardly excited by the inputs, or the rest fades first."
+        )
+    elif exponent > 0 and gradient > 2 * exponent:
+        notes.append(
+            "The gradient outlasts 1/|λ₁|: transient growth (a non-normal Jacobian) or "
+            "positions much slower than the mean rate."
+        )
+    window, proved = value["window"], value["certified window"]
+    if proved is None:
+        notes.append(
+            "No window is proved: a certificate must hold for every input in the bound "
+            "and for every slope, the measured window only on this sequence."
+        )
+    elif window and proved > 2 * window:
+        notes.append(
+            "The proved window is longer than the measured one, since it holds for every "
+            "input in the bound and not only for this sequence."
+        )
+    if window and math.isfinite(window) and gradient and window > 4 * gradient:
+        notes.append(
+            "The window exceeds the gradient's horizon: to forget by 1/e is one thing, to "
+            "be right to three digits takes several such times."
+        )
+    return tuple(notes)

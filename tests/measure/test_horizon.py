@@ -1,0 +1,155 @@
+"""Memory measures where the answer is known, then that they bound one another."""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+import remanence as rm
+from remanence._precision import as_double, double
+from remanence.cells import Elman, GRU, Linear, LSTM
+from remanence.measure import (
+    fixed_points,
+    forgetting,
+    gradient_decay,
+    memory_capacity,
+    truncation_error,
+)
+from remanence.nets import Recurrent, unroll
+
+
+def register(length):
+    """A linear shift register: unit i holds the input of i steps ago."""
+    return Linear(jnp.eye(length, k=-1), jnp.eye(length, 1))
+
+
+def test_a_shift_register_has_the_capacity_of_its_length():
+    found = memory_capacity(register(12), steps=1500)
+    np.testing.assert_allclose(found.total, 12, atol=0.02)
+    np.testing.assert_allclose(found.recall[:12], 1, atol=1e-9)
+    assert (found.recall[12:] == 0).all()
+    assert found.raw > found.total + 0.05  # what chance alone would have added
+
+
+def test_one_leaky_unit_has_capacity_one():
+    a = 0.8
+    found = memory_capacity(Linear(a * jnp.eye(1), jnp.eye(1)), steps=4000, lags=40)
+    expected = (1 - a**2) * a ** (2 * np.arange(6))
+    np.testing.assert_allclose(found.recall[:6], expected, atol=0.03)
+    np.testing.assert_allclose(found.total, 1, atol=0.06)
+
+
+def test_gradients_of_a_shift_register_end_at_its_end():
+    decay = gradient_decay(register(5), np.ones((60, 1)), lags=10)
+    np.testing.assert_allclose(
+        decay.norms, np.tile([1] * 5 + [0] * 6, (len(decay.norms), 1))
+    )
+    assert decay.remembers == 5
+
+
+@pytest.mark.parametrize("kind", [Elman, LSTM, GRU])
+def test_gradients_are_those_of_reverse_mode(kind):
+    with double():
+        cell = as_double(kind.init(3, 4, key=jr.key(0)))
+        xs = jr.normal(jr.key(1), (30, 3))
+
+        def state(xs, t):
+            leaves = jax.tree.leaves(unroll(cell, cell.initial_state(), xs))
+            return jnp.concatenate([leaf[t] for leaf in leaves])
+
+        full = np.asarray(jax.jacrev(state)(xs, 17))
+    decay = gradient_decay(cell, np.asarray(xs), lags=12)
+    where = list(decay.positions).index(10)
+    np.testing.assert_allclose(
+        decay.norms[where, 7], np.linalg.norm(full[:, 10]), rtol=1e-10
+    )
+
+
+def test_many_inputs_are_followed_by_a_random_few_without_bias():
+    cell = Linear(0.5 * jnp.eye(3), jr.normal(jr.key(0), (3, 40)))
+    norms = [
+        gradient_decay(cell, np.zeros((30, 40)), lags=4, key=jr.key(seed)).norms[0, 0]
+        for seed in range(40)
+    ]
+    exact = float(jnp.linalg.norm(cell.W_x))
+    np.testing.assert_allclose(np.sqrt(np.mean(np.square(norms))), exact, rtol=0.15)
+
+
+def test_one_run_measures_every_window():
+    key_cell, key_x, key_y = jr.split(jr.key(3), 3)
+    cell = Elman.init(2, 8, key=key_cell, gain=0.8)
+    net = Recurrent.init(cell, outputs=2, key=key_y)
+    xs = np.asarray(jr.normal(key_x, (40, 2)))
+    gaps = forgetting(net, xs, longest=12, starts=28)
+    direct = truncation_error(net, xs, [3, 12], gradients=False)
+    # The direct measure takes the largest over every end; ours over the starts tried.
+    for window, whole in zip((3, 12), direct.outputs, strict=True):
+        seen = gaps.outputs[:, window - 1].max()
+        assert 0.3 * whole <= seen <= whole * (1 + 1e-9)
+
+
+def test_the_panel_of_a_contracting_network_is_consistent():
+    key_cell, key_x = jr.split(jr.key(0))
+    cell = Elman.init(2, 6, key=key_cell, gain=0.4)
+    xs = np.asarray(jr.uniform(key_x, (400, 2), minval=-1.0))
+    panel = rm.memory_horizon(cell, xs, error=1e-3)
+    assert panel["window"] <= panel["certified window"]
+    assert panel["capacity"] <= 6.5 and panel.remembers < 20
+    assert str(panel).count("steps") >= 5
+    with pytest.raises(KeyError, match="no horizon is called 'nothing'"):
+        panel["nothing"]
+
+
+def test_a_rotation_never_forgets_and_the_panel_says_so():
+    turn = np.array([[0.6, -0.8], [0.8, 0.6]])
+    cell = Linear(jnp.asarray(turn), jnp.eye(2))
+    xs = np.asarray(0.1 * jr.normal(jr.key(0), (300, 2)))
+    panel = rm.memory_horizon(cell, xs)
+    assert panel.remembers == np.inf and panel["window"] == np.inf
+    assert panel["certified window"] is None
+    assert "unbounded" in str(panel) and any(
+        "No window is proved" in n for n in panel.notes
+    )
+
+
+def test_fixed_points_of_an_lstm_stand_still():
+    cell = LSTM.init(2, 4, key=jr.key(0))
+    points = fixed_points(cell, np.array([0.3, -0.2]), starts=6)
+    assert len(points) == 1 and points[0].found == 6
+    assert points[0].kind == "fixed" and points[0].stability == "stable"
+    assert points[0].eigenvalues.shape == (8,)
+    h = (
+        jnp.asarray(points[0].state[:4], jnp.float32),
+        jnp.asarray(points[0].state[4:], jnp.float32),
+    )
+    np.testing.assert_allclose(cell(h, jnp.array([0.3, -0.2]))[0], h[0], atol=1e-6)
+
+
+def test_a_bistable_unit_has_two_attractors_and_a_repeller():
+    points = fixed_points(Elman(2 * jnp.eye(1), jnp.zeros((1, 1))), starts=12)
+    assert [p.stability for p in points] == ["repeller", "stable", "stable"]
+    found = sorted(float(p.state[0]) for p in points)
+    np.testing.assert_allclose(found, [-0.957504, 0, 0.957504], atol=1e-6)
+
+
+def test_a_slow_point_is_told_from_a_fixed_one():
+    # h' = h + x drifts everywhere at the same slow speed and stands still nowhere.
+    cell = Linear(jnp.eye(2), jnp.eye(2))
+    points = fixed_points(cell, np.array([1e-4, 0.0]), starts=3)
+    assert {p.kind for p in points} == {"slow"}
+    np.testing.assert_allclose(points[0].speed, 1e-4, rtol=1e-6)
+
+
+def test_refusals():
+    cell = Elman.init(2, 3, key=jr.key(0))
+    with pytest.raises(ValueError, match="lags must lie in 1 to 19, got 20"):
+        gradient_decay(cell, np.ones((20, 2)), lags=20)
+    with pytest.raises(ValueError, match="hears 2 numbers a step, the input has shape"):
+        fixed_points(cell, np.ones(3))
+    with pytest.raises(ValueError, match="longest window"):
+        forgetting(cell, np.ones((20, 2)), longest=20)
+    with pytest.raises(ValueError, match="error must be positive"):
+        forgetting(cell, np.ones((20, 2)), longest=5).window(0.0)
+    with pytest.raises(ValueError, match="steps must exceed"):
+        memory_capacity(cell, steps=4)
