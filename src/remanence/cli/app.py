@@ -39,6 +39,9 @@ COMMANDS = {
 }
 """Each command with its sentence and an example; `cli/NAME.py` holds the function."""
 
+ELSEWHERE = {"serve": "remanence.web.serve"}
+"""The browser's door stands behind this one in the house, so it is found by name."""
+
 
 def _version(asked: bool) -> bool:
     if asked:
@@ -79,7 +82,10 @@ def application(wanted: str | None) -> typer.Typer:
     app.callback()(_front)
     for name, (sentence, example) in COMMANDS.items():
         function = (
-            getattr(importlib.import_module(f".{name}", __package__), name)
+            getattr(
+                importlib.import_module(ELSEWHERE.get(name, f"{__package__}.{name}")),
+                name,
+            )
             if name == wanted
             else _unloaded(sentence)
         )
@@ -103,7 +109,7 @@ def ours(error: BaseException) -> bool:
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     name = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
-    return name.split(".")[0] == __package__.split(".")[0]
+    return name.split(".")[0] == "remanence"
 
 
 def say(sentence: str) -> None:

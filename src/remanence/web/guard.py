@@ -1,0 +1,121 @@
+"""Who may ask: this machine's own pages only, in reasonable sizes.
+
+A page from elsewhere can reach a loopback port through the user's browser. It is
+known by its Host (a rebound name) or by its Origin, and refused.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+NAMES = ("127.0.0.1", "localhost", "[::1]")
+LARGEST = 64 * 1024 * 1024
+"""Bytes of an upload."""
+
+STRICT = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+# Study pages carry their own small script; they may still load nothing from elsewhere.
+RESULTS = STRICT.replace("script-src 'self'", "script-src 'self' 'unsafe-inline'")
+
+
+class TooLarge(Exception):
+    """More bytes came than are taken."""
+
+
+class Guard:
+    """An ASGI application behind the checks."""
+
+    def __init__(self, app: Any, largest: int = LARGEST) -> None:
+        self.app = app
+        self.largest = largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with a sentence."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self.app(scope, receive, send)
+            return
+        headers = {
+            k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]
+        }
+        sentence, status = refusal(headers, scope["server"][1], self.largest)
+        if sentence:
+            await _answer(send, status, sentence)
+            return
+        path = scope["path"]
+        policy = RESULTS if path.startswith("/results/") else STRICT
+        started = False
+
+        taken = 0
+
+        async def counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > self.largest:
+                raise TooLarge
+            return message
+
+        async def guarded(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    (b"content-security-policy", policy.encode()),
+                    (b"x-content-type-options", b"nosniff"),
+                    (b"referrer-policy", b"no-referrer"),
+                    (b"cross-origin-resource-policy", b"same-origin"),
+                    (b"cross-origin-opener-policy", b"same-origin"),
+                ]
+            await send(message)
+
+        try:
+            await self.app(scope, counted, guarded)
+        except TooLarge:
+            if not started:
+                await _answer(send, 413, _too_large(self.largest))
+
+
+def _too_large(largest: int) -> str:
+    return f"at most {largest // 1024**2} MB are taken"
+
+
+def refusal(headers: dict[str, str], port: int, largest: int) -> tuple[str, int]:
+    """The sentence against a request and its status; no sentence if it may pass."""
+    hosts = {f"{name}:{port}" for name in NAMES}
+    if headers.get("host") not in hosts:
+        return "this server answers only to its own name on this machine", 403
+    origin = headers.get("origin")
+    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
+        return "requests from other pages are refused", 403
+    # A link from elsewhere may open our page; nothing else from there may.
+    foreign = headers.get("sec-fetch-site") == "cross-site"
+    if foreign and headers.get("sec-fetch-mode") != "navigate":
+        return "requests from other pages are refused", 403
+    length = headers.get("content-length", "0")
+    if not length.isdecimal():
+        return "the content length is not a number", 400
+    if int(length) > largest:
+        return _too_large(largest), 413
+    return "", 200
+
+
+async def _answer(send: Send, status: int, sentence: str) -> None:
+    body = json.dumps({"detail": sentence}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,104 @@
+"""The frontier of networks that repeat one string, with weights small enough to play with."""
+
+import math
+import pathlib
+import tempfile
+from typing import Any
+
+import numpy as np
+
+
+METHODS = ("rotation", "harmonic", "rational", "permutation", "tanh", "shift")
+LONGEST = 60
+"""Symbols: longer strings are for the command line."""
+SHOWN = 64
+"""Units above which the weights are not sent to the page."""
+
+
+def number(value: Any) -> float | str | None:
+    """A finite number, or the word for it."""
+    found = float(value)
+    return found if math.isfinite(found) else str(found)
+
+
+def checked(text: str) -> str:
+    """The string itself, if it is neither empty nor too long for the page."""
+    if not 1 <= len(text) <= LONGEST:
+        raise ValueError(
+            f"the string must have 1 to {LONGEST} symbols here, got {len(text)}"
+        )
+    return text
+
+
+def frontier(text: str) -> dict[str, Any]:
+    """Every construction for `text`, with what it costs, or why it cannot be."""
+    from ..construct import memorize
+
+    rows = []
+    for method in METHODS:
+        try:
+            memory = memorize(checked(text), method=method, time_limit=5.0)
+        except ValueError as refusal:
+            rows.append({"method": method, "refused": str(refusal)})
+            continue
+        rows.append(_row(memory))
+    return {"text": text, "networks": rows}
+
+
+def _row(memory: Any) -> dict[str, Any]:
+    word, written = memory.word, memory.written
+    row = {
+        "method": memory.method,
+        "dimension": memory.dimension,
+        "exponent": number(memory.exponent),
+        "margin": number(memory.margin),
+        "steps": number(memory.certificate.steps.get("float32", 0.0)),
+        "proof": memory.certificate.sentence,
+        "frequencies": [int(k) for k in memory.frequencies],
+        "alphabet": [str(symbol) for symbol in word.alphabet],
+        "period": int(word.period),
+        "indices": [int(i) for i in word.indices],
+    }
+    if memory.dimension <= SHOWN and isinstance(written.W_h, np.ndarray):
+        row["weights"] = {
+            "W_h": np.asarray(written.W_h, dtype=float).tolist(),
+            "W_y": np.asarray(written.W_y, dtype=float).tolist(),
+            "b_y": np.asarray(written.b_y, dtype=float).tolist(),
+            "h_0": np.asarray(written.h_0, dtype=float).tolist(),
+            "W_x": None
+            if written.W_x is None
+            else np.asarray(written.W_x, dtype=float).tolist(),
+            "first": int(written.first),
+            "activation": written.activation,
+        }
+        row |= _plane(written.orbit(2 * int(word.period)), int(word.period))
+    return row
+
+
+def _plane(orbit: np.ndarray, period: int) -> dict[str, Any]:
+    """The centre of the orbit and the two directions in which it moves most."""
+    states = np.asarray(orbit, dtype=float)
+    centre = states[:period].mean(axis=0)
+    _, sizes, axes = np.linalg.svd(states - centre, full_matrices=False)
+    flat = states.shape[1] <= 2 or float(np.sum(sizes[2:] ** 2)) < 1e-18
+    directions = axes[:2]
+    if states.shape[1] == 1:
+        directions = np.array([[1.0]])
+    return {
+        "centre": centre.tolist(),
+        "directions": directions.tolist(),
+        "flat": bool(flat),
+    }
+
+
+def weights(text: str, method: str) -> bytes:
+    """The network as a safetensors file."""
+    from ..construct import memorize
+
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    memory = memorize(checked(text), method=method)
+    with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
+        path = pathlib.Path(folder) / "memory.safetensors"
+        memory.save(path)
+        return path.read_bytes()

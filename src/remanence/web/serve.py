@@ -1,0 +1,58 @@
+"""`remanence serve`: the lab in a browser, on this machine only."""
+
+import pathlib
+import socket
+from typing import Annotated
+
+import typer
+
+
+HOST = "127.0.0.1"
+
+
+def serve(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="0 takes a free one.")
+    ] = 8321,
+    out: Annotated[
+        pathlib.Path, typer.Option(help="The folder that results go to.")
+    ] = pathlib.Path("results"),
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Open the browser.")
+    ] = True,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Say only the address.")
+    ] = False,
+) -> None:
+    """The lab in a browser, on this machine only. Ctrl-C ends it."""
+    try:
+        import uvicorn
+
+        from .app import lab
+    except ModuleNotFoundError as missing:
+        raise ValueError(
+            f"the lab needs {missing.name}: pip install 'remanence[web]'"
+        ) from None
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((HOST, port))
+    except OSError as problem:
+        raise ValueError(f"port {port} cannot be used: {problem.strerror}") from None
+    address = f"http://{HOST}:{listening.getsockname()[1]}/"
+    typer.echo(address)
+    if browser:
+        import threading
+        import webbrowser
+
+        threading.Timer(0.5, webbrowser.open, [address]).start()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            lab(out),
+            log_level="error" if quiet else "warning",
+            access_log=False,
+            timeout_graceful_shutdown=15,
+            server_header=False,
+        )
+    )
+    server.run(sockets=[listening])

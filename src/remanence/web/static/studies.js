@@ -1,0 +1,62 @@
+import { $, ask, complain, node, tell } from "./ask.js";
+
+const marks = { holds: "✓", differs: "≠", refuted: "✗", open: "?" };
+let current, source;
+
+const badge = (verdict) => node("span", { class: `verdict ${verdict}` }, `${marks[verdict] ?? ""} ${verdict}`);
+
+async function stored() {
+  try {
+    const studies = await ask("/api/studies");
+    const rows = studies.map((s) => node("tr", {}, node("th", { scope: "row" }, s.stored ? node("a", { href: `/results/${s.study}/index.html` }, s.study) : s.study),
+      node("td", {}, s.stored ? `${s.profile}, seed ${s.seed}` : s.note),
+      node("td", {}, ...(s.stored ? Object.entries(s.tally).flatMap(([v, n]) => [badge(v), ` × ${n}  `]) : ["–"]))));
+    $("stored").replaceChildren(node("h3", {}, "What is stored"), node("div", { class: "scroll" }, node("table", {},
+      node("thead", {}, node("tr", {}, ...["study", "run", "claims"].map((h) => node("th", { scope: "col" }, h)))), node("tbody", {}, ...rows))));
+  } catch (error) { complain($("job-state"), error); }
+}
+
+async function compare() {
+  const runs = await ask(`/api/studies/${$("study").value}/runs`);
+  if (!runs.length) return $("compare").replaceChildren();
+  const ids = [...new Set(runs.flatMap((r) => r.claims.map((c) => c.id)))];
+  const rows = ids.map((id) => {
+    const of = runs.map((r) => r.claims.find((c) => c.id === id));
+    return node("tr", {}, node("th", { scope: "row" }, id), node("td", {}, of.find(Boolean)?.statement.replaceAll("$", "") ?? ""),
+      ...of.map((c) => node("td", {}, ...(c ? [badge(c.verdict), node("div", { class: "small" }, c.measured.replaceAll("$", ""))] : ["–"]))));
+  });
+  $("compare").replaceChildren(node("h3", {}, `Runs of ${$("study").value}, side by side`), node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Comparison of runs" }, node("table", {},
+    node("thead", {}, node("tr", {}, ...["claim", "statement", ...runs.map((r) => `${r.profile}, seed ${r.seed}`)].map((h) => node("th", { scope: "col" }, h)))), node("tbody", {}, ...rows))));
+}
+
+function follow(job) {
+  current = job.id;
+  $("cancel").disabled = false; $("progress").hidden = false; $("progress").textContent = "";
+  tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}) is running`);
+  source?.close();
+  source = new EventSource(`/api/jobs/${job.id}/events`);
+  source.onmessage = (event) => {
+    const { line, state } = JSON.parse(event.data);
+    if (line !== undefined) { $("progress").textContent += `${line}\n`; $("progress").scrollTop = 1e9; }
+    if (state === undefined) return;
+    source.close(); $("cancel").disabled = true;
+    tell($("job-state"), `${job.study}: ${state}`);
+    stored(); compare().catch(() => {});
+  };
+}
+
+export async function start() {
+  $("study-form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try { follow(await ask("/api/reproduce", { method: "POST", body: { study: $("study").value, profile: $("profile").value, seed: +$("seed").value } })); }
+    catch (error) { complain($("job-state"), error); }
+  });
+  $("cancel").addEventListener("click", async () => {
+    tell($("job-state"), "cancelling …");
+    try { await ask(`/api/jobs/${current}`, { method: "DELETE" }); } catch (error) { complain($("job-state"), error); }
+  });
+  $("study").addEventListener("change", () => compare().catch(() => {}));
+  await stored(); compare().catch(() => {});
+  const running = (await ask("/api/jobs")).find((job) => job.state === "running");
+  if (running) follow(running);
+}
