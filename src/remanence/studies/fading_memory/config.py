@@ -1,0 +1,102 @@
+"""Everything that a run of the study depends on."""
+
+import dataclasses
+import math
+from typing import Literal
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """One profile: sizes, grids and budgets; every network has the same budget."""
+
+    source: Literal["digits", "mnist"]
+    shrink: int
+    samples: int | None
+    held_out: int
+    """Held-out images: the first half tunes, the second half is reported."""
+    units: int
+    coupling: float
+    radius: float
+    """Where an experiment does not vary it."""
+    steps: int
+    batch: int
+    every: int
+    rates: tuple[float, ...]
+    """Learning rates of Adam, tried for every kind of network; the one that is best on
+    the tuning half is reported. Sweeps over a radius or an angle take the last."""
+    seeds: int
+    radii: tuple[float, ...]
+    angles: tuple[float, ...]
+    permuted_angles: tuple[float, ...]
+    target: float
+    """The accuracy whose first crossing measures the speed of convergence."""
+    gated: tuple[str, ...]
+    bent: tuple[str, ...]
+    """Activations round the residual; those but tanh are also tried in its place."""
+    couplings: tuple[float, ...]
+    spectrum_radii: tuple[float, ...]
+    spectrum_units: tuple[int, ...]
+    spectrum_steps: int
+    """At most; the time grows as one over the coupling."""
+    lengths: tuple[int, ...]
+    adding_steps: int
+    chunk: int
+    """Lanes a batch; part of the plan, since it changes bits."""
+
+
+ROW = 2 * math.pi / 8
+QUICK = Config(
+    source="digits",
+    shrink=1,
+    samples=None,
+    held_out=500,
+    units=32,
+    coupling=0.1,
+    radius=0.99,
+    steps=250,
+    batch=64,
+    every=50,
+    rates=(1e-2,),
+    seeds=3,
+    radii=(0.4, 0.7, 0.85, 0.92, 1.0, 1.1),
+    angles=(0.0, 0.2, 0.4, 0.6, ROW, 1.0, 1.4, 2.2),
+    permuted_angles=(0.0, 0.4, ROW, 1.4, 2.2),
+    target=0.7,
+    gated=("GRU",),
+    bent=("tanh", "ReLU"),
+    couplings=(3e-3, 1e-2, 3e-2, 0.1, 0.3),
+    spectrum_radii=(0.9, 0.99),
+    spectrum_units=(8, 32),
+    spectrum_steps=20_000,
+    lengths=(10, 30),
+    adding_steps=400,
+    chunk=16,
+)
+TURN = 2 * math.pi / 14
+FULL = Config(
+    source="mnist",
+    shrink=2,
+    samples=20_000,
+    held_out=1_000,
+    units=32,
+    coupling=0.1,
+    radius=0.99,
+    steps=600,
+    batch=64,
+    every=100,
+    rates=(3e-3, 1e-2),
+    seeds=3,
+    radii=(0.4, 0.7, 0.85, 0.92, 0.97, 1.0, 1.03),
+    angles=(0.0, 0.1, 0.2, 0.3, TURN, 0.6, 0.8, 1.2, 2.0, 3.0),
+    permuted_angles=(0.0, 0.1, 0.2, TURN, 0.8, 1.5, 3.0),
+    target=0.7,
+    gated=("GRU", "LSTM"),
+    bent=("tanh", "ReLU", "leaky ReLU"),
+    couplings=(1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0),
+    spectrum_radii=(0.8, 0.9, 0.99, 1.0),
+    spectrum_units=(8, 16, 32, 64),
+    spectrum_steps=50_000,
+    lengths=(50, 100, 200),
+    adding_steps=1_500,
+    chunk=16,
+)

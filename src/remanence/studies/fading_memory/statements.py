@@ -1,0 +1,259 @@
+"""What document 001 says, and the questions it leaves, each with the rule that judges it.
+
+"Beyond the spread" always means the rule of `comparison.beats`.
+"""
+
+from ...report import Evidence, Statement, Verdict
+
+
+def _law(e: Evidence) -> Verdict:
+    if e["bound_broken"]:
+        return "refuted"
+    near = 0.9 <= e["slope"] <= 1.1 and abs(e["first_order_ratio"] - 1) < 0.1
+    return "holds" if near else "differs"
+
+
+def _defective(e: Evidence) -> Verdict:
+    """The claim is first order for every R; a law of the N-th root contradicts it."""
+    roots = all(
+        abs(slope * units - 1) < 0.15
+        for slope, units in zip(e["slopes"], e["units"], strict=True)
+    )
+    linear = all(abs(slope - 1) < 0.15 for slope in e["slopes"])
+    return "holds" if linear else "refuted" if roots else "differs"
+
+
+def _multiplicity(e: Evidence) -> Verdict:
+    exact = e["gap_without_coupling"] < 1e-9 and e["count"] == e["units"]
+    return "holds" if exact else "refuted"
+
+
+def _edge(e: Evidence) -> Verdict:
+    """The best network sits within 0.05 nats of the edge and beats both far ends."""
+    if not (e["beats_most_subcritical"] and e["beats_most_supercritical"]):
+        return "refuted"
+    return "holds" if abs(e["best_exponent"]) <= 0.05 else "differs"
+
+
+def _gradient(e: Evidence) -> Verdict:
+    return "holds" if abs(e["slope_weak"] - 1) < 0.1 else "refuted"
+
+
+def _peak(e: Evidence) -> Verdict:
+    if not e["best_beats_angle_zero"] or not e["row_beats_angle_zero"]:
+        return "refuted"
+    return "differs" if e["best_beats_row"] else "holds"
+
+
+def _no_peak(e: Evidence) -> Verdict:
+    """No angle but 0 stands out: the row's angle is not better than another one."""
+    if e["row_beats_others"]:
+        return "refuted"
+    return "holds" if e["gain_permuted"] < 0.5 * e["gain_sequential"] else "differs"
+
+
+def _first_wins(e: Evidence) -> Verdict:
+    return (
+        "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "differs"
+    )
+
+
+def _answered(e: Evidence) -> Verdict:
+    """An open question: answered for, answered against, or left open by the spread."""
+    return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "open"
+
+
+def _tasks(e: Evidence) -> Verdict:
+    above = e["accuracy"] - 2 * e["accuracy_spread"] > 0.5
+    solved = max(e["adding_error"]) < 0.1 / 6
+    return "holds" if above and solved else "differs" if above else "refuted"
+
+
+def _ends(e: Evidence) -> Verdict:
+    """Proved: it cannot end before the bound says so (None: it did not end at all)."""
+    kept = all(
+        m is None or m >= 0.95 * p
+        for m, p in zip(e["measured"], e["proved"], strict=True)
+    )
+    return "holds" if kept else "refuted"
+
+
+def _side_by_side(e: Evidence) -> str:
+    return (
+        f"{e['first']} {e['first_mean']:.3f} ± {e['first_spread']:.3f}, "
+        f"{e['second']} {e['second_mean']:.3f} ± {e['second_spread']:.3f}"
+    )
+
+
+def _pair(first: str, second: str, wins: bool) -> dict:
+    high, low = (0.9, 0.8) if wins else (0.8, 0.9)
+    return {
+        "first": first, "first_mean": high, "first_spread": 0.01, "first_beats": wins,
+        "second": second, "second_mean": low, "second_spread": 0.01,
+        "second_beats": not wins,
+    }  # fmt: skip
+
+
+def _statement(
+    id, statement, published, rule, measured, example, contrary
+) -> Statement:
+    return Statement(
+        id=id,
+        statement=statement,
+        published=published,
+        rule=rule,
+        measured=measured,
+        example=example,
+        contrary=contrary,
+    )
+
+
+def _versus(id, statement, published, rule, first, second) -> Statement:
+    return _statement(
+        id, statement, published, rule, _side_by_side,
+        _pair(first, second, True), _pair(first, second, False),
+    )  # fmt: skip
+
+
+_ANGLES = {
+    "best": 0.6, "row": 0.785, "characteristic": 0.785, "best_accuracy": 0.9,
+    "row_accuracy": 0.89, "zero_accuracy": 0.7, "best_beats_angle_zero": True,
+    "row_beats_angle_zero": True, "best_beats_row": False,
+}  # fmt: skip
+
+STATEMENTS = (
+    _statement(
+        "001.1",
+        "Exponents tend to log|eig R| as the coupling goes to 0, with an error O(γ).",
+        "V = ∏ J_R + O(γ)",
+        _law,
+        lambda e: (
+            f"gap ∝ γ^{e['slope']:.2f}; slope {e['first_order_ratio']:.2f} of first order; "
+            f"bound broken {e['bound_broken']} times"
+        ),
+        {"slope": 1.0, "first_order_ratio": 1.0, "bound_broken": 0},
+        {"slope": 0.5, "first_order_ratio": 1.0, "bound_broken": 0},
+    ),
+    _statement(
+        "001.1-defective",
+        "The error is O(γ) also for a residual that cannot be diagonalised.",
+        "O(γ), without conditions on R",
+        _defective,
+        lambda e: ", ".join(
+            f"N = {n}: γ^{s:.3f}" for n, s in zip(e["units"], e["slopes"], strict=True)
+        ),
+        {"units": [2, 8], "slopes": [1.0, 1.0]},
+        {"units": [2, 8], "slopes": [0.5, 0.125]},
+    ),
+    _statement(
+        "001.2",
+        "The residual r·I gives N exponents log r.",
+        "N exponents equal to log r",
+        _multiplicity,
+        lambda e: (
+            f"{e['count']} exponents within {e['gap_without_coupling']:.0e} of log r at γ = 0; "
+            f"within {e['gap_trained']:.3f} at γ = {e['coupling']:g}"
+        ),
+        {"gap_without_coupling": 1e-14, "count": 32, "units": 32, "gap_trained": 0.05,
+         "coupling": 0.1},
+        {"gap_without_coupling": 1e-2, "count": 32, "units": 32, "gap_trained": 0.05,
+         "coupling": 0.1},
+    ),
+    _statement(
+        "001.3",
+        "Networks close to the edge of chaos learn best: largest exponent near 0.",
+        "best at the edge; subcritical slow, supercritical unstable",
+        _edge,
+        lambda e: (
+            f"best at r = {e['best_radius']:g} ({e['best_accuracy']:.3f}), where the "
+            f"largest exponent is {e['best_exponent']:+.3f}"
+        ),
+        {"best_radius": 0.9, "best_exponent": 0.01, "best_accuracy": 0.8,
+         "beats_most_subcritical": True, "beats_most_supercritical": True},
+        {"best_radius": 0.4, "best_exponent": -0.5, "best_accuracy": 0.8,
+         "beats_most_subcritical": False, "beats_most_supercritical": True},
+    ),
+    _statement(
+        "001.3-gradient",
+        "The gradient norm goes as r^T: it vanishes below the edge and explodes above.",
+        "∝ r^T",
+        _gradient,
+        lambda e: (
+            f"log norm = {e['slope_weak']:.2f} · T log r at γ = 0.001; at γ = "
+            f"{e['coupling']:g} it is even at r = {e['even_radius']:.3f}, not 1"
+        ),
+        {"slope_weak": 1.0, "coupling": 0.1, "even_radius": 0.95},
+        {"slope_weak": 0.5, "coupling": 0.1, "even_radius": 0.95},
+    ),
+    _statement(
+        "001.4",
+        "Rotational residuals do best at the data's characteristic frequency.",
+        "φ ≈ 2π/28 = 0.22 on 28 × 28 pixels, the peak of the mean power spectrum",
+        _peak,
+        lambda e: (
+            f"peak of the power at {e['characteristic']:.3f}; best at {e['best']:.3g} "
+            f"({e['best_accuracy']:.3f}), {e['row_accuracy']:.3f} at {e['row']:.3f}, "
+            f"{e['zero_accuracy']:.3f} at 0"
+        ),
+        _ANGLES,
+        {**_ANGLES, "best_beats_angle_zero": False, "row_beats_angle_zero": False},
+    ),
+    _statement(
+        "001.4-permuted",
+        "On permuted pixels the characteristic frequency of a row brings nothing.",
+        "prediction: no such peak",
+        _no_peak,
+        lambda e: (
+            f"row's angle against the mean of the other angles: {e['gain_sequential']:+.3f} in order, "
+            f"{e['gain_permuted']:+.3f} permuted"
+        ),
+        {"gain_sequential": 0.1, "gain_permuted": 0.0, "row_beats_others": False},
+        {"gain_sequential": 0.1, "gain_permuted": 0.1, "row_beats_others": True},
+    ),
+    _versus("001.5", "Heterogeneous residuals beat homogeneous ones.",
+            "heterogeneous better", _first_wins, "heterogeneous", "homogeneous"),
+    _statement(
+        "001.6",
+        "Such networks learn sequential pixels and the adding problem.",
+        "sMNIST, psMNIST, adding; accuracies not known to us",
+        _tasks,
+        lambda e: (
+            f"{e['source']}: {e['accuracy']:.3f} ± {e['accuracy_spread']:.3f}; adding error "
+            + ", ".join(
+                f"{error:.4f} at T = {length}"
+                for error, length in zip(e["adding_error"], e["lengths"], strict=True)
+            )
+        ),
+        {"source": "digits", "accuracy": 0.9, "accuracy_spread": 0.01,
+         "adding_error": [0.001], "lengths": [50]},
+        {"source": "digits", "accuracy": 0.1, "accuracy_spread": 0.01,
+         "adding_error": [0.17], "lengths": [50]},
+    ),
+    _versus("001.Q1", "A bent residual ρ(Rh) loses nothing against the linear one.",
+            "open question: ReLU, leaky ReLU, tanh", _answered,
+            "best bent residual", "informed"),
+    _versus("001.Q2", "A gated cell gains from standing behind a residual.",
+            "open question: LSTM, GRU", _answered, "GRU behind a residual", "GRU"),
+    _versus("001.Q3", "Informed residuals beat orthogonal initialisation and clipping.",
+            "open question, same budget", _answered, "informed", "best Elman"),
+    _statement(
+        "001.Q4",
+        "Weak coupling ends no earlier than γ = r(1 − e^−0.01)/‖W‖ (0.01 nats).",
+        "open question: where does weak coupling end?",
+        _ends,
+        lambda e: "; ".join(
+            f"N = {n}, r = {r:g}: γ = {m:.3g} (proved {p:.2g})"
+            for n, r, m, p in zip(
+                e["units"], e["radius"], e["measured"], e["proved"], strict=True
+            )
+            if m is not None
+        ),
+        {"units": [8], "radius": [0.9], "measured": [0.02], "proved": [0.005]},
+        {"units": [8], "radius": [0.9], "measured": [0.001], "proved": [0.005]},
+    ),
+    _versus("001.Q5", "A residual informed by the data's spectrum beats the homogeneous one.",
+            "open question: R from the power spectrum in one call", _answered,
+            "informed", "homogeneous"),
+    _versus("001.Q6", "A residual informed by the spectrum beats a heterogeneous one drawn blindly.",
+            "not asked", _answered, "informed", "heterogeneous"),
+)  # fmt: skip

@@ -1,0 +1,157 @@
+"""Experiments 2 to 6: what is trained, and the labelled results."""
+
+import math
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ...report import Bench
+from ...sweeps import sweep
+from ...tasks import Pixels
+from .cases import Case, cases, informed_by, table
+from .config import Config
+from .lanes import adding_lane, other_lane, table_lane
+
+
+MARKED: dict[str, tuple[str, ...]] = {
+    "loss": ("mark",),
+    "tuning": ("mark",),
+    "accuracy": ("mark",),
+}
+
+
+def options(
+    config: Config, bench: Bench, name: str, title: str, lanes: int | None = None
+) -> dict[str, Any]:
+    """What every sweep of the study is given alike.
+
+    The last chunk of a program is padded, so programs of few lanes say how few.
+    """
+    return {
+        "seed": bench.seed,
+        "chunk": min(config.chunk, lanes or config.chunk),
+        "folder": bench.folder / name,
+        "title": title,
+        "quiet": bench.quiet,
+        "time_limit": bench.time_limit,
+        "on": bench.on,
+    }
+
+
+def pixel_data(config: Config, task: Pixels, informed: Any) -> dict[str, Any]:
+    """The arrays that the lanes share; the permutation is one, the same for all."""
+    length = task.train_x.shape[1]
+    order = np.random.default_rng(0).permutation(length).astype(np.int32)
+    held = config.held_out
+    images = max(1, 512 // length)
+    return {
+        "train_x": task.train_x,
+        "train_y": task.train_y,
+        "test_x": task.test_x[:held],
+        "test_y": task.test_y[:held],
+        "order": order,
+        "informed": np.asarray(informed),
+        "heard": task.test_x[-images:].reshape(-1, 1),
+    }
+
+
+def trained_table(
+    config: Config, bench: Bench, task: Pixels
+) -> tuple[list[Case], xr.Dataset, Any]:
+    """Every case of the table, trained as lanes of one program."""
+    informed = informed_by(task, config)
+    found = cases(config, task, informed)
+    data = pixel_data(config, task, informed) | {"table": table(found)}
+    results = sweep(
+        table_lane(config),
+        {"case": range(len(found)), "seed": range(config.seeds)},
+        data=data,
+        dims=MARKED | {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)},
+        **options(config, bench, "table", "residual and Elman networks"),
+    )
+    marks = np.minimum(
+        config.every * np.arange(1, results.sizes["mark"] + 1), config.steps
+    )
+    labels = {
+        "name": ("case", [c.name for c in found]),
+        "experiment": ("case", [c.experiment for c in found]),
+        "value": ("case", [c.value for c in found]),
+        "rate": ("case", [c.rate for c in found]),
+    }
+    return found, results.assign_coords(mark=marks, **labels), informed
+
+
+def trained_others(
+    config: Config, bench: Bench, task: Pixels, informed: Any
+) -> xr.Dataset:
+    """Bent residuals, other activations, gated cells: one program each."""
+    data = pixel_data(config, task, informed)
+    plain = [f"bent residual: {bend}" for bend in config.bent]
+    plain += [f"activation: {bend}" for bend in config.bent if bend != "tanh"]
+    shared = {"rate": config.rates, "seed": range(config.seeds)}
+    lanes = len(config.rates) * config.seeds
+    bent = sweep(
+        other_lane(config),
+        {"kind": plain, **shared},
+        static=("kind",),
+        data=data,
+        dims=MARKED,
+        **options(config, bench, "bent", "bent residuals", lanes),
+    )
+    gated = sweep(
+        other_lane(config),
+        {
+            "kind": [f"gated: {gate}" for gate in config.gated],
+            "behind": [0, 1],
+            **shared,
+        },
+        static=("kind",),
+        data=data,
+        dims=MARKED,
+        **options(config, bench, "gated", "gated cells", 2 * lanes),
+    )
+    gates = [
+        gated.isel(behind=b).drop_vars("behind").assign_coords(
+            kind=[f"{g}{' behind a residual' if b else ''}" for g in config.gated]
+        )
+        for b in (0, 1)
+    ]  # fmt: skip
+    return xr.concat([bent, *gates], dim="kind")
+
+
+ADDING_KINDS = ("homogeneous", "heterogeneous", "Elman, orthogonal")
+
+
+def trained_adding(config: Config, bench: Bench) -> xr.Dataset:
+    """The adding problem over lengths: radii are given per sequence, $r^T$ fixed.
+
+    The homogeneous residual keeps 1/e over the sequence; the heterogeneous one has
+    timescales from an eighth of the sequence to eight times it, and slow angles.
+    """
+    pairs = config.units // 2
+    taus = np.geomspace(1 / 8, 8, pairs)
+    data = {
+        "radii": np.stack(
+            [np.full(pairs, math.exp(-1)), np.exp(-1 / taus), np.ones(pairs)]
+        ).astype(np.float32),
+        "angles": np.stack(
+            [np.zeros(pairs), np.geomspace(1e-3, 0.3, pairs)[::-1], np.zeros(pairs)]
+        ).astype(np.float32),
+        "residual": np.array([True, True, False]),
+    }
+    lanes = len(ADDING_KINDS) * len(config.rates) * config.seeds
+    found = sweep(
+        adding_lane(config),
+        {
+            "length": config.lengths,
+            "kind": range(len(ADDING_KINDS)),
+            "rate": config.rates,
+            "seed": range(config.seeds),
+        },
+        static=("length",),
+        data=data,
+        dims={"loss": ("mark",), "error": ("mark",)},
+        **options(config, bench, "adding", "the adding problem", lanes),
+    )
+    return found.assign_coords(kind=list(ADDING_KINDS))
