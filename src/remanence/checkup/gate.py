@@ -1,0 +1,50 @@
+"""A gate: `window<=128` holds or it does not, and an unknown figure is no pass."""
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+
+
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "==": operator.eq,
+}
+PATTERN = re.compile(
+    r"\s*([a-z_]+)\s*(<=|>=|==|<|>)\s*(-?(?:\d+\.?\d*(?:e-?\d+)?|inf))\s*"
+)
+
+
+def parsed(requirement: str) -> tuple[str, str, float]:
+    """The name, the comparison and the number of a requirement such as `window<=128`."""
+    match = PATTERN.fullmatch(requirement)
+    if match is None:
+        raise ValueError(
+            f"a requirement reads like 'window<=128' or 'largest_exponent<0', got {requirement!r}"
+        )
+    name, sign, number = match.groups()
+    return name, sign, float(number)
+
+
+def unmet(requirement: str, figures: Mapping[str, float | None]) -> str | None:
+    """The sentence that says why a requirement fails, or None if it holds.
+
+    >>> unmet("window<=128", {"window": 120.0}) is None
+    True
+    >>> unmet("window<=100", {"window": 120.0})
+    'required window<=100, found 120'
+    """
+    name, sign, number = parsed(requirement)
+    if name not in figures:
+        raise ValueError(
+            f"no figure is called {name!r}; there are {', '.join(figures)}"
+        )
+    value = figures[name]
+    if value is None or math.isnan(value):
+        return f"required {name}{sign}{number:g}, but {name} is not known"
+    if COMPARISONS[sign](value, number):
+        return None
+    return f"required {name}{sign}{number:g}, found {value:.6g}"

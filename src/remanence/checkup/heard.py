@@ -1,0 +1,79 @@
+"""What a network is made to hear: a file of numbers, a text, or noise."""
+
+import pathlib
+
+import numpy as np
+
+from ..cells import input_size
+from ..nets import Recurrent
+
+
+LARGEST = 2_000_000_000  # bytes of a file that is read
+STEPS = 1000
+
+
+def from_npy(path: pathlib.Path) -> tuple[np.ndarray, str]:
+    """An array of numbers from a `.npy` file; pickled objects are refused."""
+    if path.suffix != ".npy":
+        raise ValueError(f"--inputs takes a .npy file, got {path.name!r}")
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"{path.name} is larger than {LARGEST // 10**9} GB")
+    try:
+        array = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as problem:
+        raise ValueError(f"{path.name} is not an array of numbers: {problem}") from None
+    if not (np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)):
+        raise ValueError(f"{path.name} holds {array.dtype}, numbers would do")
+    return array, f"{path.name}, of shape {' x '.join(map(str, array.shape))}"
+
+
+def from_text(path: pathlib.Path, net: Recurrent, steps: int) -> tuple[np.ndarray, str]:
+    """A text as tokens: its bytes, or the ranks of its distinct characters.
+
+    A network of 256 tokens or more hears bytes. A smaller one must have exactly as
+    many tokens as the text has distinct characters, numbered in the order of their
+    code points, as character models usually are.
+    """
+    if net.embedding is None:
+        raise ValueError("a text needs a network with an embedding, and this has none")
+    tokens = net.embedding.shape[0]
+    content = path.read_bytes()[:50_000_000]
+    if not content:
+        raise ValueError(f"{path.name} is empty")
+    if tokens >= 256:
+        return np.frombuffer(content[:steps], np.uint8).astype(
+            np.int32
+        ), f"{path.name}, bytes"
+    text = content.decode("utf-8", "replace")
+    letters = sorted(set(text))
+    if len(letters) != tokens:
+        raise ValueError(
+            f"{path.name} has {len(letters)} distinct characters and the network {tokens} "
+            "tokens; give tokens by --inputs"
+        )
+    rank = {letter: i for i, letter in enumerate(letters)}
+    return np.array(
+        [rank[c] for c in text[:steps]], np.int32
+    ), f"{path.name}, characters"
+
+
+def noise(net: Recurrent, steps: int = STEPS, seed: int = 0) -> tuple[np.ndarray, str]:
+    """Independent inputs: unit Gaussian numbers, or tokens all alike."""
+    rng = np.random.default_rng(seed)
+    if net.embedding is not None:
+        tokens = net.embedding.shape[0]
+        drawn = rng.integers(0, tokens, steps, dtype=np.int32)
+        return (
+            drawn,
+            f"{steps} random tokens (seed {seed}); give --text or --inputs for real ones",
+        )
+    width = input_size(net.cell)
+    if width is None:
+        raise ValueError(
+            "this cell does not say how many inputs it hears; give --inputs"
+        )
+    drawn = rng.normal(size=(steps, width))
+    return (
+        drawn,
+        f"{steps} steps of unit noise (seed {seed}); give --inputs for real ones",
+    )

@@ -1,0 +1,106 @@
+"""The checkup as one HTML page that opens from disk: verdict, horizons, pictures."""
+
+import base64
+from collections.abc import Sequence
+
+from ..measure.horizon import shown
+from ..report.figures import drawn
+from ..report.html import escape, page
+from .compare import compared
+from .pictures import pictures
+from .record import Checkup
+
+
+HEAVY = 300_000  # bytes above which a picture goes in as PNG
+
+
+def checkup_page(found: Sequence[Checkup]) -> str:
+    """One page for one network, or several side by side with the last in full."""
+    last = found[-1]
+    lead = (
+        f'<p class="kicker">Checkup · {escape(last.name)}</p>'
+        f"<h1>{escape(_sentence(last.verdict))}</h1>"
+        f'<p class="soft small">{escape(last.network)}. Heard: {escape(last.heard)}.'
+        f"{' A quick look.' if last.quick else ''}</p>"
+    )
+    body = _comparison(found) + _horizons(last) + _pictures(last) + _figures(last)
+    return page(
+        title=f"{last.name} · checkup · remanence", lead=lead, body=body, home="#main"
+    )
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]], label: str) -> str:
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td data-label="{escape(name)}">{escape(cell)}</td>'
+            for name, cell in zip(head, row, strict=True)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(label)}">'
+        f'<table class="claims"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
+
+
+def _comparison(found: Sequence[Checkup]) -> str:
+    if len(found) < 2:
+        return ""
+    head, *rows = compared(found)
+    return f"<h2>Side by side</h2>{_table(head, rows, 'Comparison')}"
+
+
+def _horizons(found: Checkup) -> str:
+    rows = [
+        (
+            m.name,
+            f"{shown(m.value)} {m.unit if m.value is not None else ''}",
+            m.meaning,
+            m.remark,
+        )
+        for m in found.horizon.measures
+    ]
+    notes = "".join(f"<p>{escape(note)}</p>" for note in found.horizon.notes)
+    return (
+        "<h2>How long it remembers</h2>"
+        + _table(("Measure", "Value", "What it means", "Remark"), rows, "Horizons")
+        + notes
+    )
+
+
+def _pictures(found: Checkup) -> str:
+    blocks = []
+    for figure in pictures(found):
+        picture = drawn(figure)
+        sources = {}
+        for theme in ("light", "dark"):
+            kind, content = "svg+xml", picture.svg[theme]
+            if len(content) > HEAVY:
+                kind, content = "png", picture.png[theme]
+            sources[theme] = (
+                f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+            )
+        blocks.append(
+            f'<figure id="figure-{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
+            '<picture class="still"><source media="screen and (prefers-color-scheme: dark)" '
+            f'srcset="{sources["dark"]}"><img src="{sources["light"]}" '
+            f'alt="{escape(figure.title)}"></picture>'
+            f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
+        )
+    return f"<h2>Pictures</h2>{''.join(blocks)}"
+
+
+def _figures(found: Checkup) -> str:
+    rows = [(name, shown(value)) for name, value in found.figures.items()]
+    return (
+        "<h2>Every figure</h2><p class='small'>Each can be asked for by "
+        "<code>--require</code>, as in <code>window&lt;=128</code>.</p>"
+        + _table(("Figure", "Value"), rows, "Figures")
+    )
