@@ -31,6 +31,8 @@ from .fourier import without_frequencies
 
 Place = Literal["embedding", "unembedding", "h1", "h2", "h3"]
 PLACES: tuple[Place, ...] = get_args(Place)
+Tensor = Literal["W_E", "W_ih", "W_hh", "W_fc"]
+"""The four weight matrices by the document's names."""
 
 
 def modular_states(net: Recurrent, task: Modular) -> States:
@@ -116,7 +118,7 @@ def ablated_accuracy(
 def accuracy_with(
     net: Recurrent,
     task: Modular,
-    tensor: Literal["W_E", "W_ih", "W_hh", "W_fc"],
+    tensor: Tensor,
     W: Float[np.ndarray, "rows columns"],
 ) -> float:
     """Accuracy over the whole table with one weight matrix replaced."""

@@ -1,0 +1,27 @@
+"""Modular addition: the Fourier circuit inside a recurrent network, found and written down.
+
+A network that hears a, b and `=` learns a + b modulo P by turning numbers into
+waves. This study trains such networks, takes them apart by frequency, rank and
+ablation, writes one down in closed form, and asks what changes with the cell,
+the operation and the recipe.
+"""
+
+from ...report import Study
+from .config import FULL, QUICK
+from .run import run
+from .statements import STATEMENTS
+
+
+STUDY = Study(
+    name="modular-addition",
+    document="002",
+    title="Modular addition: Fourier structure in a trained RNN",
+    reference=(
+        "Akshay Rangamani, Low Rank and Sparse Fourier Structure in Recurrent Networks "
+        "Trained on Modular Addition."
+    ),
+    statements=STATEMENTS,
+    profiles={"quick": QUICK, "full": FULL},
+    run=run,
+    cost={"quick": "about a minute", "full": "about twenty minutes"},
+)

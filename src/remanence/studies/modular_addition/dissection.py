@@ -1,0 +1,149 @@
+r"""One network taken apart: $W_E, h_1, h_2, h_3, W_{fc}$ by frequency, rank and ablation."""
+
+import dataclasses
+import itertools
+from collections.abc import Iterable
+
+import numpy as np
+from jaxtyping import Float
+
+from ...measure.ablation import (
+    ablated_accuracy,
+    accuracy_with,
+    modular_accuracy,
+    modular_states,
+    Place,
+    Tensor,
+)
+from ...measure.fourier import (
+    frequency_plane,
+    key_frequencies,
+    KeyFrequencies,
+    spectrum,
+    spectrum_2d,
+    wave_fit_error,
+)
+from ...measure.low_rank import LowRank, smallest_rank, vector_frequencies
+from ...nets import Recurrent
+from ...nets.table import vocabulary
+from ...tasks.modular import Modular
+
+
+NODES = ("W_E", "h1", "h2", "h3", "W_fc")
+MATRICES: tuple[Tensor, ...] = ("W_E", "W_ih", "W_hh", "W_fc")
+
+
+@dataclasses.dataclass(frozen=True)
+class Dissection:
+    """What was found in one network; `key` are its key frequencies, those of `W_fc`."""
+
+    task: Modular
+    accuracy: float
+    key: tuple[int, ...]
+    nodes: dict[str, KeyFrequencies]
+    energies: dict[str, Float[np.ndarray, " frequencies"]]
+    planes: dict[str, Float[np.ndarray, "frequencies signed"]]
+    ranks: dict[Tensor, LowRank]
+    vectors: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """Left singular vectors of W_fc in the group's order, their frequencies, the shares."""
+    fits: dict[str, float]
+    fits_by_frequency: dict[int, float]
+
+
+def matrices(net: Recurrent, task: Modular) -> dict[Tensor, np.ndarray]:
+    """The four weight matrices of the document, in float64."""
+    embedding, W_y = vocabulary(net, task.modulus)
+    named = dict(
+        zip(
+            MATRICES,
+            (embedding[: task.modulus], net.cell.W_x, net.cell.W_h, W_y),
+            strict=True,
+        )
+    )
+    return {name: np.asarray(W, dtype=float) for name, W in named.items()}
+
+
+def node_tables(net: Recurrent, task: Modular) -> dict[str, np.ndarray]:
+    """Every node over the group, in its order: one index, or two for $h_2$ and $h_3$."""
+    embedding, W_y = vocabulary(net, task.modulus)
+    states, order = modular_states(net, task), task.elements
+    hidden = lambda h: h[0] if isinstance(h, tuple) else h  # what the readout sees
+    both = np.ix_(order, order)
+    return {
+        "W_E": np.asarray(embedding, dtype=float)[order],
+        "h1": hidden(states.first)[order],
+        "h2": hidden(states.second)[both],
+        "h3": hidden(states.third)[both],
+        "W_fc": np.asarray(W_y, dtype=float)[order],
+    }
+
+
+def profile(table: np.ndarray, task: Modular, node: str) -> np.ndarray:
+    """A node as a function of one index: of a for $h_2$, of the answer for $h_3$."""
+    if node == "h2":
+        return table.mean(1)
+    if node == "h3":
+        total = np.zeros((task.period, table.shape[-1]))
+        np.add.at(total, task.phases.ravel(), table.reshape(-1, table.shape[-1]))
+        return total / task.period
+    return table
+
+
+def dissected(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dissection:
+    """Spectra, key frequencies, ranks, singular vectors and fits of one network."""
+    tables = node_tables(net, task)
+    flat = {name: profile(tables[name], task, name) for name in NODES}
+    nodes = {name: key_frequencies(flat[name]) for name in NODES}
+    key = nodes["W_fc"].frequencies
+    ranks: dict[Tensor, LowRank] = {
+        name: smallest_rank(
+            W,
+            lambda cut, name=name: accuracy_with(net, task, name, cut),
+            up_to=up_to,
+        )
+        for name, W in matrices(net, task).items()
+    }
+    u = np.linalg.svd(tables["W_fc"] - tables["W_fc"].mean(0), full_matrices=False)[0]
+    vectors = u[:, : max(2 * len(key), 2)]
+    logits = tables["h3"] @ tables["W_fc"].T
+    by_frequency = {
+        k: wave_fit_error(logits @ frequency_plane(task.period, k).T, task.phases, (k,))
+        for k in key
+    }
+    return Dissection(
+        task,
+        modular_accuracy(net, task),
+        key,
+        nodes,
+        {name: spectrum(flat[name]) for name in NODES},
+        {name: spectrum_2d(tables[name]) for name in ("h2", "h3")},
+        ranks,
+        (vectors, *vector_frequencies(vectors)),
+        {
+            "h3": wave_fit_error(tables["h3"], task.phases, key),
+            "logits": wave_fit_error(logits, task.phases, key),
+            "h3 averaged": wave_fit_error(flat["h3"][task.phases], task.phases, key),
+        },
+        by_frequency,
+    )
+
+
+def removed(
+    net: Recurrent, task: Modular, sets: Iterable[tuple[int, ...]], place: Place
+) -> list[float]:
+    """Accuracy without each set of frequencies in one place."""
+    return [ablated_accuracy(net, task, gone, at=place) for gone in sets]
+
+
+def growing(
+    frequencies: tuple[int, ...], *, most: int, seed: int
+) -> list[list[tuple[int, ...]]]:
+    """For each size, all subsets of it, or `most` of them drawn at random."""
+    random, sizes = np.random.default_rng(seed), []
+    for size in range(len(frequencies) + 1):
+        subsets = list(itertools.combinations(frequencies, size))
+        if len(subsets) > most:
+            chosen = random.choice(len(subsets), most, replace=False)
+            subsets = [subsets[i] for i in sorted(chosen)]
+        sizes.append(subsets)
+    return sizes
