@@ -1,0 +1,33 @@
+r"""Shared representations: gated deep linear networks that translate.
+
+$L$ languages of $D$ words are taught into each other, a few pairs only, by
+$W_o^k W_h W_i^l$. Document 003 asks when the other pairs come for free. This study
+redoes its Figure 1 cell by cell, shows what its mask did, and answers: the threshold
+is the connectivity of the graph of taught pairs; a smaller σ cannot pass it; spikes
+are steps or sign walls; and what σ a graph needs follows from its singular values.
+
+Chosen by us: the full mask is trained by descent with a safe step to Λ = 1e-6; the
+diagonal one by the document's own SGD in float32 with its own draw.
+"""
+
+from ...report import Study
+from .config import FULL, QUICK
+from .one_cell import one_cell
+from .run import run
+from .statements import STATEMENTS
+
+
+STUDY = Study(
+    name="shared-representations",
+    document="003",
+    title="Shared representations: gated deep linear networks",
+    reference="Shared representations in gated deep linear networks (unpublished notes), after Saxe et al., The neural race reduction, arXiv:2207.10430",
+    statements=STATEMENTS,
+    profiles={"quick": QUICK, "full": FULL},
+    run=run,
+    cost={
+        "quick": "about a minute: six words, a coarse grid",
+        "full": "about half an hour: 32 words and units, 36 cells of the document's grid with its SGD, 24 with the full mask, its 18 sample cells if their file is there",
+    },
+    cell=one_cell,
+)

@@ -1,0 +1,155 @@
+"""Cells of the study's grids: trained once, kept at once, gathered as columns."""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+
+from ...measure.alignment import translation
+from ...measure.connectivity import connectivity
+from ...nets.gated_linear import GatedLinear
+from ...report import Bench
+from ...sweeps.store import opened_store
+from ...tasks.language_pairs import checked_scale, Mask, published_pairs
+from ...train.bar import progress_bar
+from ...train.descent import safe_descent
+from ...train.gradient_flow import gradient_flow
+from ...train.momentum import momentum_sgd
+from ...train.pairs import PairFit, PairRun
+
+
+Way = Literal["sgd", "descent", "flow"]
+ENDINGS = ("converged", "out of steps", "diverged", "stalled")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One training of the grid, with the document's draw of its seed."""
+
+    fraction: float
+    scale: float
+    seed: int
+    mask: Mask
+    way: Way
+    languages: int = 10
+    words: int = 32
+    units: int = 32
+
+    def run(self) -> PairRun:
+        """The start and the pairs; the same for every way and mask."""
+        checked_scale(self.scale, single=False)
+        net = GatedLinear.published(
+            seed=self.seed,
+            scale=self.scale,
+            languages=self.languages,
+            words=self.words,
+            units=self.units,
+        )
+        T = published_pairs(self.fraction, seed=self.seed, languages=self.languages)
+        return PairRun(net, T)
+
+
+def document_stop(words: int) -> float:
+    r"""The document stops at $10^{-6}$ of its own loss, which is $2D\Lambda$."""
+    return 1e-6 / (2 * words)
+
+
+def trained(
+    cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4, workers: int = 2
+) -> Iterator[tuple[int, PairFit]]:
+    """The cells by their own way; all of one mask and one way."""
+    runs = [cell.run() for cell in cells]
+    mask, way = cells[0].mask, cells[0].way
+    common = {"mask": mask, "stop": stop, "width": width, "workers": workers}
+    if way == "sgd":
+        return momentum_sgd(runs, limit=limit, **common)
+    if way == "flow":
+        return gradient_flow(runs, limit=limit, **common)
+    return safe_descent(runs, limit=limit, precision="float32", **common)
+
+
+def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
+    """What is kept of a finished cell, as numbers."""
+    T = cell.run().T
+    graph, seen = connectivity(T), None
+    if fit.ending != "diverged":
+        seen = translation(fit.net, T, mask=cell.mask)
+    value = lambda name: float("nan") if seen is None else float(getattr(seen, name))
+    longest = graph.path_lengths[np.isfinite(graph.path_lengths)].max()
+    return {
+        "train_loss": value("loss_trained"),
+        "test_loss": value("loss_untrained"),
+        "within": value("loss_within"),
+        "across": value("loss_across"),
+        "accuracy_trained": value("accuracy_trained"),
+        "accuracy_untrained": value("accuracy_untrained"),
+        "rank": value("rank"),
+        "signs": value("signs"),
+        "connected": float(graph.connected),
+        "components": float(graph.components),
+        "algebraic": graph.algebraic,
+        "longest_path": float(longest),
+        "steps": float(fit.steps),
+        "effort": float(fit.effort),
+        "drift": fit.drift,
+        "ending": float(ENDINGS.index(fit.ending)),
+    }
+
+
+def _name(cell: Cell) -> str:
+    plain = json.dumps(dataclasses.asdict(cell), sort_keys=True)
+    return "cell-" + hashlib.sha256(plain.encode()).hexdigest()[:16]
+
+
+def table(
+    title: str,
+    cells: Sequence[Cell],
+    bench: Bench,
+    *,
+    stop: float,
+    limit: int,
+    width: int = 4,
+) -> xr.Dataset:
+    """The finished cells as columns over `cell`; what is on disk is not redone."""
+    work: dict[str, Any] = {
+        "table": title,
+        "stop": stop,
+        "limit": limit,
+        "width": width,
+    }
+    with (
+        opened_store(bench.folder / "cells" / title, work, trained) as store,
+        progress_bar(title, total=len(cells), unit="cells", quiet=bench.quiet) as bar,
+    ):
+        rows = [store.get(_name(cell)) for cell in cells]
+        left = [i for i, row in enumerate(rows) if row is None]
+        bar(len(cells) - len(left))
+        if left:
+            for done, (i, fit) in enumerate(
+                trained([cells[j] for j in left], stop=stop, limit=limit, width=width)
+            ):
+                row = {
+                    name: np.asarray(value)
+                    for name, value in measured(cells[left[i]], fit).items()
+                }
+                store.put(_name(cells[left[i]]), row)
+                rows[left[i]] = row
+                bar(len(cells) - len(left) + done + 1)
+    columns = {
+        name: ("cell", np.array([float(row[name]) for row in rows])) for name in rows[0]
+    }
+    for field in ("fraction", "scale", "seed", "words", "units"):
+        columns[field] = ("cell", np.array([getattr(c, field) for c in cells]))
+    return xr.Dataset(
+        columns,
+        attrs={
+            "mask": cells[0].mask,
+            "way": cells[0].way,
+            "endings": ", ".join(f"{i} {word}" for i, word in enumerate(ENDINGS)),
+            "loss": "half the mean squared error a word; the document's is 2D times it",
+        },
+    )

@@ -1,0 +1,91 @@
+"""Everything that a run of this study depends on."""
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """Sizes and grids; the fields are named after the experiments they serve."""
+
+    languages: int = 10
+    words: int
+    units: int
+    fractions: tuple[float, ...]
+    scales: tuple[float, ...]
+    seeds: tuple[int, ...]
+    full_scales: tuple[float, ...]
+    sgd_limit: int
+    samples: bool
+    """Whether the document's own cells are redone, if their file is there."""
+    spikes: int
+    """At most so many spikes are tried again with a safe step and by the flow."""
+
+    graphs: int
+    graph_words: int
+    graph_scales: tuple[float, ...]
+    wide_factor: int
+    wide_graphs: int
+    wide_scales: tuple[float, ...]
+
+    toy_widths: tuple[int, ...]
+    toy_draws: int
+    toy_log_scales: tuple[float, ...]
+    wall_width: int
+    wall_log_scales: tuple[float, ...]
+    predicted_graphs: int
+    predicted_draws: int
+    predicted_log_scales: tuple[float, ...]
+
+    random_size: int
+    race_seeds: int
+
+
+QUICK = Config(
+    words=6,
+    units=6,
+    fractions=(0.201, 0.251, 0.301, 0.401),
+    scales=(1e-1, 1e-2),
+    seeds=(0, 1),
+    full_scales=(1e-1, 1e-2),
+    sgd_limit=60_000,
+    samples=False,
+    spikes=2,
+    graphs=96,
+    graph_words=3,
+    graph_scales=(0.3, 0.03),
+    wide_factor=2,
+    wide_graphs=24,
+    wide_scales=(0.3, 0.1, 0.03),
+    toy_widths=(8, 5, 2),
+    toy_draws=48,
+    toy_log_scales=(-2.0, -4.0, -8.0, -16.0),
+    wall_width=2,
+    wall_log_scales=(-1.0, -3.0, -10.0, -20.0, -40.0),
+    predicted_graphs=24,
+    predicted_draws=12,
+    predicted_log_scales=(-1.0, -4.0),
+    random_size=200,
+    race_seeds=1,
+)
+
+FULL = dataclasses.replace(
+    QUICK,
+    words=32,
+    units=32,
+    fractions=(0.201, 0.251, 0.301, 0.351, 0.401, 0.451),
+    scales=(1e-2, 1e-3, 1e-4),
+    seeds=(0, 1),
+    full_scales=(1e-2, 1e-3),
+    sgd_limit=500_000,
+    samples=True,
+    spikes=3,
+    graphs=400,
+    graph_words=4,
+    wide_graphs=60,
+    toy_draws=200,
+    predicted_graphs=100,
+    predicted_draws=20,
+    predicted_log_scales=(-1.0, -4.0, -10.0),
+    random_size=400,
+    race_seeds=2,
+)

@@ -1,0 +1,86 @@
+"""One cell of the document's Figure 1, redone as its author ran it."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ...measure.alignment import translation
+from ...measure.connectivity import connectivity
+from ...report import Bench
+from .cells import Cell, document_stop, trained
+
+
+NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
+
+
+def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
+    """Train the cell that `frac=…,sigma=…,seed=…` names, and measure it.
+
+    Losses are in the document's normalisation (a sum over words). `mask=full` and
+    `way=descent` or `way=flow` ask for what the document did not do.
+    """
+    unknown = set(wanted) - set(NAMES)
+    if unknown or not {"frac", "sigma"} <= set(wanted):
+        raise ValueError(
+            f"a cell is named by frac, sigma and seed (and mask, way), "
+            f"got {', '.join(wanted) or 'nothing'}"
+        )
+    given: dict[str, Any] = {}
+    for name, text in wanted.items():
+        try:
+            given[name] = NAMES[name](text)
+        except ValueError:
+            raise ValueError(f"{name} must be a number, got {text!r}") from None
+    mask, way = given.get("mask", "diagonal"), given.get("way", "sgd")
+    if mask not in ("diagonal", "full"):
+        raise ValueError(f"mask must be diagonal or full, got {mask!r}")
+    if way not in ("sgd", "descent", "flow"):
+        raise ValueError(f"way must be sgd, descent or flow, got {way!r}")
+    if not math.isfinite(given["frac"]):
+        raise ValueError(f"frac must be a number, got {wanted['frac']!r}")
+    cell = Cell(
+        fraction=given["frac"],
+        scale=given["sigma"],
+        seed=given.get("seed", 0),
+        mask=mask,
+        way=way,
+    )
+    run = cell.run()
+    bench.tell(
+        f"training {int(run.T.sum())} of {cell.languages**2} pairs; "
+        "the document's SGD takes half a minute to a few minutes"
+    )
+    ((_, fit),) = trained(
+        [cell], stop=document_stop(cell.words), limit=500_000, width=1, workers=1
+    )
+    if way == "sgd" and fit.precision != "float32":
+        bench.tell(
+            f"sigma = {cell.scale:g} is too small for float32, whose rounding would "
+            "swallow every step, so this ran in float64"
+        )
+    graph = connectivity(run.T)
+    told: dict[str, Any] = {
+        "frac": cell.fraction,
+        "sigma": cell.scale,
+        "seed": cell.seed,
+        "mask": mask,
+        "way": way,
+        "ending": fit.ending,
+        "steps": fit.steps,
+        "precision": fit.precision,
+        "connected": graph.connected,
+    }
+    if fit.ending == "diverged":
+        return told | dict.fromkeys(
+            ("train_loss", "test_loss", "accuracy_trained", "accuracy_untrained")
+        )
+    seen = translation(fit.net, run.T, mask=mask)
+    scale = 2 * cell.words
+    return told | {
+        "train_loss": scale * seen.loss_trained,
+        "test_loss": scale * seen.loss_untrained,
+        "accuracy_trained": seen.accuracy_trained,
+        "accuracy_untrained": seen.accuracy_untrained,
+        "rank": seen.rank,
+        "negative_untrained": seen.signs,
+    }

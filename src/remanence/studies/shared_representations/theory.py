@@ -1,0 +1,92 @@
+"""Experiments 6 and 8: random matrices, and the note's equivalences."""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import xarray as xr
+
+from ..._precision import as_double, double
+from ...nets.gated_linear import GatedLinear, relabelled
+from ...tasks.language_pairs import nested_pairs, word_permutations
+
+
+def random_spectrum(size: int, seed: int) -> xr.Dataset:
+    """Outlier and bulk edge of a Bernoulli matrix over its density."""
+    density = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
+    rng = np.random.default_rng(seed)
+    values = np.stack(
+        [
+            np.linalg.svd(
+                (rng.random((size, size)) < p).astype(float), compute_uv=False
+            )
+            for p in density
+        ]
+    )
+    return xr.Dataset(
+        {
+            "singular_values": (("density", "order"), values),
+            "outlier_law": ("density", density * size),
+            "edge_law": ("density", 2 * np.sqrt(size * density * (1 - density))),
+            "document_edge": ("density", 2 * np.sqrt(density * (1 - density))),
+        },
+        {"density": density},
+    )
+
+
+def _loss(net: GatedLinear, T: jax.Array, words: jax.Array | None, inputs: jax.Array):
+    """½ mean over taught pairs and inputs of the squared error, word by word.
+
+    `inputs` are the meanings that are heard, spoken in each pair's own dictionary.
+    """
+    L, D, _ = net.sizes
+    eye = jnp.eye(D)
+    Pi = jnp.stack([eye] * L) if words is None else eye[jnp.argsort(words, axis=1)]
+    heard = jnp.einsum("lij,nj->lni", Pi, inputs)
+    said = jnp.einsum("klde,lne->klnd", net.products(), heard)
+    meant = jnp.einsum("kij,nj->kni", Pi, inputs)
+    error = jnp.sum((said - meant[:, None]) ** 2, axis=-1).mean(-1)
+    return 0.5 * jnp.sum(T * error) / jnp.sum(T)
+
+
+def equivalences(seed: int, *, steps: int = 60) -> dict[str, float]:
+    """Train plain, with other dictionaries, and on Gaussian inputs; compare the paths.
+
+    The Gaussian inputs are a sample whitened to have exactly the moments of
+    N(0, I/D), so that the comparison is not blurred by sampling.
+    """
+    L, D, H = 4, 5, 6
+    key_net, key_T, key_words, key_x = jr.split(jr.key(seed), 4)
+    words = word_permutations(L, D, key=key_words)
+    with double():
+        net = as_double(
+            GatedLinear.init(languages=L, words=D, units=H, scale=0.4, key=key_net)
+        )
+        T = jnp.asarray(nested_pairs(L, 0.5, key=key_T))
+        onehot = jnp.eye(D)
+        x = jr.normal(key_x, (64, D))
+        white = x @ jnp.linalg.inv(jnp.linalg.cholesky(x.T @ x / 64)).T / D**0.5
+
+        def path(net: GatedLinear, spoken, inputs):
+            slope = jax.jit(jax.value_and_grad(lambda n: _loss(n, T, spoken, inputs)))
+            losses = []
+            for _ in range(steps):
+                loss, g = slope(net)
+                losses.append(float(loss))
+                net = jax.tree.map(lambda a, b: a - 0.3 * b, net, g)
+            return np.array(losses), net
+
+        plain, end = path(net, None, onehot)
+        spoken, end_spoken = path(relabelled(net, words), jnp.asarray(words), onehot)
+        gaussian, end_gaussian = path(net, None, white)
+        gap = lambda a, b: max(
+            float(jnp.abs(p - q).max())
+            for p, q in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+        )
+        return {
+            "loss_gap_dictionaries": float(np.abs(plain - spoken).max()),
+            "weight_gap_dictionaries": gap(relabelled(end, words), end_spoken),
+            "loss_gap_gaussian": float(np.abs(plain - gaussian).max()),
+            "weight_gap_gaussian": gap(end, end_gaussian),
+            "loss_fell_to": float(plain[-1] / plain[0]),
+        }
