@@ -60,7 +60,7 @@ def _spectrum(found: Checkup) -> Figure | None:
     return Figure(
         "spectrum",
         "Lyapunov exponents",
-        f"With 95 % intervals that account for autocorrelation. {spectrum.verdict}.{note} "
+        f"With 95 % intervals that account for autocorrelation: {spectrum.verdict}.{note} "
         "Below zero: differences of state fade at this rate.",
         draw,
         xr.Dataset(
@@ -81,6 +81,8 @@ def _gradients(found: Checkup) -> Figure | None:
     }
     if not lines[90].max() > 1e-16:
         return None
+    # Beyond a millionth there is nothing to see.
+    last = min(int(decay.lags[-1]), 5 + int(np.flatnonzero(lines[90] > 1e-6)[-1]))
 
     def draw():
         figure, axes = _axes()
@@ -98,7 +100,8 @@ def _gradients(found: Checkup) -> Figure | None:
             yscale="log",
             xlabel="lag (steps)",
             ylabel="gradient relative to lag 0",
-            ylim=(max(1e-12, lines[50].min() / 3), 2 * max(1.0, lines[90].max())),
+            ylim=(1e-6, 2 * max(1.0, lines[90].max())),
+            xlim=(0, last),
         )
         axes.legend()
         return figure
@@ -122,6 +125,8 @@ def _windows(found: Checkup) -> Figure | None:
     worst, middle = gaps.outputs.max(axis=0), np.median(gaps.outputs, axis=0)
     if not worst.max() > 0:
         return None
+    floor = 1e-9 * worst.max()
+    last = min(int(gaps.windows[-1]), 5 + int(np.flatnonzero(worst > floor)[-1]))
 
     def draw():
         figure, axes = _axes()
@@ -137,7 +142,13 @@ def _windows(found: Checkup) -> Figure | None:
         proved = found.horizon["certified window"]
         if proved is not None and proved <= 1.5 * gaps.windows[-1]:
             axes.axvline(proved, color="C2", lw=1.2, label="proved window")
-        axes.set(yscale="log", xlabel="window (steps)", ylabel="output error")
+        axes.set(
+            yscale="log",
+            xlabel="window (steps)",
+            ylabel="output error",
+            xlim=(0, last),
+            ylim=(floor, 2 * worst.max()),
+        )
         axes.legend()
         return figure
 

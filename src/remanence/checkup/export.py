@@ -1,0 +1,95 @@
+"""The truncated network for torch: a module of thirty lines beside its weights."""
+
+import pathlib
+
+import jax.numpy as jnp
+
+from ..cells import Stack
+from ..formats import save
+from ..formats.state_dict import kind_of
+from ..nets import Recurrent
+from ..report import write_whole
+
+
+SOURCE = '''"""A recurrent network that hears only its last {window} inputs. Written by remanence.
+
+Time comes first. `Truncated.load()` reads the weights from the file beside this one.
+"""
+
+import pathlib
+
+import torch
+from safetensors.torch import load_file
+
+
+WINDOW = {window}
+
+
+class Truncated(torch.nn.Module):
+    """Each output from its own window of inputs, all in parallel."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = {embedding}
+        self.rnn = {rnn}
+        self.readout = {readout}
+
+    @classmethod
+    def load(cls):
+        weights = load_file(pathlib.Path(__file__).with_suffix(".safetensors"))
+        ends = ("rnn.", "embedding.", "readout.")
+        named = {{k if k.startswith(ends) else "rnn." + k: v for k, v in weights.items()}}
+        module = cls()
+        module.load_state_dict(named, strict=True)
+        return module
+
+    def forward(self, xs):
+        if self.embedding is not None:
+            xs = self.embedding(xs)
+        states = self.rnn(xs[: WINDOW - 1])[0] if WINDOW > 1 else xs.new_zeros(0, {units})
+        if len(xs) >= WINDOW:
+            windows = xs.unfold(0, WINDOW, 1).permute(2, 0, 1)
+            states = torch.cat([states, self.rnn(windows)[0][-1]])
+        {last}
+        return states if self.readout is None else self.readout(states)
+'''
+
+
+def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathlib.Path:
+    """Write `path` (a `.py` file) and its weights: the network cut to `window` inputs."""
+    if path.suffix != ".py":
+        raise ValueError(
+            f"the truncated network is written as a .py file, got {path.name!r}"
+        )
+    if not 1 <= window < float("inf"):
+        raise ValueError(
+            "there is no window to truncate to: none tried keeps the error"
+        )
+    kind = kind_of(net.cell)
+    if kind is None:
+        raise ValueError(f"torch has no module for {type(net.cell).__name__}")
+    layers = net.cell.cells if isinstance(net.cell, Stack) else (net.cell,)
+    first = layers[0]
+    options = f"num_layers={len(layers)}, bias={first.b is not None}"
+    if kind == "rnn":
+        word = "tanh" if first.activation is jnp.tanh else "relu"
+        options += f', nonlinearity="{word}"'
+    inputs, units = first.W_x.shape[1], first.W_h.shape[1]
+    ends = {"embedding": "None", "readout": "None"}
+    if net.embedding is not None:
+        ends["embedding"] = "torch.nn.Embedding({}, {})".format(*net.embedding.shape)
+    if net.W_y is not None:
+        outputs = net.W_y.shape[0]
+        ends["readout"] = (
+            f"torch.nn.Linear({units}, {outputs}, bias={net.b_y is not None})"
+        )
+    text = SOURCE.format(
+        window=int(window),
+        units=units,
+        rnn=f"torch.nn.{kind.upper()}({inputs}, {units}, {options})",
+        last="states = states[-1]" if net.readout == "last" else "# read at every step",
+        **ends,
+    )
+    save(net, path.with_suffix(".safetensors"))
+    write_whole(path, text.encode())
+    return path
