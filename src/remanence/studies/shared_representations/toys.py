@@ -33,7 +33,9 @@ def alignment(config: Config, seed: int) -> xr.Dataset:
             start = toy_start(
                 N, log10_scale=log10_scale, draws=config.toy_draws, key=jr.key(seed)
             )
-            fit = toy_flow(start, T, log10_scale=log10_scale, stop=0.25 * T.sum())
+            fit = toy_flow(
+                start, T, log10_scale=log10_scale, stop=0.25 * T.sum(), attempts=1_500
+            )
             rest = np.log(contamination(fit.u, np.full(N, N**-0.5)))
             left[i, j] = np.median(rest)
             spread[i, j] = rest.std(ddof=1) / rest.size**0.5
@@ -80,7 +82,7 @@ def clocks(config: Config, seed: int) -> xr.Dataset:
                 log10_scale=log10_scale,
                 stop=0.25 * T.sum(),
                 factors=factors,
-                attempts=1_000,
+                attempts=1_500,
             )
             time[i, j] = np.median(fit.time)
     return xr.Dataset(
