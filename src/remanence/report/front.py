@@ -17,7 +17,8 @@ from .typeset import typeset
 def _entry(row: Row, column: str) -> str:
     value: Any = getattr(row, column)
     if value is None or value == "":
-        return '<td class="number soft">–</td>'
+        kind = "" if column == "key_frequencies" else "number "
+        return f'<td class="{kind}soft">–</td>'
     if isinstance(value, str):
         return f"<td>{escape(value)}</td>"
     text = "∞" if math.isinf(value) else f"{value:.4g}".replace("-", "−")

@@ -16,6 +16,9 @@ class Unfaithful(Exception):
     """Something was drawn that has no exact counterpart."""
 
 
+PIXELS = 96 / 72
+"""matplotlib measures in points, plotly in pixels."""
+
 DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
 SYMBOLS = {
     "o": "circle",
@@ -113,7 +116,7 @@ def _line(line: Any, axes: Any, x: str, y: str, traces: list, shapes: list) -> N
     opacity = line.get_alpha()
     ink = {
         "color": colour(line.get_color(), opacity),
-        "width": float(line.get_linewidth()),
+        "width": PIXELS * float(line.get_linewidth()),
     }
     ink["dash"] = DASHES.get(style, "solid")
     xs, ys = line.get_xdata(), line.get_ydata()
@@ -167,13 +170,15 @@ def _line(line: Any, axes: Any, x: str, y: str, traces: list, shapes: list) -> N
     if marked:
         trace["marker"] = {
             "symbol": SYMBOLS[marker],
-            "size": float(line.get_markersize()) * (0.5 if marker == "." else 1.0),
+            "size": PIXELS
+            * float(line.get_markersize())
+            * (0.5 if marker == "." else 1.0),
             "color": colour(line.get_markerfacecolor(), opacity)
             if str(line.get_markerfacecolor()) != "none"
             else "rgba(0,0,0,0)",
             "line": {
                 "color": colour(line.get_markeredgecolor(), opacity),
-                "width": float(line.get_markeredgewidth()),
+                "width": PIXELS * float(line.get_markeredgewidth()),
             },
         }
     traces.append(trace)
@@ -186,7 +191,7 @@ def _collection(artist: Any, axes: Any) -> list[dict]:
         points = artist.get_offsets()
         if not len(points):
             return []
-        sizes = np.sqrt(np.broadcast_to(artist.get_sizes(), len(points)))
+        sizes = PIXELS * np.sqrt(np.broadcast_to(artist.get_sizes(), len(points)))
         faces = artist.get_facecolors()
         edges = artist.get_edgecolors()
         inks = faces if len(faces) else edges
@@ -212,7 +217,7 @@ def _collection(artist: Any, axes: Any) -> list[dict]:
         for segment in artist.get_segments():
             xs += [*numbers(segment[:, 0]), None]
             ys += [*numbers(segment[:, 1]), None]
-        width = float(np.max(artist.get_linewidths()))
+        width = PIXELS * float(np.max(artist.get_linewidths()))
         line = {"color": colour(inks[0]), "width": width}
         return [
             {
@@ -372,27 +377,32 @@ def _text(text: Any, axes: Any, x: str, y: str) -> dict:
         "yanchor": heights[text.get_verticalalignment()],
         "font": {
             "color": colour(text.get_color()),
-            "size": float(text.get_fontsize()) * 1.25,
+            "size": PIXELS * float(text.get_fontsize()),
         },
         "textangle": -float(text.get_rotation()),
     }
+    point, shift = _position(text)
     # Where it stands is known on the canvas; plotly wants it in a panel's own measure.
-    place = axes.transAxes.inverted().transform(
-        text.get_transform().transform(_position(text, axes))
-    )
+    canvas = axes.transData if _is(text, Annotation) else text.get_transform()
+    place = axes.transAxes.inverted().transform(canvas.transform(point))
     return made | {
         "xref": f"{x} domain",
         "yref": f"{y} domain",
         "x": float(place[0]),
         "y": float(place[1]),
+        "xshift": PIXELS * shift[0],
+        "yshift": PIXELS * shift[1],
     }
 
 
-def _position(text: Any, axes: Any) -> tuple[float, float]:
-    if _is(text, Annotation):
-        if text.anncoords not in ("data", text.xycoords) or text.xycoords not in (
-            "data",
-        ):
-            raise Unfaithful
-        return text.xyann
-    return text.get_unitless_position()
+def _position(text: Any) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The point at which a text stands, and its offset from there in points."""
+    if not _is(text, Annotation):
+        return text.get_unitless_position(), (0.0, 0.0)
+    if text.xycoords != "data":
+        raise Unfaithful
+    if text.anncoords == "data":
+        return text.xyann, (0.0, 0.0)
+    if text.anncoords == "offset points":
+        return text.xy, text.xyann
+    raise Unfaithful

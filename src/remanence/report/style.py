@@ -117,6 +117,9 @@ def settings(theme: Theme) -> dict[Any, Any]:
         "figure.constrained_layout.use": True,
         "image.cmap": "viridis",
         "savefig.dpi": 144,
+        "axes3d.xaxis.panecolor": palette.paper,
+        "axes3d.yaxis.panecolor": palette.paper,
+        "axes3d.zaxis.panecolor": palette.paper,
         "svg.hashsalt": "remanence",
         "svg.fonttype": "path",
     }

@@ -119,6 +119,10 @@ def _axis(axis: Any, domain: tuple[float, float], anchor: str, palette: Any) -> 
         "zeroline": False,
         "ticks": "outside",
         "automargin": True,
+        "showticklabels": any(
+            axis.get_tick_params().get(f"label{side}", False)
+            for side in ("left", "right", "bottom", "top")
+        ),
     }
     formatter = type(axis.get_major_formatter()).__name__
     if formatter not in ("ScalarFormatter", "LogFormatterSciNotation"):
