@@ -41,7 +41,8 @@ def exponents_in_time(cell: Residual, xs: Any, gamma: Any) -> Any:
     early = segment(cell, h, Q, xs, **turn)
     turn = {"start": steps // 3, "stop": steps, "interval": interval}
     late = segment(cell, early.h, early.Q, xs, **turn)
-    return jnp.sort(late.growth / (steps - steps // 3))[::-1]
+    counted = (steps - steps // 3).astype(late.growth.dtype)
+    return jnp.sort(late.growth / counted)[::-1]
 
 
 def spectrum_lane(config: Config):

@@ -1,0 +1,112 @@
+"""The study's own arithmetic, and (slow) one whole run at toy size."""
+
+import dataclasses
+
+import equinox as eqx
+import jax.numpy as jnp
+import jax.random as jr
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from remanence import cells, nets, tasks
+from remanence.report import Bench
+from remanence.studies import study
+from remanence.studies.fading_memory.cases import cases, DRAWS, informed_by, table
+from remanence.studies.fading_memory.comparison import beats, first_crossing, tuned
+from remanence.studies.fading_memory.config import QUICK
+from remanence.studies.fading_memory.lanes import learned
+from remanence.studies.fading_memory.weak_coupling import (
+    defective,
+    exponents_in_time,
+    fitted_slope,
+)
+
+
+def test_a_win_needs_every_seed_and_twice_the_error():
+    assert beats(np.array([0.9, 0.91, 0.92]), np.array([0.8, 0.82, 0.81]))
+    assert not beats(np.array([0.9, 0.9, 0.9]), np.array([0.8, 0.8, 0.95]))
+    assert not beats(np.array([0.9, 0.9, 0.9]), np.array([0.9, 0.9, 0.9]))
+    assert not beats(np.array([0.95, 0.81, 0.81]), np.array([0.8, 0.8, 0.8]))
+
+
+def test_crossings_and_tuning():
+    history = np.array([[0.2, 0.6, 0.8], [0.1, 0.2, 0.3]])
+    np.testing.assert_array_equal(first_crossing(history, 50, 0.6), [100, np.nan])
+    best, values = tuned(
+        np.array([[0.5, 0.6], [0.7, 0.8]]), np.array([[0.9, 0.9], [0.1, 0.2]])
+    )
+    assert best == 1  # by the tuning half, although the reported half is worse
+    np.testing.assert_array_equal(values, [0.1, 0.2])
+
+
+def test_the_table_holds_every_case():
+    task = tasks.pixels()
+    informed = informed_by(task, QUICK)
+    found = cases(QUICK, task, informed)
+    columns = table(found)
+    assert len({(case.name, case.rate) for case in found}) == len(found)
+    assert columns["radii"].shape == (len(found), QUICK.seeds, QUICK.units // 2)
+    spectrum = next(c for c in found if c.name == "Elman, informed spectrum")
+    assert not spectrum.residual
+    assert DRAWS[int(columns["draw"][found.index(spectrum)])] == "spectrum"
+    assert informed.peaks[0] == pytest.approx(2 * np.pi / 8)
+
+
+def test_residual_and_coupling_are_not_trained(key):
+    cell = cells.Residual.init(
+        1, 4, key=key, residual=jnp.eye(4), coupling=jnp.float32(0.1)
+    )
+    net = nets.Recurrent.init(cell, outputs=2, key=key)
+    part, rest = learned(net)
+    assert part.cell.R is None
+    assert part.cell.coupling is None
+    assert part.cell.W_h is not None
+    assert eqx.tree_equal(eqx.combine(part, rest), net)
+
+
+def test_exponents_of_a_constant_map_are_its_eigenvalues(key):
+    """Without input the origin is fixed, so first order can be read off exactly."""
+    W = jr.normal(key, (4, 4)) / 2
+    cell = cells.Residual(0.9, W, jnp.zeros((4, 1)), None, 0.05)
+    found = exponents_in_time(cell, jnp.zeros((4000, 1)), jnp.float32(0.05))
+    values = np.linalg.eigvals(0.9 * np.eye(4) + 0.05 * np.asarray(W, float))
+    exact = np.sort(np.log(np.abs(values)))[::-1]
+    np.testing.assert_allclose(found, exact, atol=2e-4)
+
+
+def test_a_jordan_block_moves_by_the_root_of_the_coupling():
+    found = defective((2, 4, 8))
+    slopes = [fitted_slope(found.coupling.values, row) for row in found.moved.values]
+    np.testing.assert_allclose(slopes, [1 / 2, 1 / 4, 1 / 8], rtol=0.1)
+
+
+@pytest.mark.slow
+def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
+    config = dataclasses.replace(
+        QUICK,
+        held_out=100,
+        units=8,
+        steps=6,
+        every=3,
+        seeds=2,
+        radii=(0.5, 0.9),
+        angles=(0.0, 0.8),
+        permuted_angles=(0.0, 0.8),
+        bent=("tanh", "ReLU"),
+        couplings=(3e-3, 1e-2, 0.1),
+        spectrum_units=(4,),
+        spectrum_steps=1000,
+        lengths=(4,),
+        adding_steps=8,
+        chunk=4,
+    )
+    chosen = study("fading-memory")
+    outcome = chosen.run(config, Bench(folder=tmp_path))
+    assert set(outcome.evidence) == {s.id for s in chosen.statements}
+    for statement in chosen.statements:
+        statement.rule(outcome.evidence[statement.id])
+        assert statement.measured(outcome.evidence[statement.id])
+    for figure in outcome.figures:
+        plt.close(figure.draw())
+    assert outcome.data["cross"].sizes["network"] == 3
