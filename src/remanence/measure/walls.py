@@ -67,4 +67,4 @@ def needed_scale(
     exponent = 1.0 - S[1] / S[0]
     if exponent < 1e-12:
         return -math.inf
-    return math.log10(contamination / constant) / exponent
+    return math.log10(contamination / constant) / float(exponent)
