@@ -7,9 +7,16 @@ from .ablation import (
     states_without as states_without,
     without as without,
 )
+from .alignment import Translation as Translation, translation as translation
 from .capacity import (
     memory_capacity as memory_capacity,
     MemoryCapacity as MemoryCapacity,
+)
+from .connectivity import (
+    Connectivity as Connectivity,
+    connectivity as connectivity,
+    path_bound as path_bound,
+    probability_connected as probability_connected,
 )
 from .contraction import (
     Contraction as Contraction,
@@ -42,3 +49,4 @@ from .truncation import (
     TruncationError as TruncationError,
 )
 from .truncation_gradient import gradient_bound as gradient_bound
+from .walls import needed_scale as needed_scale, wall_probability as wall_probability

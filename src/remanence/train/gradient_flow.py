@@ -119,7 +119,7 @@ def gradient_flow(
     r"""Follow the flow of $\Lambda$ from each start down to `stop`.
 
     `limit` bounds the attempted steps. A run that ends there with its loss still
-    far up has usually met a sign wall: see `measure.sign_walls`.
+    far up has usually met a sign wall: see `measure.wall_probability`.
     """
     checked_runs(runs, mask=mask, stop=stop)
 
