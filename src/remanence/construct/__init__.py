@@ -26,4 +26,5 @@ from .residual_spectrum import (
     spectral as spectral,
     weak_coupling_bound as weak_coupling_bound,
 )
+from .saved import check as check, Checked as Checked
 from .written import Written as Written

@@ -93,6 +93,7 @@ def drift(
     written: Written, labels: tuple[int, ...], period: int, frequencies: tuple[int, ...]
 ) -> Certificate:
     """How long rotating planes stay within the leads of the readout."""
+    _begins(written, frequencies, period)
     chunk = max(1, (1 << 22) // max(written.dimension, 1))
     bounds = [
         _reach(written, labels, frequencies, np.arange(period)[i : i + chunk])
@@ -107,6 +108,19 @@ def drift(
         evidence[f"allowed_drift_{name}"] = allowed
         steps[name] = _steps(allowed, eta)
     return Certificate("margin against drift", lead, steps, evidence)
+
+
+def _begins(written: Written, frequencies: tuple[int, ...], p: int) -> None:
+    """Refuse a walk that does not start at phase zero."""
+    h = _first_state(written)
+    planes = written.dimension == 2 * len(frequencies)
+    wanted = [
+        x
+        for j in frequencies
+        for x in ([1.0] if 2 * j == p and not planes else [1.0, 0.0])
+    ]
+    if frequencies and not np.allclose(h, wanted, rtol=0, atol=1e-12):
+        raise ValueError("the first state is not where the walk begins")
 
 
 def _steps(allowed: float, eta: float) -> float:
@@ -193,30 +207,67 @@ def _reach(
 
 def attraction(written: Written, labels: tuple[int, ...]) -> Certificate:
     """A box round the cycle that every rounded step maps into the next box."""
-    p, a = len(labels), float(np.abs(written.h_0).max())
+    p = len(labels)
+    first = _first_state(written)
+    a = float(first[0])
+    if not (0 < a < 1 and (first[1:] == -a).all()):
+        raise ValueError("the first state is not the pattern of the limit cycle")
     gain = float(
         written.W_h.gain if hasattr(written.W_h, "gain") else written.W_h.max()
     )
     if isinstance(written.W_h, np.ndarray):
-        cyclic = gain * np.roll(np.eye(p), 1, axis=0)
-        if not (written.W_h == cyclic).all():
+        if not (written.W_h == gain * np.roll(np.eye(p), 1, axis=0)).all():
             raise ValueError("W_h is not a multiple of the cyclic permutation")
-    counts = np.bincount(labels, minlength=len(written.b_y))
-    most = int(np.sort(counts)[-2:].sum())
+    elif written.W_h.stride != 1 or written.W_h.size != p:
+        raise ValueError("W_h is not a multiple of the cyclic permutation")
+    lead, spread, size = _leads(written, labels, a)
     steps, evidence = {}, {"gain": gain, "amplitude": a}
-    lead = math.inf
     for name, u in UNIT.items():
         guess = 0.01
         slope = gain * (1 - math.tanh(gain * (a - guess)) ** 2)
         off = abs(math.tanh(gain * a) - a) + 2.0**-50
         rounding = off + 2 * u * gain * slope + TANH_ERROR * u + 2 * u
-        half = rounding / (1 - slope)
-        sums = (p + 3) * u * 2 * a * (counts.max() + 1)
-        lead = 2 * a - most * half - sums
-        fine = half < guess and lead > 0
-        steps[name] = FOREVER if fine else 0.0
+        half = rounding / (1 - slope) if slope < 1 else math.inf
+        left = lead - spread * half - 2 * (p + 3) * u * size
+        steps[name] = FOREVER if half < guess and left > 0 else 0.0
         evidence[f"half_width_{name}"] = half
-    return Certificate("attraction", float(lead), steps, evidence)
+    return Certificate("attraction", lead, steps, evidence)
+
+
+def _first_state(written: Written) -> np.ndarray:
+    h = written.W_h @ written.h_0
+    if written.W_x is not None:
+        h = h + columns(written.W_x, written.inputs)[written.first]
+    h = np.tanh(h) if written.activation == "tanh" else h
+    # Equal up to rounding is meant to be equal: the box has room for it.
+    return np.copysign(np.abs(h[0]), h) if np.ptp(np.abs(h)) < 1e-12 else h
+
+
+def _leads(
+    written: Written, labels: tuple[int, ...], a: float
+) -> tuple[float, float, float]:
+    """The least lead on the sign patterns, and how far a unit of deviation in every
+    neuron, and rounding, can reach into a difference of logits."""
+    if not isinstance(written.W_y, np.ndarray):
+        counts = np.bincount(labels, minlength=len(written.b_y))
+        if not (np.asarray(written.W_y.symbols) == labels).all() or not np.allclose(
+            written.b_y, a * counts, rtol=1e-9
+        ):
+            raise ValueError("the readout does not spell the word")
+        most = float(np.sort(counts)[-2:].sum())
+        return 2 * a * (1 - 1e-9), most, 2 * most
+    W, b = written.W_y, written.b_y
+    p, n = len(labels), len(b)
+    if n == 1:
+        return math.inf, 0.0, 0.0
+    # The pattern at t is -a everywhere, but for +a at unit t.
+    y = (b - a * W.sum(axis=1))[:, None] + 2 * a * W
+    t, w = np.arange(p), np.asarray(labels)
+    lead = y[w, t] - y
+    lead[w, t] = np.inf
+    apart = np.abs(W[:, None, :] - W[None, :, :]).sum(axis=2) if n <= 512 else 2 * p
+    size = np.abs(W).sum(axis=1) + np.abs(b)
+    return float(lead.min()), float(np.max(apart)), float(2 * size.max())
 
 
 def digits(rooms: Sequence[float], base: int) -> dict[str, float]:

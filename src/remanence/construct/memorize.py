@@ -19,7 +19,7 @@ from . import certificate as proofs
 from .certificate import Certificate
 from .harmonic import harmonic
 from .limit_cycle import exponent, GAIN, limit_cycle
-from .minimal_dimension import harmonic_dimension
+from .minimal_dimension import harmonic_dimension, LONG
 from .permutation import permutation
 from .rational import rational
 from .rotation import rotation
@@ -197,7 +197,7 @@ def _best(w: Word, gain: float, time_limit: float) -> Memory:
     """The smallest proved memory without feedback."""
     methods = ["harmonic", "rational", "permutation", "tanh"]
     built = [_built(w, name, 1, gain, time_limit) for name in methods]
-    if w.period > 1 and built[0].dimension >= 2:
+    if 1 < w.period <= LONG and built[0].dimension >= 2:
         with contextlib.suppress(ValueError):
             built.append(_built(w, "rotation", 1, gain, time_limit))
     proved = [m for m in built if m.certificate.steps["float32"] >= COVERED]

@@ -6,7 +6,6 @@ rationals; in floating point the digits run out, since the exponent is $\log n$.
 """
 
 import dataclasses
-from fractions import Fraction
 
 import numpy as np
 
@@ -37,11 +36,12 @@ def shift(w: Word) -> Shift:
         # The lowest and the highest digit have one neighbour only.
         below = n * state - digit * D if digit else D
         above = (digit + 1) * D - n * state if digit < n - 1 else D
-        rooms.append(float(Fraction(min(below, above), n * D)))
+        rooms.append(min(below, above) / (n * D))
         state = n * state - digit * D
-    h_0 = Fraction(first + digits[-1] * D, n * D)
-    exact = _weights(w, n, D, object, int(h_0 * D))
-    written = _weights(w, n, 1, float, float(h_0))
+    # One step before the first: the last symbol was heard, n h_0 = h_1 + x_1.
+    before = (first + digits[-1] * D) // n
+    exact = _weights(w, n, D, object, before)
+    written = _weights(w, n, 1, float, before / D)
     return Shift(written, exact, D, tuple(rooms))
 
 

@@ -1,0 +1,221 @@
+"""`remanence memorize`: a string written into the smallest network that repeats it."""
+
+import json
+import math
+import pathlib
+import sys
+from typing import Annotated, Any
+
+import typer
+
+
+def memorize(
+    word: Annotated[
+        str | None, typer.Argument(help="The string; not needed with --check.")
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto, rotation, permutation, harmonic, rational, shift or tanh."
+        ),
+    ] = "auto",
+    end: Annotated[bool, typer.Option("--end", help="Stop after one reading.")] = False,
+    start: Annotated[
+        bool, typer.Option("--start", help="Begin at zero, through <START>.")
+    ] = False,
+    steps: Annotated[
+        int, typer.Option(help="How long the frontier's networks are run.", min=1)
+    ] = 1_000_000,
+    save: Annotated[
+        pathlib.Path | None, typer.Option(help="Write the weights (safetensors).")
+    ] = None,
+    figure: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="Draw the walk and the frontier (.svg, .png or .pdf)."),
+    ] = None,
+    check: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="Prove a saved memory again, from its file alone."),
+    ] = None,
+    frontier: Annotated[
+        bool, typer.Option(help="Also measure every other construction.")
+    ] = True,
+    seed: Annotated[int, typer.Option(help="For drawn perturbations.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on stdout, no table.")
+    ] = False,
+) -> None:
+    """Write a string into the smallest network that repeats it, with the proof that it does.
+
+    Prints the network, its certificate, and the frontier: every other construction
+    with its dimension, precision, stability and tolerance of noise. Weights of tanh
+    memories have the names of torch.nn.RNN.
+    """
+    from .start import prepare_jax
+
+    if check is not None:
+        if word is not None:
+            raise ValueError("give a word or --check, not both")
+        _say(_checked(check), as_json)
+        return
+    if word is None:
+        raise ValueError("a word is needed, or --check FILE")
+    prepare_jax()
+    from ..construct import memorize as memorized
+    from ..construct import minimal_dimension
+
+    memory = memorized(word, method=method, end=end, start=start)  # pyright: ignore[reportArgumentType]
+    least = minimal_dimension(word, end=end)
+    report = _described(memory, word) | {
+        "minimal_dimension": {
+            "lower": least.lower,
+            "upper": least.upper,
+            "optimal": least.optimal,
+        }
+    }
+    points = _frontier(word, end, steps, seed, quiet) if frontier else []
+    report["frontier"] = [_plain(vars(p)) for p in points]
+    if save is not None:
+        memory.save(save)
+        report["saved"] = str(save)
+    if figure is not None:
+        _drawn(memory, points, word, figure)
+        report["figure"] = str(figure)
+    _say(report, as_json)
+
+
+def _frontier(word: str, end: bool, steps: int, seed: int, quiet: bool) -> list[Any]:
+    from ..studies.memorization.frontier import METHODS, point
+    from ..construct import memorize as memorized
+    from ..train.bar import progress_bar
+
+    found = []
+    with progress_bar("every construction", len(METHODS), quiet=quiet) as advance:
+        for name in METHODS:
+            try:
+                one = memorized(word, method=name, end=end)
+            except ValueError:
+                advance()
+                continue
+            if one.dimension <= 256:
+                found.append(point(one, steps=steps, directions=64, seed=seed))
+            advance()
+    return sorted(found, key=lambda p: (p.dimension, -p.exponent))
+
+
+def _described(memory: Any, word: str) -> dict[str, Any]:
+    return {
+        "word": word,
+        "period": memory.word.period,
+        "method": memory.method,
+        "dimension": memory.dimension,
+        "margin": _finite(memory.margin),
+        "exponent": _finite(memory.exponent),
+        "frequencies": list(memory.frequencies),
+        "certificate": {
+            "kind": memory.certificate.kind,
+            "sentence": memory.certificate.sentence,
+            "lead": _finite(memory.certificate.lead),
+            "steps": _plain(dict(memory.certificate.steps)),
+            "evidence": _plain(dict(memory.certificate.evidence)),
+        },
+        "says": str(memory.generate(2 * memory.word.period)),
+    }
+
+
+def _checked(path: pathlib.Path) -> dict[str, Any]:
+    from ..construct import check
+
+    found = check(path)
+    return {
+        "file": str(path),
+        "word": found.word,
+        "method": found.method,
+        "dimension": found.dimension,
+        "certificate": {
+            "kind": found.certificate.kind,
+            "sentence": found.certificate.sentence,
+            "lead": _finite(found.certificate.lead),
+            "steps": _plain(dict(found.certificate.steps)),
+        },
+        "verified": True,
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: _finite(value) for name, value in values.items()}
+
+
+def _say(report: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    from .table import console
+
+    out = console()
+    verb = "verified from its file" if "file" in report else "written"
+    units = "unit" if report["dimension"] == 1 else "units"
+    out.print(
+        Text(f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}")
+    )
+    out.print(Text(report["certificate"]["sentence"]))
+    if "file" in report:
+        return
+    out.print(
+        Text(f"margin {report['margin']}, largest exponent {report['exponent']} nats/step")
+    )
+    least = report["minimal_dimension"]
+    out.print(
+        Text(
+            f"no memory without feedback has fewer than {least['lower']} dimensions (proved)"
+            + ("" if least["optimal"] else f"; at most {least['upper']} are needed")
+        )
+    )
+    if report["frontier"]:
+        table = Table(box=None)
+        names = list(report["frontier"][0])
+        for name in names:
+            table.add_column(name.replace("_", " "), justify="left")
+        for row in report["frontier"]:
+            table.add_row(*(Text(_short(row[name])) for name in names))
+        out.print(table)
+    for name in ("saved", "figure"):
+        if name in report:
+            out.print(Text(f"{name}: {report[name]}"))
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _drawn(memory: Any, points: list[Any], word: str, path: pathlib.Path) -> None:
+    import matplotlib.pyplot as plt
+
+    from ..report.style import style
+    from ..studies.memorization.config import Config
+    from ..studies.memorization.figures import frontier_figure, walk_figure
+
+    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
+        raise ValueError(f"a figure is .svg, .png or .pdf, got {path.suffix or path.name!r}")
+    with style("light"):
+        chosen = frontier_figure(Config(word=word), points) if points else None
+        canvas = walk_figure(memory).draw()
+        canvas.savefig(path)
+        plt.close(canvas)
+        if chosen is not None:
+            second = path.with_name(f"{path.stem}-frontier{path.suffix}")
+            canvas = chosen.draw()
+            canvas.savefig(second)
+            plt.close(canvas)
