@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -24,6 +25,8 @@ from .executor import Arrays, Hung, Lost, Program, Work
 from .grid import Part
 
 
+CONNECT, JOIN = 10.0, 60.0
+"""Seconds to wait for a scheduler, and for its first worker."""
 RETRIES = 3
 AHEAD = 2
 """Tasks sent for each worker thread: one runs while the next one waits beside it."""
@@ -39,6 +42,7 @@ class Cluster:
     def __init__(self, work: Work, on: Any, chunk_limit: float | None = None):
         self.work, self.on, self.chunk_limit = work, on, chunk_limit
         self.client: Any = None
+        self.wanted: dict[str, Any] | None = None
 
     def __enter__(self) -> "Cluster":
         try:
@@ -50,14 +54,14 @@ class Cluster:
         self.owned = not isinstance(self.on, distributed.Client)
         try:
             self.client = (
-                distributed.Client(self.on, timeout=20, set_as_default=False)
+                distributed.Client(self.on, timeout=CONNECT, set_as_default=False)
                 if self.owned
                 else self.on
             )
         except (OSError, ValueError) as error:
             raise ValueError(f"no Dask scheduler answers at {self.on}") from error
         try:
-            self.client.wait_for_workers(1, timeout=60)
+            self.client.wait_for_workers(1, timeout=JOIN)
         except TimeoutError:
             self.__exit__()
             raise ValueError(
@@ -71,21 +75,34 @@ class Cluster:
 
     def environment(self) -> dict[str, Any]:
         """What decides the bits there: one answer of all workers, our code and versions."""
+        if self.wanted is not None:
+            return self.wanted
         payload = _packed(self.work)
-        try:
-            answers = self.client.run(_environment_there, payload, on_error="return")
-        except OSError as error:
-            raise Lost(f"the scheduler at {self.on} does not answer") from error
         ours = _environment_there(payload)
         first: dict[str, Any] = {}
-        for worker, theirs in answers.items():
+        for worker, theirs in self._answers(payload).items():
             if isinstance(theirs, Exception):
                 raise ValueError(f"worker {worker} cannot take the sweep: {theirs}")
             first = first or theirs
             wanted = first | {name: ours[name] for name in ("code", "versions")}
             if theirs != wanted:
                 raise ValueError(f"worker {worker} {_difference(theirs, wanted)}")
+        self.wanted = first
         return first
+
+    def _answers(self, payload: Payload) -> dict[str, Any]:
+        """What each worker says of itself; one that is just dying says nothing."""
+        end = time.monotonic() + JOIN
+        while time.monotonic() < end:
+            try:
+                said = self.client.run(_environment_there, payload, on_error="return")
+            except OSError as error:
+                raise ValueError(f"the scheduler at {self.on} is gone") from error
+            said = {w: a for w, a in said.items() if not isinstance(a, OSError)}
+            if said:
+                return said
+            time.sleep(0.5)
+        raise ValueError(f"no worker of the scheduler at {self.on} answers")
 
     def computed(
         self, parts: Sequence[Part], late: Callable[[], bool]
@@ -230,6 +247,7 @@ def _task(
     program = _program(payload, part.program, wanted)
     if limit is None:
         return program(part)
+    program.ready()  # compiling does not count
     # The chunk cannot be interrupted; it is left behind in a thread of its own, and
     # the client then has this worker restarted.
     box: list[Any] = []

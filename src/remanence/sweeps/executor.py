@@ -68,13 +68,17 @@ class Program:
         points, keys = self.work.grid.points(part)
         return jax.tree.map(jnp.asarray, points), keys
 
+    def ready(self) -> Callable:
+        """The compiled program."""
+        with self.lock:  # two threads must not compile the same program
+            if self.compiled is None:
+                self.compiled = self.lowered.compile()
+        return self.compiled
+
     def __call__(self, part: Part) -> Arrays:
         """The results of a chunk, its padding cut off."""
         with jax.enable_x64(self.work.x64):
-            with self.lock:  # two threads must not compile the same program
-                if self.compiled is None:
-                    self.compiled = self.lowered.compile()
-            result = self.compiled(*self.arguments(part), self.work.data)
+            result = self.ready()(*self.arguments(part), self.work.data)
             result = jax.device_get(result)
         return {name: np.array(array[: part.lanes]) for name, array in result.items()}
 
