@@ -21,6 +21,7 @@ from ..report import (
     write_front_page,
 )
 from ..studies import configured, parts_folder, reproduce, STUDIES, study as study_of
+from ..sweeps import Unfinished
 from .app import ours, say
 from .reproduce import TimeUp
 from .table import claims_table, console
@@ -66,7 +67,7 @@ class Session:
         for position, name in enumerate(names):
             try:
                 self._one(name, tables=tables)
-            except (KeyboardInterrupt, TimeUp) as stop:
+            except (KeyboardInterrupt, TimeUp, Unfinished) as stop:
                 self._stopped(stop, names[position:])
                 self._front()
                 return 130
@@ -155,6 +156,7 @@ class Session:
         parts = self.out / ".parts" / missing[0]
         count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
         why = "time is up" if isinstance(stop, TimeUp) else "interrupted"
+        why = str(stop) if isinstance(stop, Unfinished) else why
         say(
             f"{why}: finished and saved: {kept}; {missing[0]} keeps {count} "
             f"file{'' if count == 1 else 's'} of finished parts in {parts} and the "
