@@ -9,7 +9,6 @@ import jax.random as jr
 import mpmath
 import numpy as np
 import pytest
-from scipy.stats import t as student
 
 import remanence as rm
 from remanence._precision import as_double, double
@@ -25,8 +24,7 @@ from remanence.cells import (
     Residual,
     Stack,
 )
-from remanence.measure import exponents_along, growth_along
-from remanence.measure.lyapunov_errors import batch_means
+from remanence.measure import exponents_along
 from remanence.measure.lyapunov_frame import segment, start_frame
 from remanence.nets import Recurrent, unroll
 
@@ -215,67 +213,6 @@ def test_an_lstm_against_a_product_in_three_hundred_digits():
     np.testing.assert_allclose(found.exponents, values, atol=0.06)
 
 
-def transposed_exponents(J):
-    """The widespread mistake: the frame carried by the transposes, forward in time."""
-    Q, growth = np.eye(J.shape[1]), 0.0
-    for step in J:
-        Q, R = np.linalg.qr(step.T @ Q)
-        growth = growth + np.log(np.abs(np.diag(R)))
-    return np.sort(growth / len(J))[::-1]
-
-
-def test_the_transposed_iteration_is_wrong_and_ours_is_not():
-    # Weak inputs: under strong noise the slopes forget their order in time, and
-    # the mistake hides.
-    with double():
-        cell, xs = tanh_net(20, gain=2.0, seed=1, steps=1500)
-        xs = 0.1 * xs
-        cell, inputs = as_double(cell), jnp.asarray(xs, jnp.float64)
-        J = jacobians(cell, inputs)
-    found = rm.lyapunov_spectrum(cell, xs, warmup=500)
-    # An independent measure of the largest: how a small perturbation grows.
-    v, growth = np.ones(20) / np.sqrt(20), 0.0
-    for t, step in enumerate(J):
-        v = step @ v
-        growth += np.log(np.linalg.norm(v)) if t >= 500 else 0.0
-        v /= np.linalg.norm(v)
-    np.testing.assert_allclose(found.exponents[0], growth / 1000, atol=1e-6)
-    wrong = transposed_exponents(J[500:])
-    np.testing.assert_allclose(wrong.sum(), found.exponents.sum(), rtol=1e-9)
-    assert abs(wrong[0] - found.exponents[0]) > 4 * found.stderr[0] > 0
-    # It even reports chaos where there is none.
-    assert wrong[0] > 0 > found.exponents[0]
-
-
-def test_a_rare_factorisation_equals_every_step():
-    for gain, seed in ((0.3, 0), (2.0, 2)):
-        cell, xs = tanh_net(32, gain=gain, seed=seed)
-        every = rm.lyapunov_spectrum(cell, xs, interval=1)
-        rare = rm.lyapunov_spectrum(cell, xs)
-        assert rare.interval > 1
-        np.testing.assert_allclose(rare.exponents, every.exponents, atol=1e-6)
-
-
-TURN = np.array([[0.6, -0.8], [0.8, 0.6]])
-WIDE = TURN @ (np.diag(np.exp([-0.1, -8.0])) + np.array([[0, 1.0], [0, 0]])) @ TURN.T
-
-
-def test_the_interval_notices_a_wide_spectrum(key):
-    narrow = Residual.init(2, 8, key=key, coupling=1e-3)
-    long = rm.lyapunov_spectrum(narrow, np.zeros((500, 2))).interval
-    found = rm.lyapunov_spectrum(linear(WIDE), steps=500)
-    assert long > 20 and found.interval <= 3
-    np.testing.assert_allclose(found.exponents, [-0.1, -8.0], atol=1e-6)
-
-
-def test_too_long_an_interval_costs_digits_and_says_so():
-    options = {"steps": 200, "warmup": 50}
-    fine = rm.lyapunov_spectrum(linear(WIDE), interval=1, **options)
-    wrong = rm.lyapunov_spectrum(linear(WIDE), interval=6, **options)
-    assert fine.rounding[1] < 1e-9 < 1e-2 < wrong.rounding[1]
-    assert abs(fine.exponents[1] + 8.0) < 1e-9 < 1e-3 < abs(wrong.exponents[1] + 8.0)
-
-
 def test_the_first_exponents_are_those_of_the_whole():
     cell, xs = tanh_net(24, gain=0.9)
     whole = rm.lyapunov_spectrum(cell, xs, warmup=300)
@@ -378,65 +315,3 @@ def test_refusals():
     for subject, inputs, options, sentence in cases:
         with pytest.raises(ValueError, match=sentence):
             rm.lyapunov_spectrum(subject, inputs, **options)
-
-
-def test_error_bars_cover_the_long_run():
-    """200 networks: the 95 % interval holds the long-run value in 90 to 99 of 100."""
-    drawn, restarts, batches, steps = 200, 8, 24, 50
-    with double():
-
-        def network(key):
-            key_cell, key_gain = jr.split(key)
-            gain = jr.uniform(key_gain, minval=0.5, maxval=2.0)
-            cell = Elman.init(1, 5, key=key_cell)
-            return eqx.tree_at(lambda c: c.W_h, cell, gain * cell.W_h)
-
-        cells = jax.vmap(network)(jr.split(jr.key(5), drawn))
-        key_long, key_short = jr.split(jr.key(6))
-        long = jr.normal(key_long, (30_000, 1))
-        short = jr.normal(key_short, (restarts, 100 + batches * steps, 1))
-        how = {"interval": 4, "adaptive": False}
-
-        def truth(cell):
-            options = {"k": 1, "warmup": 500, "interval": 4}
-            return exponents_along(cell, jnp.zeros(5), long, **options)[0]
-
-        def growth(cell, xs):
-            h = jnp.zeros(5)
-            Q = start_frame(h, 1, key=jr.key(0))
-            h, Q, *_ = segment(cell, h, Q, xs, start=0, stop=100, **how)
-
-            def batch(carry, start):
-                stop = start + steps
-                done = segment(cell, *carry, xs, start=start, stop=stop, **how)
-                return (done.h, done.Q), done.growth
-
-            starts = 100 + steps * jnp.arange(batches, dtype=jnp.int32)
-            return jax.lax.scan(batch, (h, Q), starts)[1]
-
-        right = np.asarray(jax.jit(jax.vmap(truth))(cells))
-        every = jax.vmap(jax.vmap(growth, in_axes=(None, 0)), in_axes=(0, None))
-        seen = np.asarray(jax.jit(every)(cells, short))
-    spans = np.full((1, batches), steps)
-    found = [[batch_means(run[None], spans) for run in net] for net in seen]
-    reach = student.ppf(0.975, batches - 1)
-    mean = np.array([[run.mean[0] for run in net] for net in found])
-    stderr = np.array([[run.stderr[0] for run in net] for net in found])
-    assert 0.90 <= (np.abs(mean - right[:, None]) <= reach * stderr).mean() <= 0.99
-    hits = np.abs(mean[:, 0] - right) <= reach * stderr[:, 0]
-    assert 0.90 <= hits.mean() <= 0.99
-    ratio = np.median(stderr, axis=1) / mean.std(axis=1, ddof=1)
-    assert 0.5 < np.median(ratio) < 2.0
-
-
-def test_the_record_and_the_core_agree():
-    cell, xs = tanh_net(5, steps=700)
-    found = rm.lyapunov_spectrum(cell, xs, warmup=100)
-    with double():
-        cell = as_double(cell)
-        core, cost = growth_along(
-            cell, jnp.zeros(5), jnp.asarray(xs, jnp.float64), warmup=100
-        )
-    np.testing.assert_allclose(found.exponents, core, atol=1e-7)
-    assert (np.asarray(cost) < 1e-6).all() and (found.rounding < 1e-6).all()
-    np.testing.assert_allclose(found.running[-1], found.exponents, rtol=1e-12)

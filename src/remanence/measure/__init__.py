@@ -23,6 +23,10 @@ from .contraction import (
     contraction as contraction,
     twin_rate as twin_rate,
 )
+from .covariant import (
+    covariant_vectors as covariant_vectors,
+    CovariantVectors as CovariantVectors,
+)
 from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint
 from .forgetting import Forgetting as Forgetting, forgetting as forgetting
 from .fourier import (
