@@ -1,0 +1,257 @@
+"""Truncated evaluation in parallel against the scan and torch; a language-model step against torch.
+
+    python benchmarks/truncation.py [--long] [--json]
+
+Answers are compared before times. Contestants are interleaved; a row gives the
+median of each and the ratio theirs / ours with its spread over the repeats.
+"""
+
+import argparse
+import json
+import statistics
+import time
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+
+from remanence.cells import Elman, LSTM
+from remanence.measure import contraction, truncation_window
+from remanence.nets import Recurrent, truncate
+
+
+try:
+    import torch
+
+    # Gates that saturate make denormals, which x86 computes in microcode.
+    torch.set_flush_denormal(True)
+except ImportError:
+    torch = None
+
+
+def interleaved(contestants, repeats):
+    """Seconds of each contestant, one after the other in every round."""
+    times = {name: [] for name in contestants}
+    for call in contestants.values():
+        call()
+    for _ in range(repeats):
+        for name, call in contestants.items():
+            begin = time.perf_counter()
+            call()
+            times[name].append(time.perf_counter() - begin)
+    return times
+
+
+def row(task, size, ours, peer, target):
+    """One line of the table, from paired times."""
+    ratios = [p / o for o, p in zip(ours, peer, strict=True)]
+    ratio = statistics.median(ratios)
+    return {
+        "task": task,
+        "size": size,
+        "ours": statistics.median(ours),
+        "peer": statistics.median(peer),
+        "ratio": ratio,
+        "spread": [min(ratios), max(ratios)],
+        "target": target,
+        "met": None if target is None else bool(ratio >= target),
+    }
+
+
+def drawn(kind, inputs, units):
+    """A cell that a proof can truncate."""
+    key = jr.key(0)
+    if kind == "rnn":
+        cell = Elman.init(inputs, units, key=key)
+        return Elman(
+            0.7 * cell.W_h / jnp.linalg.norm(cell.W_h, ord=2), cell.W_x, cell.b
+        )
+    cell = LSTM.init(inputs, units, key=key)
+    return LSTM(0.03 * cell.W_h, 0.1 * cell.W_x, cell.b)
+
+
+def torch_twin(cell, inputs, units):
+    """torch's module with the same weights."""
+    kind = torch.nn.RNN if isinstance(cell, Elman) else torch.nn.LSTM
+    module = kind(inputs, units)
+    with torch.no_grad():
+        module.weight_hh_l0.copy_(torch.from_numpy(np.array(cell.W_h)))
+        module.weight_ih_l0.copy_(torch.from_numpy(np.array(cell.W_x)))
+        module.bias_ih_l0.copy_(torch.from_numpy(np.array(cell.b)))
+        module.bias_hh_l0.zero_()
+    return module
+
+
+def streams(kind, units, time_steps, repeats):
+    """One long stream: scan, truncated in parallel, truncated in blocks, torch."""
+    inputs = 16
+    cell = drawn(kind, inputs, units)
+    xs = jr.uniform(jr.key(1), (time_steps, inputs), minval=-1.0, maxval=1.0)
+    proof = contraction(
+        cell, input_bound=1.0, metric="norm" if kind == "rnn" else "auto"
+    )
+    window = truncation_window(proof, error=1e-3)
+    net = Recurrent(cell)
+    scan = eqx.filter_jit(net)
+    each = eqx.filter_jit(truncate(net, window))
+    blocks = eqx.filter_jit(truncate(net, window, block=4 * window))
+    exact = np.asarray(scan(xs))
+    for name, near in (("window", each), ("blocks", blocks)):
+        gap = float(np.max(np.linalg.norm(exact - np.asarray(near(xs)), axis=1)))
+        assert gap <= 1.1e-3, f"{name} is {gap} away, proved 1e-3"
+    calls = {
+        "scan": lambda: jax.block_until_ready(scan(xs)),
+        "window": lambda: jax.block_until_ready(each(xs)),
+        "blocks": lambda: jax.block_until_ready(blocks(xs)),
+    }
+    if torch is not None:
+        module = torch_twin(cell, inputs, units)
+        feed = torch.from_numpy(np.array(xs))[:, None]
+        with torch.inference_mode():
+            theirs = module(feed)[0][:, 0].numpy()
+        assert np.allclose(theirs, exact, atol=1e-4), "torch computes something else"
+
+        def peer():
+            with torch.inference_mode():
+                module(feed)
+
+        calls["torch"] = peer
+    times = interleaved(calls, repeats)
+    size = f"N={units} T={time_steps} k={window}"
+    rows = []
+    for ours in ("window", "blocks"):
+        for other in ("scan", "torch"):
+            if other in times:
+                target = 1.0 if ours == "blocks" else None
+                rows.append(
+                    row(
+                        f"{kind}: {ours} against {other}",
+                        size,
+                        times[ours],
+                        times[other],
+                        target,
+                    )
+                )
+    return rows
+
+
+def training_step(units, vocabulary, batch, length, repeats):
+    """A step of Adam on an LSTM language model against torch's best thread count."""
+    tokens = np.random.default_rng(0).integers(0, vocabulary, (batch, length + 1))
+    key_cell, key_net = jr.split(jr.key(0))
+    cell = LSTM.init(units, units, key=key_cell)
+    net = Recurrent.init(cell, outputs=vocabulary, key=key_net, tokens=vocabulary)
+    net = eqx.tree_at(lambda n: n.W_y, net, 0.1 * net.W_y)
+    optimizer = optax.adam(1e-3)
+
+    @eqx.filter_value_and_grad
+    def loss(net, rows):
+        logits = jax.vmap(net)(rows[:, :-1])
+        return optax.softmax_cross_entropy_with_integer_labels(
+            logits, rows[:, 1:]
+        ).mean()
+
+    @eqx.filter_jit(donate="all-except-first")
+    def step(rows, net, memory):
+        value, slope = loss(net, rows)
+        updates, memory = optimizer.update(slope, memory)
+        return value, eqx.apply_updates(net, updates), memory
+
+    if torch is None:
+        return []
+    module, embed = torch.nn.LSTM(units, units), torch.nn.Embedding(vocabulary, units)
+    linear = torch.nn.Linear(units, vocabulary)
+    with torch.no_grad():
+        for name, value in torch_twin(cell, units, units).state_dict().items():
+            module.state_dict()[name].copy_(value)
+        embed.weight.copy_(torch.from_numpy(np.array(net.embedding)))
+        linear.weight.copy_(torch.from_numpy(np.array(net.W_y)))
+        linear.bias.zero_()
+    weights = [*module.parameters(), *embed.parameters(), *linear.parameters()]
+    adam = torch.optim.Adam(weights, lr=1e-3)
+    feed = torch.from_numpy(tokens.T.copy())
+
+    def peer():
+        adam.zero_grad()
+        logits = linear(module(embed(feed[:-1]))[0])
+        price = torch.nn.functional.cross_entropy(
+            logits.reshape(-1, vocabulary), feed[1:].reshape(-1)
+        )
+        price.backward()
+        adam.step()
+        return float(price)
+
+    rows = jnp.asarray(tokens)
+    held = [net, optimizer.init(eqx.filter(net, eqx.is_inexact_array))]
+    first_ours, *held = step(rows, *held)
+    assert abs(float(first_ours) - peer()) < 1e-3 * float(first_ours), "losses differ"
+
+    def ours():
+        value, *following = step(rows, *held)
+        held[:] = following
+        return float(value)
+
+    threads = sorted({1, torch.get_num_threads(), 2})
+    calls = {"ours": ours}
+    for count in threads:
+
+        def threaded(count=count):
+            torch.set_num_threads(count)
+            peer()
+
+        calls[f"torch-{count}"] = threaded
+    times = interleaved(calls, repeats)
+    best = min(
+        (name for name in calls if name != "ours"),
+        key=lambda n: statistics.median(times[n]),
+    )
+    size = f"N={units} V={vocabulary} batch={batch} length={length}"
+    return [
+        row(
+            f"LM step against {best.replace('-', ' x')}",
+            size,
+            times["ours"],
+            times[best],
+            1.0,
+        )
+    ]
+
+
+def main():
+    """Print the rows."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    sizes = [(64, 4096), (256, 4096)] + (
+        [(64, 65536), (256, 16384)] if chosen.long else []
+    )
+    repeats = 7 if chosen.long else 5
+    rows = [
+        r
+        for kind in ("rnn", "lstm")
+        for N, T in sizes
+        for r in streams(kind, N, T, repeats)
+    ]
+    rows += training_step(128, 2000, 20, 35, repeats)
+    if chosen.long:
+        rows += training_step(256, 10_000, 20, 35, repeats)
+    if chosen.json:
+        print(json.dumps(rows))
+        return
+    if torch is None:
+        print("torch is not installed: its rows are left out")
+    for r in rows:
+        low, high = r["spread"]
+        verdict = {None: "", True: "met", False: "not met"}[r["met"]]
+        print(
+            f"{r['task']:<34} {r['size']:<34} ours {r['ours'] * 1e3:8.2f} ms  "
+            f"theirs {r['peer'] * 1e3:8.2f} ms  ratio {r['ratio']:5.2f} ({low:.2f} to {high:.2f}) {verdict}"
+        )
+
+
+if __name__ == "__main__":
+    main()
