@@ -28,15 +28,17 @@ class Config:
     cells: tuple[str, ...] = ("lstm", "gru", "residual")
     operations: tuple[str, ...] = ("-", "×")
     sweep: Recipe
-    """Where one of the three below is varied at a time, on a masked table."""
+    """Where fraction and decay are varied together, and width alone, on a masked table."""
     fractions: tuple[float, ...] = (0.5, 0.7, 0.9)
     decays: tuple[float, ...] = (0.5, 1.0, 2.0)
-    widths: tuple[int, ...] = (32, 64, 128)
+    widths: tuple[int, ...] = (32, 128)
     sweep_seeds: int = 2
     subsets: int = 6
     """Subsets of key frequencies tried at each size, at most."""
     all_pairs: bool = True
     """All pairs of all frequencies out of the first network's unembedding."""
+    ranks: int = 64
+    """Ranks tried for each matrix, from 1 up."""
     exponent_steps: int = 1_000
 
 
@@ -79,7 +81,7 @@ FULL = Config(
     seeds=(0, 1, 2),
     others=Recipe(
         modulus=43,
-        steps=1_500,
+        steps=1_200,
         every=100,
         fraction=0.8,
         learning_rate=3e-3,
@@ -89,13 +91,16 @@ FULL = Config(
         modulus=43,
         steps=1_200,
         every=1_200,
+        units=64,
+        embedding=64,
         fraction=0.8,
         learning_rate=3e-3,
         weight_decay=2.0,
     ),
     decays=(1.0, 2.0, 4.0),
-    fractions=(0.5, 0.65, 0.8, 0.9),
-    sweep_seeds=3,
-    subsets=12,
-    exponent_steps=4_000,
+    fractions=(0.5, 0.65, 0.8),
+    widths=(32, 128),
+    sweep_seeds=2,
+    subsets=6,
+    exponent_steps=2_000,
 )

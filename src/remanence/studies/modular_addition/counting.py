@@ -21,21 +21,22 @@ from .config import Config, Recipe
 
 
 def counted(config: Config, bench: Bench) -> xr.Dataset:
-    """One axis varied at a time: a sweep of fractions and decays, then one of widths."""
+    """A grid of fractions and decays at one width, then the other widths."""
     base = config.sweep
-    lane = Lane(base)
-    seeds = range(config.sweep_seeds)
-    parts = {
-        "fraction": {"fraction": config.fractions, "decay": [base.weight_decay]},
-        "decay": {"fraction": [base.fraction], "decay": config.decays},
-        "width": {"fraction": [base.fraction], "decay": [base.weight_decay]},
+    grids = {
+        "recipe": (config.fractions, config.decays, (base.units,)),
+        "width": ((base.fraction,), (base.weight_decay,), config.widths),
     }
-    found = []
-    for name, axes in parts.items():
-        widths = config.widths if name == "width" else (base.units,)
+    found = {}
+    for name, (fractions, decays, widths) in grids.items():
         done = sweep(
-            lane,
-            {**axes, "width": list(widths), "seed": seeds},
+            Lane(base),
+            {
+                "fraction": list(fractions),
+                "decay": list(decays),
+                "width": list(widths),
+                "seed": range(config.sweep_seeds),
+            },
             static=("width",),
             chunk=8,
             dims={"W_fc": ("token", "column"), "held_out": ()},
@@ -46,11 +47,21 @@ def counted(config: Config, bench: Bench) -> xr.Dataset:
             time_limit=bench.time_limit,
             on=bench.on,
         )
-        found.append(_counts(done, name))
-    whole = found[0]
-    for part in found[1:]:
-        whole = whole.assign(part.data_vars)
-    return whole
+        found[name] = _counts(done)
+    recipe = found["recipe"].isel(width=0, drop=True)
+    return xr.Dataset(
+        {
+            "count": recipe["count"],
+            "held_out": recipe.held_out,
+            "count by fraction": recipe["count"].sel(
+                decay=base.weight_decay, drop=True
+            ),
+            "count by decay": recipe["count"].sel(fraction=base.fraction, drop=True),
+            "count by width": found["width"]["count"].isel(
+                fraction=0, decay=0, drop=True
+            ),
+        }
+    )
 
 
 class Lane:
@@ -96,21 +107,17 @@ class Lane:
         }
 
 
-def _counts(done: xr.Dataset, name: str) -> xr.Dataset:
+def _counts(done: xr.Dataset) -> xr.Dataset:
     """Key frequencies of each lane by the rule; NaN where the sums were not learned."""
-    kept = [name, "seed"]
-    done = done.squeeze([d for d in ("fraction", "decay", "width") if d != name])
-    done = done.transpose(*kept, ...)
-    count = np.full([done.sizes[d] for d in kept], np.nan)
+    axes = ("fraction", "decay", "width", "seed")
+    done = done.transpose(*axes, ...)
+    held_out = np.asarray(done.held_out.values, dtype=float)
+    count = np.full(held_out.shape, np.nan)
     for at in np.ndindex(*count.shape):
-        if float(done.held_out.values[at]) >= 0.99:
+        if held_out[at] >= 0.99:
             W = np.asarray(done["W_fc"].values[at], dtype=float)
             count[at] = len(key_frequencies(W).frequencies)
-    coords = {d: done[d].values for d in kept}
     return xr.Dataset(
-        {
-            f"count by {name}": (kept, count),
-            f"held_out by {name}": (kept, np.asarray(done.held_out.values, float)),
-        },
-        coords=coords,
+        {"count": (axes, count), "held_out": (axes, held_out)},
+        coords={axis: done[axis].values for axis in axes},
     )

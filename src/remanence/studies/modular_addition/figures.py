@@ -367,16 +367,14 @@ def _counts(counts: xr.Dataset):
         "width": "hidden units",
     }
     for i, (axis, name) in enumerate(zip(axes, labels, strict=True)):
-        values = counts[f"count by {name}"]
+        values = counts[f"count by {name}"].transpose(name, "seed").values
         at = counts[name].values
-        for row in values.transpose("seed", name).values:
+        for row in values.T:
             axis.plot(at, row, ".", color=f"C{i}", alpha=0.6)
-        learned = np.isfinite(values.transpose(name, "seed").values)
+        learned = np.isfinite(values)
         mean = [
             np.mean(row[ok]) if ok.any() else np.nan
-            for row, ok in zip(
-                values.transpose(name, "seed").values, learned, strict=True
-            )
+            for row, ok in zip(values, learned, strict=True)
         ]
         axis.plot(at, mean, color=f"C{i}")
         axis.set(xlabel=labels[name])

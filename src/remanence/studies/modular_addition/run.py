@@ -32,7 +32,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     found, cuts = [], []
     for seed, fit in zip(seeds, fits, strict=True):
         bench.tell(f"taking apart seed {seed}")
-        found.append(dissected(fit.net, task))
+        found.append(dissected(fit.net, task, up_to=config.ranks))
         key = found[-1].key
         cuts.append(
             ablations(fit.net, task, key, subsets=config.subsets, seed=seed)
@@ -298,7 +298,7 @@ def _margins(task: Modular) -> xr.Dataset:
 def _dependence(counts: xr.Dataset) -> dict[str, Any]:
     means, span = {}, {}
     for name in ("fraction", "decay", "width"):
-        values = counts[f"count by {name}"].values
+        values = counts[f"count by {name}"].transpose(name, "seed").values
         mean = [
             float(np.nanmean(row)) if np.isfinite(row).any() else None for row in values
         ]
