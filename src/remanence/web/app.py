@@ -11,14 +11,19 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import FastAPI, HTTPException, Path, Query, Request, Response
-from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import (
+    FileResponse,
+    HTMLResponse,
+    JSONResponse,
+    StreamingResponse,
+)
 from pydantic import BaseModel, ConfigDict, Field
 
 from .. import __version__
 from ..report import Damaged, stored
 from ..report.html import stylesheet
 from ..studies import STUDIES
-from .checkups import checkup
 from .dynamics import dynamics, SIZES
 from .guard import Guard
 from .jobs import Job, Jobs
@@ -108,6 +113,14 @@ def lab(out: pathlib.Path, command: list[str] | None = None) -> Guard:
         lifespan=lifespan,
     )
 
+    @app.exception_handler(RequestValidationError)
+    async def refused(
+        request: Request, problem: RequestValidationError
+    ) -> JSONResponse:
+        # What came is not repeated: it may be huge, or not even be JSON.
+        said = [{"loc": list(e["loc"]), "msg": e["msg"]} for e in problem.errors()]
+        return JSONResponse({"detail": said}, 422)
+
     async def asked(question: Any, *given: Any) -> Any:
         try:
             return await worker(question, *given)
@@ -170,14 +183,27 @@ def lab(out: pathlib.Path, command: list[str] | None = None) -> Guard:
         """Connectivity of taught pairs, and what a small network learns from them."""
         return await asked(languages, question.T, question.scale, question.seed)
 
-    @app.post("/api/checkup", responses=Refusals)
+    @app.post("/api/checkup", responses=Refusals | {409: {"description": "Busy"}})
     async def check(
         request: Request,
         steps: Annotated[int, Query(ge=50, le=5000)] = 500,
         seed: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
     ) -> dict[str, Any]:
-        """A checkup of a safetensors file sent as the body; it is not kept."""
-        return await asked(checkup, await request.body(), steps, seed)
+        """Start a checkup of a safetensors file sent as the body; it is not kept."""
+        content = await request.body()
+        if not content:
+            raise HTTPException(400, "the file is empty")
+        try:
+            return (await jobs.checkup(content, steps, seed)).summary
+        except ValueError as refusal:
+            raise HTTPException(409, str(refusal)) from None
+
+    @app.get("/checkups/{number}.html", include_in_schema=False)
+    def checkup_page(number: Annotated[int, Path(ge=1, le=2**31 - 1)]) -> HTMLResponse:
+        page = job_of(number).page
+        if page is None:
+            raise HTTPException(404, "there is no such page")
+        return HTMLResponse(page)
 
     @app.get("/api/studies")
     def studies() -> list[dict[str, Any]]:
@@ -202,7 +228,7 @@ def lab(out: pathlib.Path, command: list[str] | None = None) -> Guard:
     async def reproduce(question: Reproduce) -> dict[str, Any]:
         """Start a study in a process of its own."""
         try:
-            job = await jobs.start(question.study, question.profile, question.seed)
+            job = await jobs.reproduce(question.study, question.profile, question.seed)
         except ValueError as refusal:
             raise HTTPException(409, str(refusal)) from None
         return job.summary
@@ -268,11 +294,12 @@ def _result(out: pathlib.Path, path: str) -> Response:
     """A file of the results folder; never anything hidden or outside of it."""
     parts = path.split("/")
     ours = parts[0] in STUDIES or path in ("index.html", "plotly.min.js")
-    if not ours or any(not part or part.startswith(".") for part in parts):
+    odd = any(not part or part.startswith(".") for part in parts) or "\0" in path
+    if not ours or odd:
         raise HTTPException(404, "there is no such result")
     root = out.resolve()
     file = (root / path).resolve()
-    if "\0" in path or not file.is_relative_to(root) or not file.is_file():
+    if not file.is_relative_to(root) or not file.is_file():
         raise HTTPException(404, "there is no such result")
     if file.suffix not in KINDS:
         raise HTTPException(404, "there is no such result")

@@ -52,7 +52,7 @@ class Guard:
             await _answer(send, status, sentence)
             return
         path = scope["path"]
-        policy = RESULTS if path.startswith("/results/") else STRICT
+        policy = RESULTS if path.startswith(("/results/", "/checkups/")) else STRICT
         started = False
 
         taken = 0

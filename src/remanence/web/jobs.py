@@ -1,7 +1,8 @@
 """Long work as processes of the command line: progress line by line, cancel as Ctrl-C.
 
-A job is `remanence reproduce …` in a process of its own, so whatever the command
-line promises (finished parts kept, results whole or absent) holds here too.
+A job is `remanence reproduce …` or `remanence checkup …` in a process of its own, so
+whatever the command line promises (finished parts kept, results whole or absent)
+holds here too. A checkup's weights and page live as long as the server.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -25,8 +27,12 @@ class Job:
 
     id: int
     study: str
+    """The study's name, or `checkup`."""
     profile: str
     seed: int
+    folder: tempfile.TemporaryDirectory | None = None
+    page: str | None = None
+    """A checkup's page, once it is there."""
     lines: list[str] = dataclasses.field(default_factory=list)
     state: str = "running"
     """running, done, cancelled or failed."""
@@ -62,18 +68,39 @@ class Jobs:
         """The job at work, if there is one."""
         return next((job for job in self.all.values() if job.state == "running"), None)
 
-    async def start(self, study: str, profile: str, seed: int) -> Job:
-        """Start a study; refuses while another runs."""
+    async def reproduce(self, study: str, profile: str, seed: int) -> Job:
+        """Start a study; refuses while something runs."""
+        job = self._entered(Job(next(self._numbers), study, profile, seed))
+        words = ["reproduce", study, "--profile", profile, "--seed", str(seed)]
+        return await self._started(job, [*words, "--out", str(self.out)])
+
+    async def checkup(self, content: bytes, steps: int, seed: int) -> Job:
+        """Start a checkup of a safetensors file; refuses while something runs."""
+        if not content:
+            raise ValueError("the file is empty")
+        folder = tempfile.TemporaryDirectory(prefix="remanence-lab-")
+        job = Job(next(self._numbers), "checkup", "quick", seed, folder)
+        try:
+            self._entered(job)
+        except ValueError:
+            folder.cleanup()
+            raise
+        model = pathlib.Path(folder.name) / "model.safetensors"
+        model.write_bytes(content)
+        words = ["checkup", str(model), "--noise", "--quick", "--steps", str(steps)]
+        words += ["--seed", str(seed), "--out", str(model.with_name("page.html"))]
+        return await self._started(job, words)
+
+    def _entered(self, job: Job) -> Job:
         if (busy := self.running) is not None:
             raise ValueError(f"{busy.study} is running; cancel it or wait")
-        job = Job(next(self._numbers), study, profile, seed)
         self.all[job.id] = job
-        words = ["reproduce", study, "--profile", profile, "--seed", str(seed)]
+        return job
+
+    async def _started(self, job: Job, words: list[str]) -> Job:
         job.process = await asyncio.create_subprocess_exec(
             *self.command,
             *words,
-            "--out",
-            str(self.out),
             "--json",
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
@@ -92,7 +119,9 @@ class Jobs:
 
         async def heard(stream: asyncio.StreamReader) -> None:
             async for line in stream:
-                job.lines.append(line.decode(errors="replace").rstrip()[:2000])
+                words = line.decode(errors="replace").rstrip()[:2000]
+                # The user's file has no name here but the one that we gave it.
+                job.lines.append(words if job.folder is None else _unnamed(words, job))
                 job.changed.set()
 
         written, _ = await asyncio.gather(process.stdout.read(), heard(process.stderr))
@@ -101,12 +130,18 @@ class Jobs:
             job.document = json.loads(written)
         if code == 0 and job.document is not None:
             self._keep(job)
+        if job.folder is not None:
+            job.folder.cleanup()
         job.state = {0: "done", 130: "cancelled"}.get(code, "failed")
         job.changed.set()
 
     def _keep(self, job: Job) -> None:
         """Results of other seeds replace each other; their claims are kept apart."""
         assert job.document is not None
+        if job.folder is not None:
+            page = pathlib.Path(job.folder.name) / "page.html"
+            job.page = page.read_text(encoding="utf-8", errors="replace")
+            return
         name = f"{job.study}-{job.profile}-{job.seed}.json"
         for study in job.document.get("studies", ()):
             write_whole(self.out / ".lab" / name, json.dumps(study).encode())
@@ -133,7 +168,8 @@ class Jobs:
                 yield {"id": after + 1, "line": job.lines[after]}
                 after += 1
             if ended:
-                yield {"id": after, "state": job.state}
+                answer = job.document if job.folder is not None else None
+                yield {"id": after, "state": job.state, "answer": answer}
                 return
             job.changed.clear()
             with contextlib.suppress(TimeoutError):
@@ -158,3 +194,8 @@ class Jobs:
             await self.cancel(job)
         if self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def _unnamed(words: str, job: Job) -> str:
+    assert job.folder is not None
+    return words.replace(f"{job.folder.name}/", "")

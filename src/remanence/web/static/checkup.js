@@ -1,4 +1,4 @@
-import { $, ask, complain, node, tell } from "./ask.js";
+import { $, ask, complain, node, number, tell } from "./ask.js";
 
 let chosen, running;
 
@@ -7,19 +7,37 @@ function choose(file) {
   tell($("checkup-status"), file ? `${file.name}, ${(file.size / 1024).toFixed(0)} kB` : "");
 }
 
+const words = (name) => name.replaceAll("_", " ");
+
+function report(id, name, answer) {
+  const rows = Object.entries(answer.figures ?? {}).map(([what, value]) => node("tr", {}, node("th", { scope: "row" }, words(what)), node("td", { class: "number" }, number(value))));
+  $("checkup-result").replaceChildren(node("h3", {}, `${name}: ${answer.verdict ?? "done"}`),
+    node("p", {}, node("a", { href: `/checkups/${id}.html`, target: "_blank", rel: "noopener" }, "Open the whole page"), " · ",
+      node("a", { href: `/checkups/${id}.html`, download: "checkup.html" }, "Keep it")),
+    node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the checkup" }, node("table", {}, node("tbody", {}, ...rows))));
+}
+
 async function examine() {
+  const name = chosen.name, begun = performance.now();
   $("checkup-result").replaceChildren();
-  const begun = performance.now();
-  const clock = setInterval(() => tell($("checkup-status"), `examining ${chosen.name}: ${((performance.now() - begun) / 1000).toFixed(0)} s`), 500);
-  running = new AbortController(); $("examine").disabled = true; $("cancel-checkup").hidden = false;
+  $("examine").disabled = true; $("cancel-checkup").hidden = false;
+  let said = "starting";
+  const clock = setInterval(() => tell($("checkup-status"), `examining ${name}: ${said} (${((performance.now() - begun) / 1000).toFixed(0)} s)`), 300);
+  const end = () => { clearInterval(clock); $("examine").disabled = false; $("cancel-checkup").hidden = true; };
   try {
-    const page = await ask(`/api/checkup?${new URLSearchParams({ steps: $("steps").value })}`, { method: "POST", body: chosen, raw: true, signal: running.signal });
-    const rows = page.findings.map(([what, value]) => node("tr", {}, node("th", { scope: "row" }, what), node("td", {}, value)));
-    const keep = node("a", { download: "checkup.html", href: URL.createObjectURL(new Blob([page.page], { type: "text/html" })) }, "Keep the page");
-    $("checkup-result").replaceChildren(node("div", { class: "scroll" }, node("table", {}, node("tbody", {}, ...rows))), node("p", {}, keep));
-    tell($("checkup-status"), `${chosen.name}: done`);
-  } catch (error) { if (error.name === "AbortError") tell($("checkup-status"), "cancelled"); else complain($("checkup-status"), error); }
-  finally { clearInterval(clock); $("examine").disabled = false; $("cancel-checkup").hidden = true; }
+    const job = await ask(`/api/checkup?${new URLSearchParams({ steps: $("steps").value })}`, { method: "POST", body: chosen, raw: true });
+    running = job.id;
+    const source = new EventSource(`/api/jobs/${job.id}/events`);
+    source.onmessage = (event) => {
+      const { line, state, answer } = JSON.parse(event.data);
+      if (line?.trim()) said = line.trim();
+      if (state === undefined) return;
+      source.close(); end();
+      if (state === "done" && answer) { tell($("checkup-status"), "done"); report(job.id, name, answer); }
+      else if (state === "cancelled") tell($("checkup-status"), "cancelled");
+      else complain($("checkup-status"), new Error(said));
+    };
+  } catch (error) { end(); complain($("checkup-status"), error); }
 }
 
 export function start() {
@@ -29,5 +47,5 @@ export function start() {
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
   drop.addEventListener("drop", (event) => { event.preventDefault(); choose(event.dataTransfer.files[0]); });
   $("examine").addEventListener("click", examine);
-  $("cancel-checkup").addEventListener("click", () => running?.abort());
+  $("cancel-checkup").addEventListener("click", () => ask(`/api/jobs/${running}`, { method: "DELETE" }).catch((error) => complain($("checkup-status"), error)));
 }
