@@ -26,7 +26,7 @@ STUDY = Study(
     profiles={"quick": QUICK, "full": FULL},
     run=run,
     cost={
-        "quick": "about a minute: 8 x 8 digits, 250 steps a network, 3 seeds",
-        "full": "about half an hour: MNIST shrunk to 14 x 14, 600 steps a network, 3 seeds",
+        "quick": "about a minute: 8 x 8 digits, 200 steps a network, 3 seeds",
+        "full": "about a quarter of an hour: MNIST shrunk to 14 x 14, 300 steps a network, 3 seeds",
     },
 )

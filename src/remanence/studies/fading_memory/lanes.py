@@ -134,15 +134,6 @@ def other_lane(config: Config):
                 residual=Bent(R, BENDS[kind]),
                 coupling=jnp.float32(config.coupling),
             )
-        elif family == "activation":
-            cell = Residual.init(
-                1,
-                config.units,
-                key=cell_key,
-                residual=R,
-                coupling=jnp.float32(config.coupling),
-                activation=BENDS[kind],
-            )
         else:
             behind = point["behind"] > 0
             cell = WeaklyCoupled(

@@ -38,10 +38,10 @@ def run(config: Config, bench: Bench) -> Outcome:
     gradients = gradients_over_radius(config, bench, task.train_x.shape[1])
     bench.tell(f"residual and Elman networks on {config.source}")
     found, table, informed = trained_table(config, bench, task)
-    bench.tell("bent residuals and gated cells")
-    others = trained_others(config, bench, task, informed)
     bench.tell("the adding problem")
     sums = trained_adding(config, bench)
+    bench.tell("bent residuals and gated cells")
+    others = trained_others(config, bench, task, informed)
     kinds = _kinds(table, others)
     evidence = {
         **_spectral(config, spectra, blocks, gradients),
@@ -145,13 +145,15 @@ def _radii(table: xr.Dataset) -> dict[str, Any]:
 
 def _angles(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, Any]:
     row = 2 * math.pi / task.side
-    gains, stands_out = {}, {}
+    fall, stands_out = {}, {}
+    common = _of(table, "angle, permuted").value.values
     for where in ("sequential", "permuted"):
         rows = _of(table, f"angle, {where}")
+        rows = rows.isel(case=np.isin(rows.value.values, common[common > 0]))
         final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
         at = int(np.abs(angles - row).argmin())
-        rest = [i for i in range(len(angles)) if i != at and angles[i] > 0]
-        gains[where] = float((final[at] - final[rest].mean(0)).mean())
+        rest = [i for i in range(len(angles)) if i != at]
+        fall[where] = float(np.ptp(final.mean(1)))
         stands_out[where] = all(beats(final[at], final[i]) for i in rest)
     rows = _of(table, "angle, sequential")
     final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
@@ -171,8 +173,8 @@ def _angles(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, Any]:
             "best_beats_row": beats(final[best], final[at]),
         },
         "001.4-permuted": {
-            "gain_sequential": gains["sequential"],
-            "gain_permuted": gains["permuted"],
+            "fall_sequential": fall["sequential"],
+            "fall_permuted": fall["permuted"],
             "row_beats_others": stands_out["permuted"],
         },
     }

@@ -85,10 +85,9 @@ def trained_table(
 def trained_others(
     config: Config, bench: Bench, task: Pixels, informed: Any
 ) -> xr.Dataset:
-    """Bent residuals, other activations, gated cells: one program each."""
+    """Bent residuals and gated cells: one program each."""
     data = pixel_data(config, task, informed)
     plain = [f"bent residual: {bend}" for bend in config.bent]
-    plain += [f"activation: {bend}" for bend in config.bent if bend != "tanh"]
     shared = {"rate": config.rates, "seed": range(config.seeds)}
     lanes = len(config.rates) * config.seeds
     bent = sweep(
