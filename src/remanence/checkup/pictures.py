@@ -166,13 +166,13 @@ def _windows(found: Checkup) -> Figure | None:
 
 
 def _eigenvalues(found: Checkup) -> Figure:
-    values = found.eigenvalues
+    real, imaginary = np.real(found.eigenvalues), np.imag(found.eigenvalues)
 
     def draw():
         figure, axes = _axes()
         angle = np.linspace(0, 2 * np.pi, 200)
         axes.plot(np.cos(angle), np.sin(angle), color="C7", lw=1)
-        axes.plot(values.real, values.imag, "o", ms=3, alpha=0.7)
+        axes.plot(real, imaginary, "o", ms=3, alpha=0.7)
         axes.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
         return figure
 
@@ -181,9 +181,7 @@ def _eigenvalues(found: Checkup) -> Figure:
         "Eigenvalues of the Jacobian",
         "At the mean state and the mean input; inside the circle a direction fades there.",
         draw,
-        xr.Dataset(
-            {"real": ("index", values.real), "imaginary": ("index", values.imag)}
-        ),
+        xr.Dataset({"real": ("index", real), "imaginary": ("index", imaginary)}),
     )
 
 

@@ -195,13 +195,15 @@ def growth_along(
         raise ValueError(f"the warm-up must be shorter than {time} steps, got {warmup}")
     size = ravel_pytree(h0)[0].size
     Q = start_frame(h0, k or size, key=jr.key(0) if key is None else key)
-    how = {"adaptive": interval is None}
+    adaptive = interval is None
     m = 1 if interval is None else interval
     if warmup:
         h0, Q, _, _, _, m = segment(
-            cell, h0, Q, xs, start=0, stop=warmup, interval=m, **how
+            cell, h0, Q, xs, start=0, stop=warmup, interval=m, adaptive=adaptive
         )
-    late = segment(cell, h0, Q, xs, start=warmup, stop=time, interval=m, **how)
+    late = segment(
+        cell, h0, Q, xs, start=warmup, stop=time, interval=m, adaptive=adaptive
+    )
     mean = late.growth / (time - warmup)
     order = jnp.argsort(-mean)
     return mean[order], late.rounding[order] / (time - warmup)
