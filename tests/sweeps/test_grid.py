@@ -18,11 +18,7 @@ def test_every_lane_is_computed_once(sizes, chunk, choice):
     axes = {f"axis{i}": range(size) for i, size in enumerate(sizes)}
     static = [name for i, name in enumerate(axes) if choice >> i & 1]
     whole = grid(axes, static=static, chunk=chunk, seed=0)
-    seen = [
-        lane
-        for part in whole.parts
-        for lane in whole.lanes_of(part.program)[part.start : part.stop]
-    ]
+    seen = [lane for part in whole.parts for lane in whole.lanes(part)]
     assert sorted(seen) == list(range(whole.total))
     assert [part.index for part in whole.parts] == list(range(len(whole.parts)))
     assert 1 <= whole.width <= chunk
@@ -40,6 +36,17 @@ def test_points_and_static_points_follow_the_axes():
     assert first["b"].tolist() == [0.5, 1.5, 2.5] and first["b"].dtype == np.float32
     with jax.enable_x64(True):
         assert whole.points(whole.parts[0])[0]["b"].dtype == np.float64
+
+
+def test_a_million_lanes_are_cut_without_holding_them():
+    axes = {"a": range(100), "word": ["x", "y"], "seed": range(5_000)}
+    whole = grid(axes, static=["word"], chunk=64, seed=0)
+    assert whole.total == 1_000_000
+    last = whole.parts[-1]
+    points, keys = whole.points(last)
+    assert whole.lanes(last)[-1] == 999_999
+    assert (points["a"][-1], points["seed"][-1]) == (99, 4_999)
+    assert keys.shape == (whole.width,)
 
 
 def test_chunks_are_evened_out_and_the_last_repeats_its_last_lane():

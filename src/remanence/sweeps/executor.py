@@ -57,7 +57,7 @@ class Program:
 
         self.work, self.number = work, number
         self.lock, self.compiled = threading.Lock(), None
-        first = next(part for part in work.grid.parts if part.program == number)
+        first = work.grid.cut(number)[0]
         # Traced here, in the caller's thread, whose scopes (precision, promotion) hold.
         with jax.enable_x64(work.x64):
             jitted: Any = eqx.filter_jit(lanes)

@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Key, Shaped
+from jaxtyping import Array, Int, Key, Shaped
 
 
 Value = bool | int | float | str
@@ -71,39 +71,49 @@ class Grid:
         return math.ceil(self.per_program / math.ceil(self.per_program / self.chunk))
 
     @property
+    def programs(self) -> int:
+        """How many programs there are: one for each static point."""
+        return self.total // self.per_program
+
+    @property
     def parts(self) -> list[Part]:
         """Every chunk of every program."""
-        starts = range(0, self.per_program, self.width)
+        return [part for program in range(self.programs) for part in self.cut(program)]
+
+    def cut(self, program: int) -> list[Part]:
+        """The chunks of one program."""
+        width, lanes = self.width, self.per_program
+        starts = range(0, lanes, width)
         return [
             Part(
                 program * len(starts) + number,
                 program,
                 start,
-                min(start + self.width, self.per_program),
+                min(start + width, lanes),
             )
-            for program in range(self.total // self.per_program)
             for number, start in enumerate(starts)
         ]
 
-    def lanes_of(self, program: int) -> np.ndarray:
-        """The lanes of a program as positions in the whole grid."""
-        names = list(self.axes)
-        free = [i for i, name in enumerate(names) if name not in self.static]
-        fixed = [names.index(name) for name in self.static]
-        lanes = np.arange(self.total).reshape(self.shape).transpose(*fixed, *free)
-        return lanes.reshape(-1, self.per_program)[program]
+    def lanes(self, part: Part) -> Int[np.ndarray, " lanes"]:
+        """The lanes of a chunk as positions in the whole grid, padding left out."""
+        sizes = dict(zip(self.axes, self.shape, strict=True))
+        fixed = {name: sizes.pop(name) for name in self.static}
+        at = _places(np.arange(part.start, part.stop), sizes)
+        at |= _places(np.asarray([part.program]), fixed)
+        places = np.broadcast_arrays(*(at[name] for name in self.axes))
+        return np.ravel_multi_index(places, self.shape)
 
     def static_point(self, program: int) -> dict[str, Value]:
         """The Python values that a program is compiled for."""
-        position = np.unravel_index(self.lanes_of(program)[0], self.shape)
-        at = dict(zip(self.axes, position, strict=True))
-        return {name: self.axes[name][at[name]] for name in self.static}
+        sizes = {name: len(self.axes[name]) for name in self.static}
+        at = _places(np.asarray([program]), sizes)
+        return {name: self.axes[name][int(at[name][0])] for name in self.static}
 
     def points(
         self, part: Part
     ) -> tuple[dict[str, Shaped[np.ndarray, " lanes"]], Key[Array, " lanes"]]:
         """The traced values of a chunk's lanes, padded to full width, and their keys."""
-        lanes = self.lanes_of(part.program)[part.start : part.stop]
+        lanes = self.lanes(part)
         lanes = np.pad(lanes, (0, self.width - lanes.size), mode="edge")
         position = np.unravel_index(lanes, self.shape)
         values = {
@@ -142,6 +152,14 @@ def grid(
         _check_axis(name, values, name in wanted)
     # In the order of the axes, so that the order in which they were named is no plan.
     return Grid(plain, tuple(name for name in plain if name in wanted), chunk, seed)
+
+
+def _places(numbers: np.ndarray, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+    """Each number as a position along named axes of these sizes."""
+    if not sizes:
+        return {}
+    places = np.unravel_index(numbers, tuple(sizes.values()))
+    return dict(zip(sizes, places, strict=True))
 
 
 def _check_axis(name: str, values: tuple[Any, ...], static: bool) -> None:

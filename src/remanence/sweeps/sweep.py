@@ -164,7 +164,7 @@ def _assembled(
             raise ValueError(
                 f"{part.name} was damaged while the sweep ran; run it again"
             )
-        lanes = grid.lanes_of(part.program)[part.start : part.stop]
+        lanes = grid.lanes(part)
         for name, array in arrays.items():
             whole[name] = _placed(whole.get(name), lanes, array, name, grid.total)
     variables = {}
