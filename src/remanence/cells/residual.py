@@ -73,14 +73,18 @@ class Residual(AbstractCell):
 
     def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
         value, slope = value_and_slope(self.activation, self.drive(h, x))
+        gain = (self.coupling * slope)[:, None]
+        if not callable(self.R) and jnp.ndim(self.R) == 2 and Q.shape[1] > 1:
+            # For a wide frame one product with the whole Jacobian beats two.
+            following = self.carried(h) + self.coupling * value
+            return following, (self.R + gain * self.W_h) @ Q
         if callable(self.R):
             carried, linear = jax.linearize(self.R, h)
             RQ = jax.vmap(linear, in_axes=1, out_axes=1)(Q)
         else:
             carried = self.carried(h)
             RQ = self.R * Q if jnp.ndim(self.R) == 0 else self.R @ Q
-        following = carried + self.coupling * value
-        return following, RQ + (self.coupling * slope)[:, None] * (self.W_h @ Q)
+        return carried + self.coupling * value, RQ + gain * (self.W_h @ Q)
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
