@@ -4,7 +4,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from remanence.measure.walls import needed_scale, wall_probability
+from remanence.measure.walls import needed_scale, success_probability, wall_probability
 from remanence.tasks.language_pairs import circulant_pairs
 from remanence.train.race import race_reduction, race_simulation
 from remanence.train.toy import toy_flow, toy_start
@@ -94,3 +94,14 @@ def test_race_is_what_the_network_does():
         (race.b3, network.b3),
     ):
         np.testing.assert_allclose(seen, theory, atol=1e-4)
+
+
+def test_components_agree_by_luck_of_signs():
+    islands = np.kron(np.eye(2), np.ones((3, 3)))
+    assert success_probability(islands, log10_scale=-6.0, key=jr.key(0)) == 0.5
+    start = toy_start(6, log10_scale=-6.0, draws=60, key=jr.key(5))
+    fit = toy_flow(start, islands, log10_scale=-6.0, attempts=1_000)
+    share = float((fit.test_loss < 1e-3).mean())
+    assert fit.converged.all() and 0.3 < share < 0.7
+    # Right or wrong, nothing between: the floor of one half is an average.
+    assert np.allclose(np.sort(np.unique(fit.test_loss.round(2))), [0.0, 2.0])

@@ -53,4 +53,8 @@ from .truncation import (
     TruncationError as TruncationError,
 )
 from .truncation_gradient import gradient_bound as gradient_bound
-from .walls import needed_scale as needed_scale, wall_probability as wall_probability
+from .walls import (
+    needed_scale as needed_scale,
+    success_probability as success_probability,
+    wall_probability as wall_probability,
+)

@@ -54,9 +54,10 @@ def translation(
     )
     L, _, H = P.shape
     # The product's singular values from its thin factors: LD×LD is never formed.
-    left = np.linalg.qr(P.reshape(L * D, H), mode="r") @ np.asarray(net.W_h, float)
-    right_factor = np.linalg.qr(Q.transpose(0, 2, 1).reshape(L * D, H), mode="r")
-    energy = np.linalg.svd(left @ right_factor.T, compute_uv=False) ** 2
+    said = np.asarray(np.linalg.qr(P.reshape(L * D, H), mode="r"))
+    left = said @ np.asarray(net.W_h, float)
+    heard = np.asarray(np.linalg.qr(Q.transpose(0, 2, 1).reshape(L * D, H), mode="r"))
+    energy = np.linalg.svd(left @ heard.T, compute_uv=False) ** 2
     return Translation(
         mean(errors, T),
         mean(errors, untaught),

@@ -2,8 +2,8 @@ r"""Sign walls foretold from $T$ alone.
 
 While the weights are small $\dot u = Tv$, $\dot v = T^\top u$: the top mode outgrows
 the others, and a coordinate that still has the wrong sign when the top mode
-saturates is on the wrong side of a wall. The linear phase is solved by the SVD of
-$T$, so this needs no training.
+saturates is pulled over by its neighbours or stays behind a wall. The linear phase
+is solved by the SVD of $T$ and the pulling by a majority rule: no training.
 """
 
 import math
@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float
 
 from .._precision import double
 from .._types import Key
+from .connectivity import components
 
 
 def _after_linear_phase(
@@ -39,18 +40,65 @@ def _after_linear_phase(
     return sign * (up + down) @ U.T, sign * (up - down) @ Vt
 
 
+def _relaxed(
+    u: Float[np.ndarray, "draws n"],
+    v: Float[np.ndarray, "draws n"],
+    T: Float[np.ndarray, "n n"],
+) -> tuple[Float[np.ndarray, "draws n"], Float[np.ndarray, "draws n"]]:
+    """Each coordinate pulled by its neighbours until nothing changes sign.
+
+    A lone wrong sign among right ones is pulled over; two pieces of opposite sign
+    hold each other at zero. Sizes are cut off at 1, where the true flow saturates.
+    """
+    for _ in range(4 * T.shape[0]):
+        u, v = np.clip(u + v @ T.T, -1, 1), np.clip(v + u @ T, -1, 1)
+    return u, v
+
+
 def wall_probability(
     T: Float[np.ndarray, "n n"], *, log10_scale: float, draws: int = 2_000, key: Key
 ) -> float:
     r"""The chance that a two-factor toy started at σ meets a sign wall.
 
-    A Monte Carlo over the *starts* of the exact linear phase, not over trainings.
-    0 for positive starts; tends to 0 with σ for a connected T, as
-    $\sigma^{1-\sigma_2/\sigma_1}$ does.
+    A Monte Carlo over the *starts* of the exact linear phase, not over trainings,
+    followed by a majority rule for the signs. Tends to 0 with σ for a connected T,
+    as $\sigma^{1-\sigma_2/\sigma_1}$ does.
     """
     u, v = _after_linear_phase(T, log10_scale, draws, key)
-    wrong: Bool[np.ndarray, " draws"] = (u <= 0).any(1) | (v <= 0).any(1)
+    size = np.abs(np.concatenate([u, v], axis=1)).mean(axis=1, keepdims=True)
+    u, v = _relaxed(u / size, v / size, T)
+    rows, columns = T.any(axis=1), T.any(axis=0)
+    wrong: Bool[np.ndarray, " draws"] = (u[:, rows] <= 0).any(1) | (
+        v[:, columns] <= 0
+    ).any(1)
     return float(wrong.mean())
+
+
+def success_probability(
+    T: Float[np.ndarray, "n n"], *, log10_scale: float, draws: int = 2_000, key: Key
+) -> float:
+    """The chance that a two-factor toy taught `T` from σ gets every pair right.
+
+    No component may meet a wall; and since nothing ties the signs of components to
+    each other, each further one is right half the time, by luck.
+    """
+    count, out, into = components(T)
+    chance = 0.5 ** (count - 1)
+    for piece, piece_key in enumerate(jr.split(key, count)):
+        rows, columns = out == piece, into == piece
+        n = max(int(rows.sum()), int(columns.sum()))
+        if n < 2:
+            continue
+        # Padded to a square: an empty line has no drive and no say.
+        inside = T[np.ix_(rows, columns)]
+        if inside.shape[0] != inside.shape[1]:
+            inside = np.pad(
+                inside, ((0, n - inside.shape[0]), (0, n - inside.shape[1]))
+            )
+        chance *= 1.0 - wall_probability(
+            inside, log10_scale=log10_scale, draws=draws, key=piece_key
+        )
+    return chance
 
 
 def needed_scale(

@@ -70,7 +70,8 @@ class GatedLinear(eqx.Module):
     @property
     def sizes(self) -> tuple[int, int, int]:
         """L languages, D words, H units."""
-        return self.W_o.shape
+        L, D, H = self.W_o.shape
+        return L, D, H
 
     def __call__(
         self, x: Float[Array, " words"], *, source: int, target: int
@@ -89,7 +90,10 @@ class GatedLinear(eqx.Module):
 
     def conserved(
         self,
-    ) -> tuple[Float[Array, "units units"], Float[Array, "units units"]]:
+    ) -> tuple[
+        Float[Array | np.ndarray, "units units"],
+        Float[Array | np.ndarray, "units units"],
+    ]:
         r"""What gradient flow keeps: $W_o^\top W_o - W_h W_h^\top$ and
         $W_h^\top W_h - W_i W_i^\top$."""
         return (

@@ -29,13 +29,13 @@ class Walking(NamedTuple):
 
     weights: Packed
     steepest: Packed
-    curvature: Float[Array, "*lanes"]
-    step: Float[Array, "*lanes"]
-    loss: Float[Array, "*lanes"]
-    time: Float[Array, "*lanes"]
-    steps: Int[Array, "*lanes"]
-    effort: Int[Array, "*lanes"]
-    T: Float[Array, "*lanes outputs inputs"]
+    curvature: Float[Array | np.ndarray, "*lanes"]
+    step: Float[Array | np.ndarray, "*lanes"]
+    loss: Float[Array | np.ndarray, "*lanes"]
+    time: Float[Array | np.ndarray, "*lanes"]
+    steps: Int[Array | np.ndarray, "*lanes"]
+    effort: Int[Array | np.ndarray, "*lanes"]
+    T: Float[Array | np.ndarray, "*lanes outputs inputs"]
 
 
 def _norm(tree: Packed) -> Float[Array, ""]:

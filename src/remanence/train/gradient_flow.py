@@ -29,14 +29,14 @@ class Flowing(NamedTuple):
     """One lane, and where it stood one chunk ago (the event is searched from there)."""
 
     weights: Packed
-    time: Float[Array, "*lanes"]
-    step: Float[Array, "*lanes"]
-    loss: Float[Array, "*lanes"]
-    attempts: Int[Array, "*lanes"]
+    time: Float[Array | np.ndarray, "*lanes"]
+    step: Float[Array | np.ndarray, "*lanes"]
+    loss: Float[Array | np.ndarray, "*lanes"]
+    attempts: Int[Array | np.ndarray, "*lanes"]
     before: Packed
-    time_before: Float[Array, "*lanes"]
-    T: Float[Array, "*lanes outputs inputs"]
-    atol: Float[Array, "*lanes"]
+    time_before: Float[Array | np.ndarray, "*lanes"]
+    T: Float[Array | np.ndarray, "*lanes outputs inputs"]
+    atol: Float[Array | np.ndarray, "*lanes"]
 
 
 def _loss(w: Packed, T: Float[Array, "outputs inputs"], mask: Mask):
@@ -81,7 +81,7 @@ def _programs(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
         flow = solve(lane.weights, lane, lane.time, None)
         w = jax.tree.map(lambda a: a[-1], flow.ys)
         taken = flow.stats["num_accepted_steps"]
-        time = flow.ts[-1]
+        time = jnp.asarray(flow.ts)[-1]
         mean = (time - lane.time) / jnp.maximum(taken, 1)
         return Flowing(
             w,
@@ -99,7 +99,9 @@ def _programs(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
         event = diffrax.Event(above, optx.Newton(rtol=1e-6, atol=1e-6 * stop))
         flow = solve(lane.before, lane, lane.time_before, event)
         w = jax.tree.map(lambda a: a[-1], flow.ys)
-        return lane._replace(weights=w, time=flow.ts[-1], loss=_loss(w, lane.T, mask))
+        return lane._replace(
+            weights=w, time=jnp.asarray(flow.ts)[-1], loss=_loss(w, lane.T, mask)
+        )
 
     return jax.jit(jax.vmap(chunk)), jax.jit(landing)
 

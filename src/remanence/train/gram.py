@@ -16,6 +16,7 @@ languages, units) for the diagonal mask: the order in which every product is pla
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ..nets.gated_linear import GatedLinear
@@ -25,9 +26,9 @@ from ..tasks.language_pairs import Mask
 class Packed(NamedTuple):
     """The three factors in the order that suits the mask: W_o, W_h, W_iᵀ."""
 
-    P: Float[Array, "*lanes outer inner units"]
-    W: Float[Array, "*lanes units units"]
-    Q: Float[Array, "*lanes outer inner units"]
+    P: Float[Array | np.ndarray, "*lanes outer inner units"]
+    W: Float[Array | np.ndarray, "*lanes units units"]
+    Q: Float[Array | np.ndarray, "*lanes outer inner units"]
 
 
 def packed(net: GatedLinear, mask: Mask) -> Packed:

@@ -26,9 +26,9 @@ class Coasting(NamedTuple):
 
     weights: Packed
     momenta: Packed
-    T: Float[Array, "*lanes outputs inputs"]
-    steps: Int[Array, "*lanes"]
-    loss: Float[Array, "*lanes"]
+    T: Float[Array | np.ndarray, "*lanes outputs inputs"]
+    steps: Int[Array | np.ndarray, "*lanes"]
+    loss: Float[Array | np.ndarray, "*lanes"]
 
 
 @functools.lru_cache(maxsize=32)

@@ -30,11 +30,11 @@ Factors = Literal[2, 3]
 class LogScale(NamedTuple):
     """A direction of norm 1, the log of its length, and the time so far."""
 
-    u: Float[Array, "*draws n"]
-    v: Float[Array, "*draws n"]
-    s: Float[Array, "*draws"]
-    log_size: Float[Array, "*draws"]
-    clock: Float[Array, "*draws"]
+    u: Float[Array | np.ndarray, "*draws n"]
+    v: Float[Array | np.ndarray, "*draws n"]
+    s: Float[Array | np.ndarray, "*draws"]
+    log_size: Float[Array | np.ndarray, "*draws"]
+    clock: Float[Array | np.ndarray, "*draws"]
 
 
 class ToyFit(eqx.Module):

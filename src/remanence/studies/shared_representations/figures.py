@@ -52,11 +52,15 @@ def _figure_one(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
                     ax.semilogy(
                         part.fraction, y, f"C{i}-", lw=0.8, alpha=0.6, label=label
                     )
+                    done = part.ending.values == 0
                     joined = part.connected.values == 1
-                    ax.plot(part.fraction[joined], y[joined], f"C{i}o", ms=4.5)
-                    ax.plot(
-                        part.fraction[~joined], y[~joined], f"C{i}o", ms=4.5, mfc="none"
-                    )
+                    for where, style in (
+                        (done & joined, {"marker": "o"}),
+                        (done & ~joined, {"marker": "o", "mfc": "none"}),
+                        (~done, {"marker": "x"}),
+                    ):
+                        x = part.fraction.values[where]
+                        ax.plot(x, y[where], color=f"C{i}", ls="", ms=4.5, **style)
             ax.set(
                 title=name,
                 xlabel="fraction of pairs taught",
@@ -68,7 +72,7 @@ def _figure_one(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
     return Figure(
         "figure-1",
         "Figure 1, both masks",
-        "Test loss on untaught pairs against the fraction taught. Filled points: the graph of taught pairs is connected; open: it is not. One line a seed.",
+        "Test loss on untaught pairs against the fraction taught. Filled points: the graph of taught pairs is connected; open: it is not; crosses: runs that did not reach the training loss. One line a seed.",
         draw,
         xr.concat([diagonal, full], "cell").assign(
             mask=(
@@ -259,7 +263,7 @@ def _random(drawn: xr.Dataset) -> Figure:
             p, drawn.document_edge, color="C7", ls=":", label="2√(p(1−p)), as printed"
         )
         ax.set(xlabel="density p", ylabel="singular value")
-        ax.legend(fontsize=8)
+        ax.legend(fontsize=7, ncols=2, loc="center")
         return figure
 
     return Figure(

@@ -31,7 +31,7 @@ def square(config: Config, bench: Bench) -> xr.Dataset:
             _fractions(config.graphs // len(config.graph_scales))
         )
     ]
-    return table("graphs, H = D", cells, bench, stop=1e-6, limit=60_000, width=16)
+    return table("graphs, H = D", cells, bench, stop=1e-6, limit=15_000, width=16)
 
 
 def wide(config: Config, bench: Bench) -> xr.Dataset:
@@ -50,7 +50,7 @@ def wide(config: Config, bench: Bench) -> xr.Dataset:
         for scale in config.wide_scales
         for i, fraction in enumerate(_fractions(config.wide_graphs))
     ]
-    return table("graphs, H > D", cells, bench, stop=1e-6, limit=60_000, width=16)
+    return table("graphs, H > D", cells, bench, stop=1e-6, limit=15_000, width=16)
 
 
 def halves(values: np.ndarray) -> tuple[float, float]:

@@ -63,7 +63,8 @@ def _graphs(config: Config, data: dict[str, Any]) -> dict[str, Any]:
     mean, stderr = halves(apart.across.values)
     # In Frobenius norm a block's error is at most its path length times the worst
     # taught block's, to first order; losses are squares of these.
-    worst = 2 * joined.words * joined.train_loss * 100.0
+    pairs = np.floor(joined.fraction * config.languages**2)
+    worst = 2 * joined.words * joined.train_loss * pairs
     bound = (joined.longest_path**2) * worst / (2 * joined.words)
     over = joined.test_loss / bound
     wide_done = data["wide"].where(data["wide"].ending == 0, drop=True)
