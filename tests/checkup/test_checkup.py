@@ -16,7 +16,7 @@ from remanence.checkup.compare import compared
 from remanence.checkup.export import write_truncated
 from remanence.checkup.gate import unmet
 from remanence.checkup.heard import from_npy, from_text, noise
-from remanence.checkup.page import checkup_page
+from remanence.checkup.pictures import pictures
 from remanence.nets import Recurrent, truncate
 
 
@@ -75,7 +75,6 @@ def test_two_side_by_side(found):
     rows = compared((found, found))
     assert rows[0] == ["figure", found.name, found.name, "change"]
     assert all(row[-1] in ("same", "") for row in rows[1:])
-    assert "Side by side" in checkup_page((found, found))
 
 
 def test_a_dead_network_is_told_in_words():
@@ -84,7 +83,8 @@ def test_a_dead_network_is_told_in_words():
     )
     assert "remembers nothing" in dead.verdict
     assert "nan" not in dead.json.lower() and "NaN" not in dead.summary
-    assert "<figure" in checkup_page((dead,))
+    names = [figure.name for figure in pictures(dead)]
+    assert "eigenvalues" in names and "spectrum" not in names
 
 
 def test_an_unstable_network_is_told_in_words():
@@ -92,6 +92,19 @@ def test_an_unstable_network_is_told_in_words():
     found = rm.checkup(grow, np.ones((80, 2)), quick=True)
     assert "the largest exponent is positive" in found.verdict
     assert "no window" in found.verdict and "no proof" in found.verdict
+
+
+def test_refusals(net):
+    with pytest.raises(ValueError, match="at least 20 steps, got 5"):
+        rm.checkup(net, np.ones((5, 2)))
+    with pytest.raises(ValueError, match="hears 2 numbers a step, the inputs have 3"):
+        rm.checkup(net, np.ones((50, 3)))
+    broken = Linear(jnp.array([[jnp.nan]]), jnp.ones((1, 1)))
+    with pytest.raises(ValueError, match="W_h hold NaN or infinite numbers"):
+        rm.checkup(broken, np.ones((50, 1)))
+    wild = Elman(9 * jnp.eye(1), jnp.ones((1, 1)), activation=jnp.square)
+    with pytest.raises(ValueError, match="range of floats"):
+        rm.checkup(wild, np.ones((50, 1)), quick=True)
 
 
 def test_inputs_from_files(tmp_path, key):

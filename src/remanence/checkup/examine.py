@@ -18,6 +18,7 @@ from .record import Checkup
 
 
 LARGE = 400  # state dimension above which fixed points cost minutes
+LEAST = 20  # steps below which nothing can be said
 FEW = 8  # exponents of a quick look
 
 
@@ -52,6 +53,8 @@ def checkup(
     xs = np.asarray(inputs)
     with double():
         drive = driven(net, xs)
+    if drive.time < LEAST:
+        raise ValueError(f"a checkup needs at least {LEAST} steps, got {drive.time}")
     size = dimension(net.cell)
     k = (min(FEW, size) if quick else size) if k is None else min(k, size)
     tell(f"Lyapunov exponents: {k} of {size} over {drive.time} steps")
@@ -71,6 +74,11 @@ def checkup(
         cell, one = drive.cell, drive.xs[0]
         states = unroll(cell, cell.initial_state(), one)
         orbit = np.asarray(jax.vmap(lambda h: ravel_pytree(h)[0])(states))
+        if not np.isfinite(orbit).all():
+            raise ValueError(
+                "the state leaves the range of floats on these inputs: the network is "
+                "unstable, and there is nothing else to measure"
+            )
         mean_x = np.asarray(one).mean(axis=0)
         middle = jnp.asarray(orbit[len(orbit) // 5 :].mean(axis=0))
         unravel = ravel_pytree(cell.initial_state())[1]

@@ -1,17 +1,20 @@
 """The checkup as one HTML page that opens from disk: verdict, horizons, pictures."""
 
 import base64
+import io
 from collections.abc import Sequence
+from typing import Any
 
 from ..measure.horizon import shown
-from ..report.figures import drawn
+from ..report import Figure
 from ..report.html import escape, page
+from ..report.style import style, Theme
 from .compare import compared
 from .pictures import pictures
 from .record import Checkup
 
 
-HEAVY = 300_000  # bytes above which a picture goes in as PNG
+HEAVY = 150_000  # bytes above which a picture goes in as PNG
 
 
 def checkup_page(found: Sequence[Checkup]) -> str:
@@ -78,23 +81,35 @@ def _horizons(found: Checkup) -> str:
 def _pictures(found: Checkup) -> str:
     blocks = []
     for figure in pictures(found):
-        picture = drawn(figure)
-        sources = {}
-        for theme in ("light", "dark"):
-            kind, content = "svg+xml", picture.svg[theme]
-            if len(content) > HEAVY:
-                kind, content = "png", picture.png[theme]
-            sources[theme] = (
-                f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
-            )
+        light, dark = (_still(figure, theme) for theme in ("light", "dark"))
         blocks.append(
             f'<figure id="figure-{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
             '<picture class="still"><source media="screen and (prefers-color-scheme: dark)" '
-            f'srcset="{sources["dark"]}"><img src="{sources["light"]}" '
-            f'alt="{escape(figure.title)}"></picture>'
+            f'srcset="{dark}"><img src="{light}" alt="{escape(figure.title)}"></picture>'
             f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
         )
     return f"<h2>Pictures</h2>{''.join(blocks)}"
+
+
+def _still(figure: Figure, theme: Theme) -> str:
+    """A picture as a data address: SVG, or PNG where that would be heavy."""
+    import matplotlib.pyplot as plt
+
+    with style(theme):
+        canvas = figure.draw()
+        try:
+            kind, content = "svg+xml", _saved(canvas, "svg")
+            if len(content) > HEAVY:
+                kind, content = "png", _saved(canvas, "png")
+        finally:
+            plt.close(canvas)
+    return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def _saved(canvas: Any, format: str) -> bytes:
+    buffer = io.BytesIO()
+    canvas.savefig(buffer, format=format)
+    return buffer.getvalue()
 
 
 def _figures(found: Checkup) -> str:

@@ -35,7 +35,8 @@ class Forgetting:
         """The smallest window from which no output seen is off by more than `error`."""
         if not error > 0:
             raise ValueError(f"error must be positive, got {error}")
-        above = self.outputs.max(axis=0) > error
+        # Written so that a gap that is not a number is no success.
+        above = ~(self.outputs.max(axis=0) <= error)
         if above[-1]:
             return float("inf")
         last = len(above) - 1 - int(np.argmax(above[::-1]))
