@@ -63,6 +63,7 @@ def race_simulation(
     start: float,
     time: Float[np.ndarray, " time"],
     seed: int | None = None,
+    rtol: float = 1e-7,
 ) -> Race:
     """The whole routing network under gradient flow, its modes read off.
 
@@ -104,7 +105,7 @@ def race_simulation(
         )
 
     y0 = np.concatenate([W1.ravel(), W2.ravel(), W3.ravel()])
-    flow = solve_ivp(field, (0, time[-1]), y0, t_eval=time, rtol=1e-7, atol=1e-10)
+    flow = solve_ivp(field, (0, time[-1]), y0, t_eval=time, rtol=rtol, atol=1e-3 * rtol)
     b1, b2, b3 = [], [], []
     for y in flow.y.T:
         W1, W2, W3 = parts(y)

@@ -139,8 +139,10 @@ def table(
                 store.put(_name(cells[left[i]]), row)
                 rows[left[i]] = row
                 bar(len(cells) - len(left) + done + 1)
+    finished = [row for row in rows if row is not None]
     columns = {
-        name: ("cell", np.array([float(row[name]) for row in rows])) for name in rows[0]
+        name: ("cell", np.array([float(row[name]) for row in finished]))
+        for name in finished[0]
     }
     for field in ("fraction", "scale", "seed", "words", "units"):
         columns[field] = ("cell", np.array([getattr(c, field) for c in cells]))

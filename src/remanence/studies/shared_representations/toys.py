@@ -187,6 +187,7 @@ def race(config: Config) -> xr.Dataset:
             start=0.02,
             time=np.linspace(0.0, 8.0, 2),
             seed=seed,
+            rtol=1e-5,
         ).b2[-1]
         for seed in range(config.race_seeds)
     ]
