@@ -1,5 +1,6 @@
 """`remanence memorize`: a string written into the smallest network that repeats it."""
 
+import contextlib
 import json
 import math
 import pathlib
@@ -7,6 +8,10 @@ import sys
 from typing import Annotated, Any
 
 import typer
+
+
+LARGEST = 256
+"""Beyond this many units a construction is left out of the frontier."""
 
 
 def memorize(
@@ -62,10 +67,9 @@ def memorize(
     if word is None:
         raise ValueError("a word is needed, or --check FILE")
     prepare_jax()
-    from ..construct import memorize as memorized
-    from ..construct import minimal_dimension
+    from ..construct import memorize as memorized, minimal_dimension
 
-    memory = memorized(word, method=method, end=end, start=start)  # pyright: ignore[reportArgumentType]
+    memory = memorized(word, method=method, end=end, start=start)
     least = minimal_dimension(word, end=end)
     report = _described(memory, word) | {
         "minimal_dimension": {
@@ -86,21 +90,21 @@ def memorize(
 
 
 def _frontier(word: str, end: bool, steps: int, seed: int, quiet: bool) -> list[Any]:
-    from ..studies.memorization.frontier import METHODS, point
     from ..construct import memorize as memorized
+    from ..studies.memorization.frontier import METHODS, point
     from ..train.bar import progress_bar
 
     found = []
-    with progress_bar("every construction", len(METHODS), quiet=quiet) as advance:
-        for name in METHODS:
-            try:
+    with progress_bar(
+        "every construction", total=len(METHODS), unit="networks", quiet=quiet
+    ) as reached:
+        for done, name in enumerate(METHODS, start=1):
+            # Not every word fits a polygon, and long ones are too large to run so long.
+            with contextlib.suppress(ValueError):
                 one = memorized(word, method=name, end=end)
-            except ValueError:
-                advance()
-                continue
-            if one.dimension <= 256:
-                found.append(point(one, steps=steps, directions=64, seed=seed))
-            advance()
+                if one.dimension <= LARGEST:
+                    found.append(point(one, steps=steps, directions=64, seed=seed))
+            reached(done)
     return sorted(found, key=lambda p: (p.dimension, -p.exponent))
 
 
@@ -166,13 +170,17 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
     verb = "verified from its file" if "file" in report else "written"
     units = "unit" if report["dimension"] == 1 else "units"
     out.print(
-        Text(f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}")
+        Text(
+            f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}"
+        )
     )
     out.print(Text(report["certificate"]["sentence"]))
     if "file" in report:
         return
     out.print(
-        Text(f"margin {report['margin']}, largest exponent {report['exponent']} nats/step")
+        Text(
+            f"margin {report['margin']}, largest exponent {report['exponent']} nats/step"
+        )
     )
     least = report["minimal_dimension"]
     out.print(
@@ -208,7 +216,9 @@ def _drawn(memory: Any, points: list[Any], word: str, path: pathlib.Path) -> Non
     from ..studies.memorization.figures import frontier_figure, walk_figure
 
     if path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise ValueError(f"a figure is .svg, .png or .pdf, got {path.suffix or path.name!r}")
+        raise ValueError(
+            f"a figure is .svg, .png or .pdf, got {path.suffix or path.name!r}"
+        )
     with style("light"):
         chosen = frontier_figure(Config(word=word), points) if points else None
         canvas = walk_figure(memory).draw()

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .harmonics import table
-from .structured import Turns
+from .structured import Cycle, Turns
 from .written import columns, Written
 
 
@@ -58,6 +58,8 @@ class Certificate:
 def exact(written: Written, labels: tuple[int, ...], *, unit: int = 1) -> Certificate:
     """One period in integers (of size 1/unit), and the largest number in it."""
     W_x = None if written.W_x is None else columns(written.W_x, written.inputs)
+    if isinstance(written.W_h, Cycle):
+        return _turned(written, labels)
     h, token, first = written.h_0, written.first, None
     leads, largest = [], 0
     dense = isinstance(written.W_h, np.ndarray)
@@ -89,11 +91,32 @@ def exact(written: Written, labels: tuple[int, ...], *, unit: int = 1) -> Certif
     return Certificate("exact arithmetic", lead, steps, evidence)
 
 
+def _turned(written: Written, labels: tuple[int, ...]) -> Certificate:
+    """A structured permutation of a one-hot state: each column is read once."""
+    h = _first_state(written)
+    seat = np.flatnonzero(h)
+    p, stride = written.W_h.size, written.W_h.stride
+    if len(seat) != 1 or h[seat[0]] != 1 or p != len(labels) or written.W_h.gain != 1:
+        raise ValueError("these weights do not turn one unit through all the others")
+    seats = (seat[0] + stride * np.arange(p)) % p
+    w, t = np.asarray(labels), np.arange(p)
+    if isinstance(written.W_y, np.ndarray):
+        y = written.W_y[:, seats] + written.b_y[:, None]
+        right = y[w, t].copy()
+        y[w, t] = np.iinfo(np.int64).min
+        lead = int((right - y.max(axis=0)).min()) if len(y) > 1 else 1
+    else:
+        lead = int((np.asarray(written.W_y.symbols)[seats] == w).all())
+    if math.gcd(stride, p) != 1 or lead <= 0:
+        raise ValueError("these weights do not say the word")
+    steps = dict.fromkeys(UNIT, FOREVER)
+    return Certificate("exact arithmetic", float(lead), steps, {"largest_integer": 1})
+
+
 def drift(
     written: Written, labels: tuple[int, ...], period: int, frequencies: tuple[int, ...]
 ) -> Certificate:
     """How long rotating planes stay within the leads of the readout."""
-    _begins(written, frequencies, period)
     chunk = max(1, (1 << 22) // max(written.dimension, 1))
     bounds = [
         _reach(written, labels, frequencies, np.arange(period)[i : i + chunk])
@@ -107,6 +130,7 @@ def drift(
         evidence[f"error_per_step_{name}"] = eta
         evidence[f"allowed_drift_{name}"] = allowed
         steps[name] = _steps(allowed, eta)
+    _begins(written, frequencies, period)
     return Certificate("margin against drift", lead, steps, evidence)
 
 

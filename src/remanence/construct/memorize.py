@@ -9,7 +9,6 @@ import dataclasses
 import math
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import get_args, Literal
 
 import numpy as np
 
@@ -24,12 +23,11 @@ from .permutation import permutation
 from .rational import rational
 from .rotation import rotation
 from .shift import shift
+from .structured import Cycle
 from .written import begun, Written
 
 
-Method = Literal[
-    "auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh"
-]
+METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh")
 COVERED = 1e6
 """The float32 steps that `auto` wants proved."""
 
@@ -90,7 +88,7 @@ class Memory:
 def memorize(
     word: str | Sequence[Hashable],
     *,
-    method: Method = "auto",
+    method: str = "auto",
     alphabet: str | Sequence[Hashable] | None = None,
     end: bool = False,
     start: bool = False,
@@ -109,10 +107,8 @@ def memorize(
     >>> memory.generate(22)
     'abracadabraabracadabra'
     """
-    if method not in get_args(Method):
-        raise ValueError(
-            f"method must be one of {', '.join(get_args(Method))}, got {method!r}"
-        )
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     w = spelled_word(word, alphabet=alphabet, end=end)
     if method == "auto":
         memory = _best(w, gain, time_limit)
@@ -229,10 +225,11 @@ def margin(written: Written, w: Word) -> float:
     """The distance from the orbit to the nearest state that is read wrongly."""
     h, closest = written.h_0, math.inf
     W, b = written.W_y, written.b_y
-    if not isinstance(W, np.ndarray):
-        # One-hot columns: the lead over the distance that two rows can be apart.
+    if isinstance(written.W_h, Cycle) or not isinstance(W, np.ndarray):
+        # One-hot columns: the lead over the largest distance of two rows.
         counts = np.sort(np.bincount(w.indices))[-2:]
-        return float(1 / math.sqrt(counts.sum()))
+        lead = 2 * abs(float(h[0])) if written.activation == "tanh" else 1.0
+        return lead / math.sqrt(counts.sum())
     if len(b) == 1:
         return math.inf
     apart = np.sqrt(

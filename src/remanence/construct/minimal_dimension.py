@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Hashable, Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -84,7 +83,7 @@ class MinimalDimension:
 def minimal_dimension(
     word: str | Sequence[Hashable],
     *,
-    field: Literal["real", "rational"] = "real",
+    field: str = "real",
     end: bool = False,
     stability: float | None = None,
     time_limit: float = 10.0,

@@ -14,7 +14,7 @@ from .._types import Frame, Input, Vector
 from ..cells import AbstractCell
 
 
-DENSE = 1 << 22
+DENSE = 1 << 18
 """The largest number of entries that is written out as a matrix."""
 
 

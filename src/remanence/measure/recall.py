@@ -140,7 +140,7 @@ def _tolerance(
         return fine.all()
 
     def bisected(direction: Array, phase: Array) -> Array:
-        def halve(_: int, ends: tuple[Array, Array]):
+        def halve(_: Any, ends: tuple[Array, Array]):
             low, high = ends
             middle = (low + high) / 2
             ok = right(direction, phase, middle)

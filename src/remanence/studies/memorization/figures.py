@@ -76,7 +76,7 @@ def polygon(ax, memory: Memory) -> None:
     logits = W @ np.stack([x.ravel(), y.ravel()]) + b[:, None]
     used = list(memory.word.used)
     region = logits[used].argmax(axis=0).reshape(x.shape)
-    shades = ListedColormap([f"C{i % 10}" for i in range(len(used))])
+    shades = ListedColormap([f"C{i % 7}" for i in range(len(used))])
     ax.imshow(
         region,
         origin="lower",
@@ -91,7 +91,7 @@ def polygon(ax, memory: Memory) -> None:
     ring = np.vstack([orbit, orbit[:1]])
     ax.plot(ring[:, 0], ring[:, 1], color="C7", lw=0.8)
     for t, (h, k) in enumerate(zip(orbit, memory.word.indices, strict=True)):
-        ax.plot(*h, "o", ms=7, color=f"C{used.index(k) % 10}")
+        ax.plot(*h, "o", ms=7, color=f"C{used.index(k) % 7}")
         symbol = memory.word.alphabet[k]
         ax.annotate(
             f"{'␣' if symbol == ' ' else symbol}{_sub(t + 1)}",
@@ -103,6 +103,45 @@ def polygon(ax, memory: Memory) -> None:
     ax.set_aspect("equal")
     ax.set_xlabel("$h[0]$")
     ax.set_ylabel("$h[1]$")
+
+
+def walk_figure(memory: Memory) -> Figure:
+    """Any memory's walk: its polygon, or the two widest directions of its states."""
+    orbit = np.asarray(memory.written.orbit(memory.word.period), dtype=float)
+
+    def draw():
+        fig, ax = plt.subplots(figsize=(4.2, 4.2))
+        if memory.dimension == 2 and memory.written.activation == "linear":
+            polygon(ax, memory)
+        else:
+            projected(ax, memory, orbit)
+        ax.set_title(f"{memory.method}, d = {memory.dimension}")
+        return fig
+
+    return Figure(
+        "walk",
+        f"The walk of a {memory.method} memory",
+        "The states of one period; colours are symbols.",
+        draw,
+        xr.Dataset({"orbit": (("step", "unit"), orbit)}),
+    )
+
+
+def projected(ax, memory: Memory, orbit: np.ndarray) -> None:
+    """The two widest directions of a walk (time against state, if there is one unit)."""
+    used = list(memory.word.used)
+    if orbit.shape[1] == 1:
+        at = np.stack([np.arange(1, len(orbit) + 1), orbit[:, 0]], axis=1)
+        ax.set_xlabel("step")
+        ax.set_ylabel("$h$")
+    else:
+        centred = orbit - orbit.mean(axis=0)
+        at = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+        ax.set_xlabel("first direction")
+        ax.set_ylabel("second direction")
+    ax.plot(at[:, 0], at[:, 1], color="C7", lw=0.6)
+    for t, k in enumerate(memory.word.indices):
+        ax.plot(*at[t], "o", ms=6, color=f"C{used.index(k) % 7}")
 
 
 def _sub(number: int) -> str:

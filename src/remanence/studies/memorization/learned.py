@@ -35,6 +35,8 @@ ACTIVE = 0.02
 """A mode with less of the logits' energy than this is not used."""
 NEAR = 0.05
 """An eigenvalue this near a root of unity is taken for it."""
+ASKEW = 0.2
+"""Angles off by more than this part of the spacing of the roots match no construction."""
 
 
 class Autonomous(eqx.Module):
@@ -200,6 +202,7 @@ class Reading:
     angle: float
     """The same in angle alone, in radians."""
     nearest: str
+    """The construction that turns by the same angles, whatever its radii."""
 
 
 def reading(
@@ -224,15 +227,15 @@ def reading(
     off = np.abs(kept - np.exp(2j * math.pi * nearest / p))
     S = tuple(sorted({int(min(j, p - j)) for j in nearest}))
     price = cost(S, p)
-    if not kept.size or off.max() > NEAR:
-        name = "transient"
+    turn = np.abs(np.angle(kept * np.exp(-2j * math.pi * nearest / p)))
+    if not kept.size or turn.max() > ASKEW * 2 * math.pi / p:
+        name = "none"
     elif price >= p - 1:
         name = "permutation"
     elif price <= least:
         name = "minimal harmonic"
     else:
         name = "harmonic"
-    turn = np.abs(np.angle(kept * np.exp(-2j * math.pi * nearest / p)))
     return Reading(
         tuple(complex(z) for z in kept),
         S,

@@ -113,11 +113,10 @@ def _sizes(config: Config, table: xr.Dataset) -> Evidence:
 
 def _roots(read: list[tuple[str, int, int, Reading]]) -> Evidence:
     radii = [abs(z) for *_, r in read for z in r.eigenvalues]
-    angles = sum(r.angle <= NEAR for *_, r in read)
     return {
         "networks": len(read),
-        "near": sum(r.nearest != "transient" for *_, r in read),
-        "angles_near": int(angles),
+        "near": sum(r.distance <= NEAR for *_, r in read if r.eigenvalues),
+        "angles_near": sum(r.nearest != "none" for *_, r in read),
         "median_radius": float(np.median(radii)) if radii else math.nan,
         "nearest": dict(
             sorted(collections.Counter(r.nearest for *_, r in read).items())

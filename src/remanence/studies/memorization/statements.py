@@ -326,7 +326,7 @@ STATEMENTS = (
             "near": 0,
             "angles_near": 2,
             "median_radius": 1.1,
-            "nearest": {"transient": 10},
+            "nearest": {"none": 10},
         },
     ),
 )
