@@ -41,7 +41,7 @@ def test_the_counterexample_to_the_printed_lemma():
 
 
 def test_descents_obey_the_recursion_they_are_bounded_by():
-    table = instances.descents(4, 1, 12, (2, 4), 15, 0.9)
+    table = instances.descents(4, 1, 12, (2, 4), 15, (0.9,)).sel(norm=0.9)
     assert float((table["gap"] / table["bound"]).max()) <= 1 + 1e-9
     assert float(table["gap"].min()) >= 0
     shorter = table["gap"].isel(step=-1, schedule=0, instance=0)

@@ -12,7 +12,7 @@ from . import lure
 from .comparison import maximum_rung, scaled_rung
 from .full import descended, full_rung
 from .gru import compared_gru
-from .limit import masked_radius
+from .limit import masked_radius, sampled_radius
 from .lstm import compared_lstm, input_gains, paper_rung
 from .lure import Rung
 from .lyapunov_equation import lyapunov_rung
@@ -168,6 +168,8 @@ def _gated(cell: LSTM | GRU, bound, metric) -> Contraction:
     said = float(np.max(compared.box[:N]))
     radius = above(float(np.linalg.norm(compared.box)), len(compared.box))
     extra = {"box": compared.box}
+    inside = metric == "auto" and bool(np.all(np.isfinite(compared.box)))
+    limit = sampled_radius(cell, compared.box, bound) if inside else 0.0
     gains = (
         input_gains(compared.G) if np.all(np.isfinite(compared.G)) else (math.inf,) * 2
     )
@@ -180,7 +182,7 @@ def _gated(cell: LSTM | GRU, bound, metric) -> Contraction:
         compared.box,
         radius,
         said,
-        0.0,
+        limit,
         extra,
     )
 

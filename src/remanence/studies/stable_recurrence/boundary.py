@@ -17,62 +17,71 @@ import optax
 import xarray as xr
 
 from ...cells import Elman, LSTM
-from ...nets import Recurrent
-from ...tasks import adding, copying
+from ...nets import Recurrent, truncate
+from ...tasks import adding
 from ...train import trained
 from ...train.projection import stable
 from .language import surprise
 
 
 SYMBOLS = 4
+UNITS = 24
 
 
 def copied(
     delays: tuple[int, ...], *, steps: int, rate: float, seed: int
 ) -> xr.Dataset:
     """The loss of stable and free models at each delay, beside the proved floor."""
-    losses = np.zeros((2, len(delays)))
-    floors = np.zeros(len(delays))
-    for at, delay in enumerate(delays):
-        for row, free in enumerate((False, True)):
-            net, losses[row, at] = _copier(delay, free, steps, rate, seed)
-            if not free:
-                floors[at] = proved_floor(net, delay)
+    time = max(delays) + 2
+    lanes = [(delay, free) for free in (False, True) for delay in delays]
+    delay, free = (jnp.asarray(part) for part in zip(*lanes, strict=True))
+    run = lambda delay, free: _copier(delay, free, time, steps, rate, seed)
+    nets, losses = eqx.filter_jit(eqx.filter_vmap(run))(delay, free)
+    one = lambda lane: jax.tree.map(
+        lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, nets
+    )
+    floors = [proved_floor(one(lane), each) for lane, each in enumerate(delays)]
     return xr.Dataset(
-        {"loss": (("model", "delay"), losses), "floor": ("delay", floors)},
+        {
+            "loss": (("model", "delay"), np.asarray(losses).reshape(2, -1)),
+            "floor": ("delay", floors),
+        },
         {"model": ["stable", "free"], "delay": list(delays)},
         {"chance": math.log(SYMBOLS), "rate": rate},
     )
 
 
-def _copier(delay: int, free: bool, steps: int, rate: float, seed: int):
+def asked_after(delay, samples: int, time: int, *, key):
+    """Blanks, one symbol, `delay` blanks and the bell: the copying task, padded in
+    front so that all delays have one length and are trained side by side."""
+    asked = jr.randint(key, (samples,), 0, SYMBOLS)
+    t = jnp.arange(time)
+    tokens = jnp.where(t == time - 2 - delay, asked[:, None], SYMBOLS)
+    tokens = jnp.where(t == time - 1, SYMBOLS + 1, tokens)
+    return jax.nn.one_hot(tokens, SYMBOLS + 2), asked
+
+
+def _copier(delay, free, time: int, steps: int, rate: float, seed: int):
     key_cell, key_net, key_run, key_test = jr.split(jr.key(seed), 4)
-    inputs = SYMBOLS + 2
-    cell = Elman.init(inputs, 24, key=key_cell, gain=1.0)
-    if free:
-        # An identity start remembers long from the first step (Le et al. 2015).
-        cell = eqx.tree_at(lambda c: c.W_h, cell, jnp.eye(24))
+    cell = Elman.init(SYMBOLS + 2, UNITS, key=key_cell, gain=1.0)
+    # An identity start remembers long from the first step (Le et al. 2015).
+    W_h = jnp.where(free, jnp.eye(UNITS), cell.W_h)
+    cell = eqx.tree_at(lambda c: (c.W_h, c.W_x), cell, (W_h, 0.3 * cell.W_x))
     net = Recurrent.init(cell, outputs=SYMBOLS, key=key_net, readout="last")
-    held = lambda net: eqx.tree_at(lambda n: n.cell, net, stable(net.cell, rate=rate))
+
+    def held(net):
+        kept = jnp.where(free, net.cell.W_h, stable(net.cell, rate=rate).W_h)
+        return eqx.tree_at(lambda n: n.cell.W_h, net, kept)
 
     def loss(model, _, key):
-        xs, asked = copying(64, symbols=SYMBOLS, length=1, delay=delay, key=key)
-        return surprise(jax.vmap(model)(xs), asked[:, 0]).mean()
+        xs, asked = asked_after(delay, 64, time, key=key)
+        return surprise(jax.vmap(model)(xs), asked).mean()
 
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(5e-3))
-    model, _ = eqx.filter_jit(trained)(
-        net if free else held(net),
-        loss,
-        optimizer,
-        steps=steps,
-        key=key_run,
-        every=steps,
-        project=None if free else held,
-    )
-    tests = [
-        float(eqx.filter_jit(loss)(model, None, key)) for key in jr.split(key_test, 4)
-    ]
-    return model, float(np.mean(tests))
+    options = {"steps": steps, "key": key_run, "every": steps, "project": held}
+    model, _ = trained(held(net), loss, optimizer, **options)
+    tests = jax.vmap(lambda key: loss(model, None, key))(jr.split(key_test, 16))
+    return model, tests.mean()
 
 
 def proved_floor(net: Recurrent, delay: int) -> float:
@@ -93,8 +102,6 @@ def proved_floor(net: Recurrent, delay: int) -> float:
 
 def added(length: int, *, steps: int, seed: int, windows: tuple[int, ...]) -> dict:
     """The adding problem by an LSTM, then asked of its last k inputs only."""
-    from ...nets import truncate
-
     key_cell, key_net, key_run, key_test = jr.split(jr.key(seed), 4)
     net = Recurrent.init(
         LSTM.init(2, 32, key=key_cell), outputs=1, key=key_net, readout="last"

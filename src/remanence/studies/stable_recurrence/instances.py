@@ -76,46 +76,49 @@ def descents(
     length: int,
     windows: tuple[int, ...],
     steps: int,
-    norm: float,
+    norms: tuple[float, ...],
 ) -> xr.Dataset:
     r"""Projected descent of full and truncated models from one start on one data set.
 
     The weight gap $\Delta_t$ obeys $\Delta_{t+1} \le (1 + \alpha_t\beta)\Delta_t +
     \alpha_t\epsilon_k$, with $\epsilon_k$ the largest gradient gap at equal weights
     and $\beta$ the largest ratio of gradient to weight differences along the paths:
-    the bound of Proposition 2 with measured constants.
+    the bound of Proposition 2 with measured constants. Where the first spectral norm
+    is below 1 the weights are projected after every step, else they are left free.
     """
+    lanes = [
+        (norm, seed, decays)
+        for norm in norms
+        for seed in range(instances)
+        for decays in (True, False)
+    ]
     with double():
-        lanes = [(seed, kind) for seed in range(instances) for kind in (True, False)]
-        seeds, decaying = (jnp.asarray(part) for part in zip(*lanes, strict=True))
-        walk = lambda seed, decays: _descent(
-            seed, decays, units, length, windows, steps, norm
-        )
-        walked = jax.jit(jax.vmap(walk))(seeds, decaying)
+        norm, seed, decays = (jnp.asarray(part) for part in zip(*lanes, strict=True))
+        walk = lambda *lane: _descent(*lane, units, length, windows, steps)
+        walked = jax.jit(jax.vmap(walk))(norm, seed, decays)
         walked = {name: np.asarray(value) for name, value in walked.items()}
     runs = [
         _bounded({name: value[lane] for name, value in walked.items()})
         for lane in range(len(lanes))
     ]
-    shape = (instances, 2)
     names = {
         "gap": ("window", "step"),
         "moved": ("step",),
         "bound": ("window", "step"),
         "output_gap": ("window",),
     }
-    stacked = {
-        name: np.stack([np.asarray(run[name]) for run in runs]) for name in names
-    }
+    stacked = {name: np.stack([run[name] for run in runs]) for name in names}
+    shape = (len(norms), instances, 2)
     return xr.Dataset(
         {
             name: (
-                ("instance", "schedule", *dims),
+                ("norm", "instance", "schedule", *dims),
                 stacked[name].reshape(*shape, *stacked[name].shape[1:]),
             )
             for name, dims in names.items()
         },
         {
+            "norm": list(norms),
             "window": list(windows),
             "schedule": ["alpha/t", "constant"],
             "step": np.arange(1, steps + 1),
@@ -123,7 +126,7 @@ def descents(
     )
 
 
-def _descent(seed, decays, units, length, windows, steps, norm):
+def _descent(norm, seed, decays, units, length, windows, steps):
     key_w, key_u, key_y, key_x, key_t = jr.split(jr.key(seed), 5)
     W = jr.normal(key_w, (units, units))
     w0 = {
@@ -159,18 +162,20 @@ def _descent(seed, decays, units, length, windows, steps, norm):
     def step(w, t):
         alpha = jnp.where(decays, 1.0 / t, 0.3)
         # At the full model's weights: what truncation alone does to the gradient.
-        everywhere = {n: jnp.repeat(leaf, len(ks), 0) for n, leaf in first(w).items()}
-        here = slope(everywhere, ks)
+        both = {
+            n: jnp.concatenate([a, jnp.repeat(a[:1], len(ks), 0)]) for n, a in w.items()
+        }
+        slopes = slope(both, jnp.concatenate([ks, ks]))
+        g = {name: leaf[: len(ks)] for name, leaf in slopes.items()}
+        here = {name: leaf[len(ks) :] for name, leaf in slopes.items()}
         epsilon = size(minus(here, first(here)))
-        g = slope(w, ks)
         apart = size(minus(w, first(w)))
         # At the truncated models' weights: how fast their gradients turn.
         turned = size(minus(g, here)) / jnp.maximum(apart, 1e-9)
         beta = jnp.max(jnp.where(apart > 1e-7, turned, 0.0))
         after = {name: w[name] - alpha * g[name] for name in w}
-        if norm < 1:
-            W_h = jax.vmap(lambda W: clipped(W, RATE))(after["W_h"])
-            after = after | {"W_h": W_h}
+        held = jax.vmap(lambda W: clipped(W, RATE))(after["W_h"])
+        after = after | {"W_h": jnp.where(norm < 1, held, after["W_h"])}
         gap = size(minus(after, first(after)))
         return after, (gap, epsilon, beta, alpha, size(minus(after, start))[0])
 
