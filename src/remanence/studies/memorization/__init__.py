@@ -21,5 +21,5 @@ STUDY = Study(
     statements=STATEMENTS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,
-    cost={"quick": "about a minute", "full": "about twenty minutes"},
+    cost={"quick": "about a minute", "full": "about five minutes"},
 )

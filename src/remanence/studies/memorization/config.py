@@ -30,23 +30,14 @@ class Config:
 
 QUICK = Config()
 FULL = Config(
-    periods=15,
-    drawn=400,
-    blocks=40,
-    directions=256,
-    attempts=200,
-    learned_words=(
-        "0001",
-        "00011",
-        "001011",
-        "0010111",
-        "00010111",
-        "00010110111",
-        "abcacb",
-        "abracadabra",
-    ),
-    learned_units=(1, 2, 3, 4, 5, 6, 8, 10, 12),
-    learned_seeds=16,
-    learned_steps=4000,
-    learned_chunk=288,
+    periods=14,
+    drawn=300,
+    blocks=20,
+    directions=128,
+    attempts=100,
+    learned_words=("0001", "0010111", "00010110111", "abcacb"),
+    learned_units=(1, 2, 3, 4, 6, 8),
+    learned_seeds=8,
+    learned_steps=1500,
+    learned_chunk=384,
 )
