@@ -21,7 +21,7 @@ from remanence.train import identity, whole
 
 
 CHUNKS = 40
-STEPS, EVERY = 800, 20
+STEPS, EVERY = 1600, 20
 
 
 def lane(point, key, data):

@@ -1,0 +1,157 @@
+"""What a sweep costs beside its arithmetic: against a plain loop, and on Dask workers.
+
+    python benchmarks/sweeps.py [--long] [--json]
+
+The peer is the loop one writes first: a compiled lane called once a lane. Both give
+the same numbers (checked first; batching may move the last bit). Then the constants
+of the cost model in `docs/howto/cluster.md` are measured, as minima over repeats.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+
+from remanence import sweeps
+
+
+UNITS = 24
+
+
+def lane(point, key, data):
+    """A short orbit of a random network."""
+    W = point["gain"] * jr.normal(key, (UNITS, UNITS)) / UNITS**0.5
+    h = jax.lax.fori_loop(0, 300, lambda _, h: jnp.tanh(W @ h), data)
+    return {"norm": jnp.linalg.norm(h)}
+
+
+def empty(point, key, data):
+    """Nothing to do: what is left is the engine."""
+    return {"y": point["x"]}
+
+
+def axes(lanes):
+    """Gains and seeds, `lanes` in all."""
+    return {"gain": np.linspace(0.5, 1.5, 8), "seed": range(lanes // 8)}
+
+
+def loop(lanes):
+    """The peer: one call a lane."""
+    one = jax.jit(lambda point, key, data: lane(point, key, data))  # compiled anew
+    data = jnp.ones(UNITS)
+    return [
+        float(one({"gain": np.float32(g)}, jr.fold_in(jr.key(0), seed), data)["norm"])
+        for g in axes(lanes)["gain"]
+        for seed in axes(lanes)["seed"]
+    ]
+
+
+def seconds(function, clock=time.perf_counter):
+    """How long one call takes."""
+    began = clock()
+    function()
+    return clock() - began
+
+
+def work(function):
+    """What one call costs this process in seconds of a core, whoever else is busy."""
+    return seconds(function, time.process_time)
+
+
+def against_the_loop(lanes, repeats):
+    """A sweep and the loop, in turn."""
+    ours = lambda: sweeps.sweep(lane, axes(lanes), chunk=32, data=jnp.ones(UNITS))
+    np.testing.assert_allclose(ours().norm.values.ravel(), loop(lanes), rtol=1e-3)
+    pairs = [(work(ours), work(lambda: loop(lanes))) for _ in range(repeats)]
+    ratios = [peer / mine for mine, peer in pairs]
+    return {
+        "task": "sweep against a loop of compiled lanes, seconds of a core with compilation",
+        "size": f"{lanes} lanes of {UNITS} units, 300 steps",
+        "ours": statistics.median(mine for mine, _ in pairs),
+        "peer": statistics.median(peer for _, peer in pairs),
+        "ratio": statistics.median(ratios),
+        "spread": [min(ratios), max(ratios)],
+        "target": 1.0,
+        "met": statistics.median(ratios) >= 1.0,
+    }
+
+
+def constants(long):
+    """The constants of the cost model, in seconds."""
+    count = 400 if long else 100
+    many = {"x": np.arange(count, dtype=float)}
+    found = {}
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        sweeps.opened_store(f"{folder}/store", {}) as store,
+    ):
+        part = {"x": np.zeros(256, np.float32)}
+        times = [seconds(lambda i=i: store.put(f"p{i}", part)) for i in range(50)]
+        found["store a chunk (1 kB)"] = min(times)
+        big = {"x": np.zeros(2**18, np.float32)}
+        times = [seconds(lambda i=i: store.put(f"q{i}", big)) for i in range(9)]
+        found["store a chunk (1 MB)"] = min(times)
+        times = [seconds(lambda i=i: store.get(f"p{i}")) for i in range(50)]
+        found["read a chunk back (1 kB)"] = min(times)
+    one = {"x": [1.0]}
+    start = min(work(lambda: sweeps.sweep(empty, one)) for _ in range(3))
+    found["trace and compile an empty program"] = start
+    here = min(work(lambda: sweeps.sweep(empty, many, chunk=1)) for _ in range(3))
+    found["dispatch a chunk in process"] = (here - start) / count
+    try:
+        import distributed
+    except ImportError:
+        sys.stderr.write("Dask is not installed, so its constants are left out\n")
+        return found
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        spent = lambda: sum(client.run(time.process_time).values())
+        before = spent()
+        sweeps.sweep(empty, many, chunk=1, on=client)
+        found["first sweep on fresh workers, both workers"] = spent() - before
+        # The scheduler runs in this process, so its work is counted with the client's.
+        once = min(work(lambda: sweeps.sweep(empty, one, on=client)) for _ in range(3))
+        before = spent()
+        there = work(lambda: sweeps.sweep(empty, many, chunk=1, on=client))
+        found["an empty chunk, client and scheduler"] = (there - once) / count
+        found["an empty chunk, its worker"] = (spent() - before) / count
+        wall = seconds(lambda: sweeps.sweep(empty, many, chunk=1, on=client)) / count
+        found["an empty chunk, wall clock with two workers"] = wall
+    return found
+
+
+def main():
+    """Print the rows and the constants."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    chosen = parser.parse_args()
+    sizes = (256, 4096) if chosen.long else (1024,)
+    rows = [against_the_loop(lanes, 5 if chosen.long else 3) for lanes in sizes]
+    if chosen.json:
+        print(json.dumps(rows))
+        return
+    for row in rows:
+        low, high = row["spread"]
+        print(
+            f"{row['task']}, {row['size']}: {row['ours']:.3f} s against "
+            f"{row['peer']:.3f} s, ratio {row['ratio']:.2f} ({low:.2f} to {high:.2f}), "
+            f"target {row['target']}: {'met' if row['met'] else 'not met'}"
+        )
+    for name, value in constants(chosen.long).items():
+        print(f"{name}: {1e3 * value:.2f} ms")
+
+
+if __name__ == "__main__":
+    main()
