@@ -118,7 +118,7 @@ def theirs(torch, net, pairs, steps, threads):
         loss = torch.nn.functional.cross_entropy(model(tokens), answers)
         loss.backward()
         optimizer.step()
-        losses.append(float(loss))
+        losses.append(loss.item())
     return statistics.mean(losses), time.perf_counter() - start
 
 

@@ -75,7 +75,7 @@ class Lane:
         key_split, key_net = jr.split(key)
         pairs = task.modulus**2
         place = jr.permutation(key_split, pairs).reshape(task.modulus, task.modulus)
-        seen = place < jnp.round(point["fraction"] * pairs)
+        seen = place < jnp.round(point["fraction"] * pairs).astype(place.dtype)
         answers = jnp.asarray(task.answers)
         net = modular_network(
             task, units=point["width"], embedding=recipe.embedding, key=key_net

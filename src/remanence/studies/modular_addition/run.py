@@ -8,15 +8,28 @@ import xarray as xr
 
 from ...construct import Adder, adder, spread_frequencies
 from ...measure.ablation import modular_accuracy
-from ...measure.fourier import key_frequencies, signed_axis, wave_fit_error
+from ...measure.fourier import key_frequencies, signed_axis
 from ...report import Bench, cross_table, Outcome
 from ...tasks.modular import Modular
 from ...train.modular import fit_modular, ModularFit
-from .ablations import Ablations, ablations, pair_table
+from .ablations import ablations, pair_table
 from .config import Config, Recipe
 from .counting import counted
 from .dissection import dissected, Dissection, node_tables, NODES, profile
 from .dynamics import compared, cross_row, forgetting
+from .evidence import (
+    causality,
+    controls,
+    dependence,
+    fitting,
+    mean,
+    number,
+    overlap,
+    pairing,
+    ranks,
+    robustness,
+    sharing,
+)
 from .figures import Findings, pictures
 
 
@@ -41,7 +54,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         )
     if not all(d.key for d in found):
         # Nothing to cut: recorded as what it is, the other statements stay open.
-        evidence = {"002.1": _sharing(found)}
+        evidence = {"002.1": sharing(found)}
         return Outcome(evidence, {"training": _histories(fits, seeds)}, ())
     cuts = [cut for cut in cuts if cut is not None]
     bench.tell("removing all pairs of frequencies")
@@ -66,30 +79,30 @@ def run(config: Config, bench: Bench) -> Outcome:
     counts = counted(config, bench)
     alike = compared(fits[0].net, found[0], twin)
     evidence = {
-        "002.1": _sharing(found),
-        "002.2": _ranks(found, fits),
-        "002.3": _pairing(found),
-        "002.4": _fitting(found),
-        "002.5": _robustness(cuts, found),
+        "002.1": sharing(found),
+        "002.2": ranks(found, fits),
+        "002.3": pairing(found),
+        "002.4": fitting(found),
+        "002.5": robustness(cuts, found),
         "002.6": {
             "counts": [len(d.key) for d in found],
-            "ranks": _ranks(found, fits)["ranks"],
+            "ranks": ranks(found, fits)["ranks"],
         },
-        "002.7": _causality(cuts),
-        "002.8": _controls(found, fits, cuts),
+        "002.7": causality(cuts),
+        "002.8": controls(found, fits, cuts),
         "002.9": {"networks": cells},
         "002.10": {"networks": operations},
         "002.11": {"tried": [_row(built) for built in [*written, twin]]},
         "002.12": alike,
         "002.13": {
-            "exponents": [_number(f["exponent"]) for f in forgot],
-            "stderr": [_number(f.get("stderr")) for f in forgot],
+            "exponents": [number(f["exponent"]) for f in forgot],
+            "stderr": [number(f.get("stderr")) for f in forgot],
             "rates": [f["rate"] for f in forgot],
             "radius": [f["radius"] for f in forgot],
             "outcomes": [f["outcome"] for f in forgot],
-            "written": _number(twin_forgot["exponent"]),
+            "written": number(twin_forgot["exponent"]),
         },
-        "002.14": _dependence(counts),
+        "002.14": dependence(counts),
     }
     rank = found[0].ranks["W_hh"].rank
     rows = [
@@ -151,114 +164,7 @@ def _elsewhere(
         "count": len(key),
         "frequencies": list(key),
         "share": nodes["W_fc"].share,
-        "shared": _mean(_overlap(nodes[n].frequencies, key) for n in NODES),
-    }
-
-
-def _sharing(found: list[Dissection]) -> dict[str, Any]:
-    overlap = {
-        n: _mean(_overlap(d.nodes[n].frequencies, d.key) for d in found) for n in NODES
-    }
-    energy = {
-        n: _mean(sum(d.nodes[n].shares[k - 1] for k in d.key) for d in found)
-        for n in NODES
-    }
-    return {
-        "counts": [len(d.key) for d in found],
-        "frequencies": [list(d.key) for d in found],
-        "by_node": [{n: list(d.nodes[n].frequencies) for n in NODES} for d in found],
-        "overlap": overlap,
-        "jaccard": _mean(overlap.values()),
-        "energy": energy,
-        "possible": found[0].task.period // 2,
-        "accuracy": [d.accuracy for d in found],
-    }
-
-
-def _ranks(found: list[Dissection], fits: list[ModularFit]) -> dict[str, Any]:
-    names = tuple(found[0].ranks)
-    least = lambda r: len(r.singular_values) if r.rank is None else r.rank
-    return {
-        "ranks": {n: [least(d.ranks[n]) for d in found] for n in names},
-        "settled": {n: [d.ranks[n].settled for d in found] for n in names},
-        "energy": {n: _mean(d.ranks[n].energy or 1.0 for d in found) for n in names},
-        "full": {n: len(found[0].ranks[n].singular_values) for n in names},
-        "held_out": [float(fit.history.held_out[-1]) for fit in fits],
-    }
-
-
-def _pairing(found: list[Dissection]) -> dict[str, Any]:
-    same, purity = [], []
-    for d in found:
-        _, frequencies, shares = d.vectors
-        same += [bool(x == y) for x, y in frequencies.reshape(-1, 2)]
-        purity += shares.tolist()
-    return {
-        "paired": _mean(same),
-        "pairs": len(same),
-        "purity": _mean(purity),
-        "frequencies": [d.vectors[1].tolist() for d in found],
-    }
-
-
-def _fitting(found: list[Dissection]) -> dict[str, Any]:
-    return {
-        "by_frequency": [e for d in found for e in d.fits_by_frequency.values()],
-        "logits": [d.fits["logits"] for d in found],
-        "h3": [d.fits["h3"] for d in found],
-        "h3_averaged": [d.fits["h3 averaged"] for d in found],
-    }
-
-
-def _robustness(cuts: list[Ablations], found: list[Dissection]) -> dict[str, Any]:
-    single, several = [], []
-    for cut, d in zip(cuts, found, strict=True):
-        single += [cut.single["embedding"][k] for k in d.key]
-        half = max(2, (len(d.key) + 1) // 2)
-        several += [a for size in cut.growing["embedding"][half:] for a in size]
-    places = {
-        place: [_mean(_mean(cut.growing[place][s]) for cut in cuts) for s in (1, -1)]
-        for place in cuts[0].growing
-    }
-    return {
-        "single": _mean(single),
-        "intact": _mean(a >= 0.99 for a in single),
-        "several": _mean(several),
-        "one_and_all_removed": places,
-    }
-
-
-def _causality(cuts: list[Ablations]) -> dict[str, Any]:
-    return {
-        "change": {k: min(cut.causal[k] for cut in cuts) for k in cuts[0].causal},
-        "all_removed": {
-            place: max(cut.growing[place][-1][0] for cut in cuts)
-            for place in ("h1", "h2", "h3")
-        },
-    }
-
-
-def _controls(
-    found: list[Dissection], fits: list[ModularFit], cuts: list[Ablations]
-) -> dict[str, Any]:
-    """Shuffled weights through the same rule; random frequencies through the same fit."""
-    false, fitted, random = [], [], np.random.default_rng(0)
-    for d, fit in zip(found, fits, strict=True):
-        tables = node_tables(fit.net, d.task)
-        for trial in range(20):
-            shuffled = random.permutation(tables["W_E" if trial % 2 else "W_fc"])
-            false.append(len(key_frequencies(shuffled, seed=trial).frequencies) > 0)
-        others = [k for k in range(1, d.task.period // 2 + 1) if k not in d.key]
-        count = min(len(d.key), len(others))
-        drawn = random.choice(others, count, replace=False).tolist()
-        logits = tables["h3"] @ tables["W_fc"].T
-        fitted.append(wave_fit_error(logits, d.task.phases, drawn))
-    return {
-        "false_keys": _mean(false),
-        "shuffles": len(false),
-        "random_fit": _mean(fitted),
-        "random_removed": _mean(a for cut in cuts for a in cut.control[-1]),
-        "key_removed": _mean(a for cut in cuts for a in cut.growing["embedding"][-1]),
+        "shared": mean(overlap(nodes[n].frequencies, key) for n in NODES),
     }
 
 
@@ -295,19 +201,6 @@ def _margins(task: Modular) -> xr.Dataset:
     )
 
 
-def _dependence(counts: xr.Dataset) -> dict[str, Any]:
-    means, span = {}, {}
-    for name in ("fraction", "decay", "width"):
-        values = counts[f"count by {name}"].transpose(name, "seed").values
-        mean = [
-            float(np.nanmean(row)) if np.isfinite(row).any() else None for row in values
-        ]
-        known = [m for m in mean if m is not None]
-        means[name] = [[float(x) for x in counts[name].values], mean]
-        span[name] = max(known) - min(known) if known else None
-    return {"means": means, "span": span}
-
-
 def _histories(fits: list[ModularFit], seeds: tuple[int, ...]) -> xr.Dataset:
     return xr.concat([fit.history for fit in fits], dim="seed").assign_coords(
         seed=list(seeds)
@@ -329,15 +222,3 @@ def _spectra(found: list[Dissection], seeds: tuple[int, ...]) -> xr.Dataset:
             "signed": signed_axis(found[0].task.period),
         },
     )
-
-
-def _overlap(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    return len({*one} & {*other}) / max(len({*one} | {*other}), 1)
-
-
-def _mean(values: Any) -> float:
-    return float(np.mean([float(v) for v in values]))
-
-
-def _number(value: Any) -> float | None:
-    return None if value is None or not np.isfinite(value) else float(value)
