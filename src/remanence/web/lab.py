@@ -41,8 +41,8 @@ and watch it remember, or shake it until it forgets.</p>
 <p id="orbit-note" class="small soft"></p></div><div>
 <div class="bar"><button id="back" type="button">Step back</button><button id="play" type="button">Play</button>
 <button id="step" type="button">Step</button><button id="restart" type="button">From the start</button></div>
-{_range("noise", "noise per step", 0, 1, 0.005, 0)}
-<p class="small soft">Noise is measured in margins: at 1, one standard deviation reaches the nearest wrong reading.</p>
+{_range("noise", "noise per step", 0, 4, 0.02, 0)}
+<p class="small soft">Noise is measured in margins: at 1, a typical kick is as long as the way to the nearest wrong reading. Rotations gather the kicks; tanh repairs them.</p>
 <p id="said" class="said" aria-live="off" tabindex="0" aria-label="Symbols so far"></p>
 <p id="score" role="status"></p>
 <p><a id="weights" download>Download the weights (safetensors)</a></p></div></div></section>

@@ -19,8 +19,11 @@ async function show() {
 for (const [n, name] of benches.entries()) {
   $(`tab-${name}`).addEventListener("keydown", (event) => {
     const move = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (move) { const next = $(`tab-${benches[(n + move + benches.length) % benches.length]}`); next.focus(); location.hash = next.hash; }
-    if (event.key === " ") { event.preventDefault(); location.hash = name; }
+    const next = move ? benches[(n + move + benches.length) % benches.length] : event.key === " " ? name : undefined;
+    if (!next) return;
+    event.preventDefault();
+    // Going to a fragment would take the focus away from the tabs.
+    history.pushState(null, "", `#${next}`); show(); $(`tab-${next}`).focus();
   });
 }
 for (const slider of document.querySelectorAll("input[type=range]")) {
@@ -28,4 +31,5 @@ for (const slider of document.querySelectorAll("input[type=range]")) {
   slider.addEventListener("input", say); say();
 }
 addEventListener("hashchange", show);
+addEventListener("popstate", show);
 show();

@@ -1,0 +1,198 @@
+"""The lab used as a person would, in a real browser; skipped where there is none."""
+
+import json
+import shutil
+import sys
+
+import numpy as np
+import pytest
+from lab_server import Server, SMALL
+
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None:
+    pytest.skip("there is no chromium", allow_module_level=True)
+
+PATIENCE = 40_000
+"""Milliseconds; a loaded machine compiles slowly."""
+
+
+def says(page, place, words):
+    """Wait until an element says these words."""
+    found = page.locator(f"#{place}")
+    playwright.expect(found).to_contain_text(words, timeout=PATIENCE)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(params=[(1200, "light"), (390, "dark")], ids=["desk", "phone"])
+def page(request, browser):
+    """A fresh page that complains about every error in its console."""
+    width, scheme = request.param
+    tab = browser.new_page(
+        viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    tab.set_default_timeout(PATIENCE)
+    wrong = []
+    tab.on("pageerror", lambda error: wrong.append(str(error)))
+    tab.on("dialog", lambda dialog: wrong.append("a script ran"))
+    tab.wrong = wrong
+    yield tab
+    assert wrong == []
+    width = tab.viewport_size["width"]
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    tab.close()
+
+
+def test_a_string_is_typed_watched_shaken_and_saved(server, page):
+    page.goto(f"{server.url}/#memorize")
+    page.wait_for_selector("#player:not([hidden])")
+    evil = "<img src=x onerror=alert(1)>"
+    page.fill("#text", evil)
+    page.press("#text", "Enter")
+    says(page, "memorize-status", "onerror")
+    assert page.locator("#frontier img, #said img, #memorize-status img").count() == 0
+    page.get_by_role("button", name="Watch permutation").click()
+    for _ in range(len(evil)):
+        page.click("#step")
+    assert page.inner_text("#said")[: len(evil)].replace("\xa0", " ") == evil
+    assert "all right" in page.inner_text("#score")
+    page.click("#back")
+    assert f"{len(evil)} symbols" in page.inner_text("#score")
+    page.focus("#noise")
+    page.keyboard.press("End")
+    page.click("#play")
+    says(page, "score", "forgot")
+    page.click("#play")
+    page.click("#restart")
+    with page.expect_download() as download:
+        page.click("#weights")
+    assert download.value.suggested_filename == "memory-permutation.safetensors"
+
+
+def test_the_edge_of_chaos_is_felt_by_hand(server, page):
+    page.goto(f"{server.url}/#dynamics")
+    page.wait_for_selector("#growth-plot svg")
+    assert "verdict" not in page.inner_text("#verdict")
+    page.evaluate(
+        "document.getElementById('coupling').value = 0; document.getElementById('coupling').dispatchEvent(new Event('input'))"
+    )
+    page.focus("#radius")
+    page.keyboard.press("Home")
+    says(page, "verdict", "gradients fade")
+    page.keyboard.press("End")
+    says(page, "verdict", "explode")
+
+
+def test_pairs_are_clicked_until_everything_is_known(server, page):
+    page.goto(f"{server.url}/#languages")
+    says(page, "connected", "4 pieces")
+    for k in range(3):
+        page.click(f"#pairs button[data-k='{k}'][data-l='{k + 1}']")
+    says(page, "connected", "one piece")
+    page.wait_for_selector("#pairs button[data-k='3'][data-l='0'].known")
+    label = page.get_attribute("#pairs button[data-k='3'][data-l='0']", "aria-label")
+    assert label == "from A into D: not taught, known"
+
+
+def test_tabs_follow_the_keyboard_and_the_way_back(server, page):
+    page.goto(f"{server.url}/")
+    page.focus("#tab-memorize")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#dynamics:not([hidden])")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#languages:not([hidden])")
+    page.go_back()
+    page.wait_for_selector("#dynamics:not([hidden])")
+    assert page.get_attribute("#tab-dynamics", "aria-selected") == "true"
+    page.reload()
+    page.wait_for_selector("#dynamics:not([hidden])")
+
+
+@pytest.fixture(scope="module")
+def patient_server(tmp_path_factory):
+    """A server whose second study waits to be cancelled."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SMALL_STUDY", json.dumps({"fading_memory": {"wait": 300.0}}))
+    running = Server(tmp_path_factory.mktemp("lab"), [sys.executable, str(SMALL)])
+    yield running
+    running.stop()
+    patch.undo()
+
+
+def test_a_study_is_run_followed_cancelled_and_compared(patient_server, page):
+    page.goto(f"{patient_server.url}/#studies")
+    page.wait_for_selector("#stored table")
+    page.click("#study-form button[type=submit]")
+    says(page, "job-state", "done")
+    assert "about a second" in page.inner_text(
+        "#progress"
+    ) or "read back" in page.inner_text("#progress")
+    page.wait_for_selector("#compare table")
+    assert "0 wrong symbols" in page.inner_text("#compare")
+    page.select_option("#study", "fading-memory")
+    page.click("#study-form button[type=submit]")
+    says(page, "progress", "turning")
+    page.reload()  # a refresh finds the job again
+    says(page, "progress", "turning")
+    page.click("#cancel")
+    says(page, "job-state", "cancelled")
+    assert "finished parts" in page.inner_text("#progress")
+    page.click("#stored a")
+    page.wait_for_selector("table.claims")
+    page.go_back()
+    page.wait_for_selector("#stored table")
+
+
+def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
+    from safetensors.numpy import save
+
+    rng = np.random.default_rng(0)
+    weights = save(
+        {
+            "weight_ih_l0": (rng.normal(size=(4, 2)) / 2).astype(np.float32),
+            "weight_hh_l0": (0.3 * rng.normal(size=(4, 4))).astype(np.float32),
+        }
+    )
+    running = Server(tmp_path_factory.mktemp("lab"))
+    page = browser.new_page()
+    page.set_default_timeout(2 * PATIENCE)
+    dialogs = []
+    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    try:
+        page.goto(f"{running.url}/#checkup")
+        name = "<img src=x onerror=alert(1)>.safetensors"
+        drop = """([name, bytes]) => {
+            const given = new DataTransfer();
+            given.items.add(new File([new Uint8Array(bytes)], name));
+            document.getElementById("drop").dispatchEvent(
+                new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
+        }"""
+        page.wait_for_selector("#drop")
+        page.wait_for_load_state("networkidle")
+        page.evaluate(drop, [name, list(b"no network at all")])
+        assert name in page.inner_text("#checkup-status")
+        page.click("#examine")
+        page.wait_for_selector("#checkup-status.error")
+        page.evaluate(drop, [name, list(weights)])
+        page.fill("#steps", "100")
+        page.click("#examine")
+        page.wait_for_selector("#checkup-result table")
+        assert "largest exponent" in page.inner_text("#checkup-result")
+        with page.expect_popup() as popup:
+            page.click("text=Open the whole page")
+        popup.value.wait_for_load_state()
+        assert popup.value.title()
+        assert dialogs == []
+    finally:
+        page.close()
+        running.stop()
