@@ -78,7 +78,8 @@ class Checkup:
         if np.isinf(panel.remembers):
             parts = [f"remembers for more than {most} steps, the longest lag looked at"]
         else:
-            parts = [f"remembers about {panel.remembers:.0f} steps"]
+            plural = "" if panel.remembers == 1 else "s"
+            parts = [f"remembers about {panel.remembers:.0f} step{plural}"]
         window = panel["window"]
         tried = int(panel.forgetting.windows[-1])
         if window is None or np.isinf(window):
