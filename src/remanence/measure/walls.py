@@ -10,7 +10,7 @@ import math
 
 import jax.random as jr
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from .._precision import double
 from .._types import Key
@@ -68,10 +68,8 @@ def wall_probability(
     size = np.abs(np.concatenate([u, v], axis=1)).mean(axis=1, keepdims=True)
     u, v = _relaxed(u / size, v / size, T)
     rows, columns = T.any(axis=1), T.any(axis=0)
-    wrong: Bool[np.ndarray, " draws"] = (u[:, rows] <= 0).any(1) | (
-        v[:, columns] <= 0
-    ).any(1)
-    return float(wrong.mean())
+    wrong = np.any(u[:, rows] <= 0, axis=1) | np.any(v[:, columns] <= 0, axis=1)
+    return float(np.mean(wrong))
 
 
 def success_probability(

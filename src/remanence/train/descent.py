@@ -19,7 +19,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._precision import double
 from ..tasks.language_pairs import Mask
-from .gram import gradient, Packed, packed, squared_error
+from .gram import gradient, Packed, packed, squared_error, Taught
 from .lanes import finished_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
 
@@ -44,11 +44,11 @@ def _norm(tree: Packed) -> Float[Array, ""]:
 
 @functools.lru_cache(maxsize=32)
 def _chunk(mask: Mask, every: int, power: int):
-    def slope(w: Packed, T: Float[Array, "outputs inputs"]) -> Packed:
+    def slope(w: Packed, T: Taught) -> Packed:
         D = w.P.shape[0 if mask == "diagonal" else 1]
         return jax.tree.map(lambda a: a / (D * jnp.sum(T)), gradient(w, T, mask)[0])
 
-    def curvature(w: Packed, v: Packed, T: Float[Array, "outputs inputs"]):
+    def curvature(w: Packed, v: Packed, T: Taught):
         def iterate(v: Packed, _):
             Hv = jax.jvp(lambda w: slope(w, T), (w,), (v,))[1]
             size = _norm(Hv)

@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._precision import as_double, as_numpy, double
 from ..tasks.language_pairs import Mask
-from .gram import gradient, Packed, packed, squared_error
+from .gram import gradient, Packed, packed, squared_error, Taught
 from .lanes import finished_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
 
@@ -39,7 +39,7 @@ class Flowing(NamedTuple):
     atol: Float[Array | np.ndarray, "*lanes"]
 
 
-def _loss(w: Packed, T: Float[Array, "outputs inputs"], mask: Mask):
+def _loss(w: Packed, T: Taught, mask: Mask):
     # In float64 the Gram form cancels only below about 1e-14 and costs far less
     # than the blocks of the full mask.
     square = (
@@ -53,7 +53,7 @@ def _loss(w: Packed, T: Float[Array, "outputs inputs"], mask: Mask):
 def _programs(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
     """The chunk without event for a batch, and the landing with it for one lane."""
 
-    def downhill(t, w: Packed, T: Float[Array, "outputs inputs"]) -> Packed:
+    def downhill(t, w: Packed, T: Taught) -> Packed:
         g, _ = gradient(w, T, mask)
         D = w.P.shape[0 if mask == "diagonal" else 1]
         return jax.tree.map(lambda a: -a / (D * jnp.sum(T)), g)

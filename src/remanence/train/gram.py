@@ -23,6 +23,9 @@ from ..nets.gated_linear import GatedLinear
 from ..tasks.language_pairs import Mask
 
 
+Taught = Float[Array | np.ndarray, "outputs inputs"]
+
+
 class Packed(NamedTuple):
     """The three factors in the order that suits the mask: W_o, W_h, W_iᵀ."""
 
@@ -47,9 +50,7 @@ def unpacked(weights: Packed, mask: Mask) -> GatedLinear:
     return GatedLinear(P, W, jnp.swapaxes(Q, 1, 2))
 
 
-def diagonal_gradient(
-    weights: Packed, T: Float[Array, "outputs inputs"]
-) -> tuple[Packed, Float[Array, ""]]:
+def diagonal_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, ""]]:
     """The gradient of half the squared error, and the squared error itself."""
     P, W, Q = weights
     D, L, H = P.shape
@@ -63,9 +64,7 @@ def diagonal_gradient(
     return Packed(C @ W.T, W_gradient, E_t @ A), jnp.sum(E * E)
 
 
-def full_gradient(
-    weights: Packed, T: Float[Array, "outputs inputs"]
-) -> tuple[Packed, Float[Array, ""]]:
+def full_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, ""]]:
     """The gradient of half the squared error, and the squared error itself.
 
     The squared error is a difference of terms of size $D|T|$: trust it to about
@@ -85,16 +84,12 @@ def full_gradient(
     return Packed(C @ W.T, W_gradient, Q_gradient), square
 
 
-def gradient(
-    weights: Packed, T: Float[Array, "outputs inputs"], mask: Mask
-) -> tuple[Packed, Float[Array, ""]]:
+def gradient(weights: Packed, T: Taught, mask: Mask) -> tuple[Packed, Float[Array, ""]]:
     """`diagonal_gradient` or `full_gradient`."""
     return (diagonal_gradient if mask == "diagonal" else full_gradient)(weights, T)
 
 
-def squared_error(
-    weights: Packed, T: Float[Array, "outputs inputs"], mask: Mask
-) -> Float[Array, ""]:
+def squared_error(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
     """The squared error from its blocks: slower than Gram, exact near zero."""
     P, W, Q = weights
     A = P @ W

@@ -57,7 +57,7 @@ class ToyFit(eqx.Module):
 
 def _error(y: LogScale, T: Float[Array, "n n"], factors: Factors):
     size = jnp.exp(factors * y.log_size)
-    return (size * y.s * jnp.outer(y.u, y.v) - 1.0) * T
+    return (size * y.s * y.u[:, None] * y.v[None, :] - 1.0) * T
 
 
 @functools.lru_cache(maxsize=8)

@@ -27,7 +27,7 @@ STUDY = Study(
     run=run,
     cost={
         "quick": "about a minute: six words, a coarse grid",
-        "full": "about half an hour: 32 words and units, 36 cells of the document's grid with its SGD, 24 with the full mask, its 18 sample cells if their file is there",
+        "full": "about half an hour: 32 words and units, 30 cells of the document's grid with its SGD, 20 with the full mask, its 18 sample cells if their file is there",
     },
     cell=one_cell,
 )
