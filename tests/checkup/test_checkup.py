@@ -124,7 +124,7 @@ def test_inputs_from_files(tmp_path, key):
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("kind", [Elman, LSTM])
+@pytest.mark.parametrize("kind", [LSTM])
 def test_the_truncated_network_runs_in_torch(kind, tmp_path):
     torch = pytest.importorskip("torch")
     net = Recurrent.init(kind.init(3, 4, key=jr.key(0)), outputs=2, key=jr.key(1))

@@ -110,7 +110,7 @@ def test_a_synchronised_logistic_lattice():
     np.testing.assert_allclose(gaps, [np.log(1 - coupling), 0, 0], atol=2e-4)
 
 
-@pytest.mark.parametrize("n", [2, 3, 7])
+@pytest.mark.parametrize("n", [2, 7])
 def test_the_shift_map_in_closed_loop_has_log_n(n):
     # The state is the rest of a string read as a number in base n; the network
     # hears the digit that it has just said.
@@ -167,7 +167,8 @@ def test_the_sum_is_the_mean_log_determinant_at_every_finite_time(name):
 
 
 def test_the_closed_form_of_an_lstm_sum():
-    units, steps = 6, 300
+    # The sizes of the next test, so that both share one compiled program.
+    units, steps = 3, 120
     with double():
         cell = as_double(LSTM.init(2, units, key=jr.key(3)))
         xs = jr.normal(jr.key(4), (steps, 2))
