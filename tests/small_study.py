@@ -16,6 +16,7 @@ import xarray as xr
 
 from remanence import studies
 from remanence.report import Bench, cross_table, Figure, Outcome, Row, Statement, Study
+from remanence.sweeps import Unfinished
 
 
 ABOUT = r"""Strings written into weights, $h' = W_h h$, $y = W_y h + b_y$.
@@ -63,6 +64,8 @@ def permutation(word: str, steps: int) -> str:
 def run(config: Config, bench: Bench) -> Outcome:
     if config.fail == "refusal":
         studies.study("nothing")
+    if config.fail == "unfinished":
+        raise Unfinished("the time limit of 1 s is over", 3, 8, bench.folder)
     if config.fail:
         raise ZeroDivisionError(config.fail)
     bench.tell("turning")

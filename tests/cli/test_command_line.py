@@ -298,6 +298,18 @@ def test_a_time_limit_stops_the_run(tmp_path, remanence):
     assert time.monotonic() - begun < 60
 
 
+def test_a_sweep_that_is_out_of_time_is_no_bug(tmp_path, remanence):
+    run = remanence(
+        "reproduce",
+        "memorization",
+        "--out",
+        tmp_path,
+        memorization={"fail": "unfinished"},
+    )
+    assert run.returncode == 130 and "Traceback" not in run.stderr
+    assert "3 of 8 lanes are stored in" in run.stderr
+
+
 def test_an_out_that_cannot_be_is_refused(tmp_path, remanence):
     (tmp_path / "file").write_text("")
     run = remanence("reproduce", "memorization", "--out", tmp_path / "file")

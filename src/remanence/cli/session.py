@@ -155,7 +155,7 @@ class Session:
         kept = ", ".join(self.done) or "no study"
         parts = self.out / ".parts" / missing[0]
         count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
-        why = "time is up" if isinstance(stop, TimeUp) else "interrupted"
+        why = "time is up" if isinstance(stop, TimeUp) else str(stop) or "interrupted"
         why = str(stop) if isinstance(stop, Unfinished) else why
         say(
             f"{why}: finished and saved: {kept}; {missing[0]} keeps {count} "
