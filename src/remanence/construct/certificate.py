@@ -123,7 +123,8 @@ def drift(
         for i in range(0, period, chunk)
     ]
     lead = min(b[0] for b in bounds)
-    steps, evidence = {}, {"frequencies": list(frequencies)}
+    steps: dict[str, float] = {}
+    evidence: dict[str, Any] = {"frequencies": list(frequencies)}
     for name, u in UNIT.items():
         eta = _step_error(written.W_h, frequencies, period, u)
         allowed = min(b[1][name] for b in bounds)

@@ -108,7 +108,7 @@ def _binary(labels: tuple[int, ...]) -> tuple[float, float, Fraction]:
             z.real
             for f in found
             if f.degree() > 0
-            for z, _ in f.complex_roots()
+            for z, _ in f.complex_roots()  # pyright: ignore[reportGeneralTypeIssues]
             if z.imag.contains(0) and abs(float(z.imag.mid())) < 1e-20
         ]
     ends = sorted({(float(r.mid()), float(r.rad())) for r in roots})
@@ -159,7 +159,7 @@ def _several(
         for t in tables
     ]
     orders = [o for o in itertools.permutations(range(n)) if o[0] < o[-1]]
-    reach, found = float(n), None
+    reach, hit = float(n), None
     pairs = {o: _neighbours(labels, o) for o in orders}
     # Feasible side: scan outwards, then bisect; each hit is checked in rationals.
     for size in np.linspace(0, n, 40 * n + 1):

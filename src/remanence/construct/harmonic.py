@@ -24,8 +24,8 @@ def harmonic(
     if d == 0:
         # Nothing to remember: one unit, at rest; the bias speaks.
         zero = np.zeros((1, 1))
-        lead = np.where(np.arange(n) == w.indices[0], 1.0, 0.0)
-        return Written(zero, np.zeros((n, 1)), lead, np.zeros(1))
+        b_y = np.where(np.arange(n) == w.indices[0], 1.0, 0.0)
+        return Written(zero, np.zeros((n, 1)), b_y, np.zeros(1))
     turns = [(cos[j % p], sin[j % p], 2 * j == p) for j in frequencies]
     if d * d > DENSE:
         W_h = Turns(*(np.array([turn[i] for turn in turns]) for i in (0, 1)))

@@ -54,10 +54,10 @@ def interpolated(labels: tuple[int, ...], frequencies: Frequencies) -> np.ndarra
         cos, sin = table(p)
         return np.stack([np.zeros(p), cos, sin], axis=1)
     c = spectrum(labels)
-    columns = [c[:, 0].real]
+    columns = [np.real(c[:, 0])]
     for j in frequencies:
         scale = 1.0 if 2 * j == p else 2.0
-        columns.append(scale * c[:, j].real)
+        columns.append(scale * np.real(c[:, j]))
         if 2 * j != p:
-            columns.append(-scale * c[:, j].imag)
+            columns.append(-scale * np.imag(c[:, j]))
     return np.stack(columns, axis=1)

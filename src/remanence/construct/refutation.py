@@ -144,7 +144,7 @@ def _solved(
     """
     period, unknown = len(labels), len(pairs) - 1
     rows = _rows(labels, frequencies, pairs)
-    kept, spare, bits = rows, [], PRECISION
+    kept, spare, bits, need = rows, [], PRECISION, 0.0
     if len(rows) > unknown:
         kept, spare = _independent(labels, pairs, rows)
         size = [0.5 * k * math.log2(4 * max(k, 1)) for k in (unknown, len(pairs))]
@@ -183,7 +183,7 @@ def _independent(
     labels: tuple[int, ...], pairs: Pairs, rows: list[Row]
 ) -> tuple[list[Row], list[Row]]:
     """As many well-conditioned rows as there are unknowns, and the rest."""
-    order = qr(_numeric(labels, pairs, rows).T, mode="r", pivoting=True)[1]
+    _, order = qr(_numeric(labels, pairs, rows).T, mode="r", pivoting=True)  # pyright: ignore[reportAssignmentType]
     chosen = set(order[: len(pairs) - 1].tolist())
     kept = [row for i, row in enumerate(rows) if i in chosen]
     return kept, [row for i, row in enumerate(rows) if i not in chosen]

@@ -128,7 +128,7 @@ def dimension(values: tuple[complex, ...]) -> int:
 def walk(values: tuple[complex, ...], length: int) -> np.ndarray:
     """The features of the walk at times 1 … length, in floating point."""
     t = np.arange(1, length + 1)
-    rows = [np.ones(length)]
+    rows: list[np.ndarray] = [np.ones(length)]
     for z in values:
         powers = z**t
         rows.append(powers.real)

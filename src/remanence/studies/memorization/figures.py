@@ -1,6 +1,7 @@
 """The pictures of the study: orbits and their regions, the frontier, the atlas, learning."""
 
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -168,7 +169,7 @@ def orbit_figure(word: str) -> Figure:
         space.plot(*ring, color="C7", lw=0.8)
         for k in (0, 1):
             space.scatter(*at[:, labels == k], color=f"C{k}", s=28, depthshade=False)
-        space.set_zlabel("readout")
+        space.set_zlabel("readout")  # pyright: ignore[reportAttributeAccessIssue]
         space.set_title(f"{word}, d = {memory.dimension}")
         for i in range(planes):
             ax = fig.add_subplot(1, planes + 1, i + 2)
@@ -252,6 +253,7 @@ def atlas_figure(atlas: xr.Dataset) -> Figure:
 
     def draw():
         fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True)
+        image: Any = None
         for ax, field in zip(axes, ("real", "rational"), strict=True):
             share = atlas[field] / atlas[field].sum("dimension")
             shown = share.where(share > 0).transpose("dimension", "period")
@@ -336,8 +338,13 @@ def eigenvalue_figure(read: Readings) -> Figure:
             ax.plot(np.cos(roots), np.sin(roots), "+", color="C7", ms=10)
             for name, d, _, r in read:
                 if name == word:
-                    z = np.array(r.eigenvalues)
-                    ax.plot(z.real, z.imag, ".", color=f"C{d % 7}", alpha=0.6)
+                    at = [(z.real, z.imag) for z in r.eigenvalues]
+                    ax.plot(
+                        *np.array(at).reshape(-1, 2).T,
+                        ".",
+                        color=f"C{d % 7}",
+                        alpha=0.6,
+                    )
             ax.set_aspect("equal")
             ax.set_title(word)
             ax.set_xlabel("Re λ")
