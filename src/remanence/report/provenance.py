@@ -88,6 +88,25 @@ def fingerprint(name: str, config: Any, seed: int) -> str:
     ).hexdigest()
 
 
+def _arithmetic() -> dict[str, Any]:
+    """On what, and in which precision, the numbers were computed."""
+    import jax  # a result is written after a run, so JAX is there already
+
+    from ..train.identity import processor
+
+    device = jax.devices()[0]
+    wide = jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
+    return {
+        "device": f"{device.platform} {device.device_kind}",
+        "processor": processor(),
+        # Measurements widen themselves; this is what everything else ran in.
+        "precision": {
+            "measurements": "float64",
+            "otherwise": "float64" if wide else "float32",
+        },
+    }
+
+
 def provenance(
     *,
     name: str,
@@ -109,6 +128,8 @@ def provenance(
         "seconds": round(seconds, 2),
         "time_limit": time_limit,
         "versions": versions(),
+        "code": source(),
+        **_arithmetic(),
         "machine": platform.machine(),
         "system": sys.platform,
         "fingerprint": fingerprint(name, config, seed),

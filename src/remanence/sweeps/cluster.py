@@ -186,7 +186,8 @@ def _unpacked(payload: Payload) -> Work:
     import cloudpickle
 
     content, x64, _ = payload
-    # In the scope, since a float64 array would arrive outside it as float32.
+    # A message of our own client through Dask, never a file. Opened in the scope, since
+    # a float64 array would arrive outside it as float32.
     with jax.enable_x64(x64):
         grid, lane, data = cloudpickle.loads(content)
         return Work(grid, lane, as_jax(data), x64)
