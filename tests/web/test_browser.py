@@ -165,7 +165,7 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
     )
     running = Server(tmp_path_factory.mktemp("lab"))
     page = browser.new_page()
-    page.set_default_timeout(2 * PATIENCE)
+    page.set_default_timeout(300_000)
     dialogs = []
     page.on("dialog", lambda dialog: dialogs.append(dialog.message))
     try:

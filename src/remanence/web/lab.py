@@ -79,7 +79,7 @@ CHECKUP = """
 measured on this machine, and not kept.</p>
 <div id="drop" class="drop"><label>A safetensors file <input id="file" type="file" accept=".safetensors"></label>
 <p class="soft small">or drop it here</p></div>
-<div class="bar"><label>Inputs: white noise, <input id="steps" type="number" min="50" max="5000" value="500"> steps</label>
+<div class="bar"><label>Steps of white noise to hear <input id="steps" type="number" min="50" max="5000" value="500"></label>
 <button id="examine" type="button" disabled>Examine</button>
 <button id="cancel-checkup" type="button" hidden>Cancel</button></div>
 <p id="checkup-status" role="status"></p><div id="checkup-result"></div>

@@ -14,7 +14,7 @@ async function question(signal) {
       { points: found.residual.map((e, n) => [n + 1, finite(e)]), name: "residual alone", colour: 7, dots: true, dash: true },
       { points: found.exponents.map((e, n) => [n + 1, finite(e)]), name: "measured", colour: 0, dots: true } ] });
     plot($("orbit-plot"), { title: "Orbit", x: "first unit", y: "second unit", square: true, series: [{ points: found.orbit, colour: 0 }] });
-    plot($("growth-plot"), { title: "Gradient", x: "steps back", y: "log10 of the gradient’s norm", series: [
+    plot($("growth-plot"), { title: "Gradient", x: "steps", y: "log10 of the gradient’s norm", series: [
       { points: found.growth.map((g, n) => [n, g]), colour: 1, name: "measured" },
       { points: found.growth.map((_, n) => [n, n * Math.log10(Math.max(body.radius, 1e-9))]), colour: 7, dash: true, name: "radius alone" } ] });
   } catch (error) { complain($("verdict"), error); }
