@@ -243,6 +243,11 @@ def _notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...
             "positions much slower than the mean rate."
         )
     window, proved = value["window"], value["certified window"]
+    if window is not None and math.isinf(window) and spectrum.exponents[0] < 0:
+        notes.append(
+            "Small differences fade, yet no window tried is enough: either the lags are too "
+            "short, or there is more than one attractor and a start from nothing ends on another."
+        )
     if proved is None:
         notes.append(
             "No window is proved: a certificate must hold for every input in the bound "
