@@ -89,14 +89,29 @@ def test_parts_of_other_code_are_computed_again(tmp_path, monkeypatch, capsys):
     assert "computed with other code" in capsys.readouterr().err
 
 
-def test_a_damaged_plan_is_named_and_nothing_beside_it_believed(tmp_path):
+def test_a_damaged_plan_is_named_and_written_again(tmp_path):
     with opened_store(tmp_path, {"x": 1}) as store:
         store.put("part", ARRAYS)
     plan = tmp_path / "plan.json"
-    plan.write_bytes(plan.read_bytes()[:-9])
+    sound = plan.read_bytes()
+    for other, believed in (({"x": 1}, True), ({"x": 2}, False)):
+        plan.write_bytes(sound[:-9])
+        with opened_store(tmp_path, other) as store:
+            assert "plan.json is damaged" in store.notices[0]
+            # The seal of a part names its plan, so no part is taken for another's.
+            assert (store.get("part") is not None) is believed
+    assert plan.read_bytes() != sound
+
+
+def test_files_of_others_are_never_removed(tmp_path, monkeypatch):
+    theirs = tmp_path / "model.safetensors"
+    theirs.write_bytes(b"not ours")
     with opened_store(tmp_path, {"x": 1}) as store:
-        assert "plan.json is damaged" in store.notices[0]
-        assert store.get("part") is None
+        store.put("part", ARRAYS)
+    monkeypatch.setattr(identity, "code_hash", lambda *parts: "other")
+    with opened_store(tmp_path, {"x": 1}):
+        assert not (tmp_path / "part.safetensors").exists()
+    assert theirs.read_bytes() == b"not ours"
 
 
 def test_another_schema_is_refused_by_name(tmp_path):
@@ -149,3 +164,15 @@ def test_a_really_full_disk_keeps_what_was_stored(small_disk):
             np.testing.assert_array_equal(store.get(f"part-{number}")["x"], big["x"])
         assert store.get(f"part-{stored}") is None
         assert not list(small_disk.glob(".*.aside")) and not store.notices
+
+
+def test_a_write_without_space_says_what_is_kept(tmp_path, monkeypatch):
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with opened_store(tmp_path, {"x": 1}) as store:
+        store.put("one", ARRAYS)
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="two could not be stored .No space left"):
+            store.put("two", ARRAYS)
+        assert store.get("one") is not None and store.get("two") is None

@@ -26,6 +26,8 @@ from ..train.whole import alone_in, written_whole
 
 SCHEMA = 1
 SUFFIX = ".safetensors"
+DAMAGE = (ValueError, KeyError, TypeError, safetensors.SafetensorError)
+"""What reading a damaged file raises."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Store:
             return None
         try:
             return _read(content, {"plan": self.plan, "part": name})
-        except (ValueError, KeyError, TypeError, safetensors.SafetensorError) as error:
+        except DAMAGE as error:
             self.tell(f"{path} is damaged ({error}) and is computed again")
             return None
 
@@ -100,10 +102,9 @@ def opened_store(
                 f"{folder} was computed with other {' and '.join(changed)}, "
                 "so it is computed again"
             )
+            old = _digest({"work": work, "environment": found["environment"]})
+            _remove_parts(folder, old)
         if found is None or found["environment"] != here:
-            # Old parts go first: a plan must never stand beside parts of another.
-            for part in folder.glob(f"*{SUFFIX}"):
-                part.unlink()
             plan = {"schema": SCHEMA, "work": work, "environment": here}
             written_whole(path, sealed(plan))
         yield store
@@ -114,8 +115,9 @@ def _plan(path: pathlib.Path, tell: Callable[[str], None]) -> dict | None:
         plan = unsealed(path.read_bytes())
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
-        tell(f"{path} is damaged ({error}), so everything beside it is computed again")
+    except DAMAGE as error:
+        # Every part carries the digest of its plan, so those of this one still count.
+        tell(f"{path} is damaged ({error}) and is written again")
         return None
     if plan.get("schema") != SCHEMA:
         raise ValueError(
@@ -139,6 +141,19 @@ def _refuse_other_work(
         )
 
 
+def _remove_parts(folder: pathlib.Path, plan: str) -> None:
+    """Remove the parts of one plan, and no file of anybody else."""
+    for path in folder.glob(f"*{SUFFIX}"):
+        with contextlib.suppress(*DAMAGE):
+            if _metadata(path.read_bytes())["plan"] == plan:
+                path.unlink()
+
+
+def _metadata(content: bytes) -> dict[str, str]:
+    size = int.from_bytes(content[:8], "little")
+    return dict(json.loads(content[8 : 8 + size])["__metadata__"])
+
+
 def _short(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
@@ -157,8 +172,7 @@ def _written(arrays: Mapping[str, np.ndarray], words: Mapping[str, str]) -> byte
 
 def _read(content: bytes, words: Mapping[str, str]) -> dict[str, np.ndarray]:
     plain = tensors_from(content)
-    size = int.from_bytes(content[:8], "little")
-    meta = dict(json.loads(content[8 : 8 + size])["__metadata__"])
+    meta = _metadata(content)
     if meta.pop("seal") != _seal(plain, meta):
         raise ValueError("its seal does not fit")
     for word, value in words.items():

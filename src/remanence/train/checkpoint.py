@@ -91,16 +91,30 @@ def save_checkpoint(
     written_whole(stem.with_suffix(".safetensors"), tensors)
     # The name of the JSON is the moment at which the checkpoint exists.
     written_whole(stem.with_suffix(".json"), sealed(body))
-    for old in sorted(folder.glob("checkpoint-*.json"))[:-KEPT]:
-        old.unlink(missing_ok=True)
-        old.with_suffix(".safetensors").unlink(missing_ok=True)
+    for old in _checkpoints(folder)[:-KEPT]:
+        _remove(old)
+
+
+def remove_checkpoints(folder: pathlib.Path) -> None:
+    """Forget a training; files that only look like its own are left alone."""
+    for path in _checkpoints(folder):
+        _remove(path)
+
+
+def _checkpoints(folder: pathlib.Path) -> list[pathlib.Path]:
+    return sorted(folder.glob(f"checkpoint-{'[0-9]' * 12}.json"))
+
+
+def _remove(path: pathlib.Path) -> None:
+    path.unlink(missing_ok=True)
+    path.with_suffix(".safetensors").unlink(missing_ok=True)
 
 
 def newest_checkpoint(
     folder: pathlib.Path, tell: Callable[[str], None]
 ) -> tuple[dict[str, np.ndarray], dict] | None:
     """Arrays and record of the newest sound checkpoint; damaged ones are named."""
-    for path in sorted(folder.glob("checkpoint-*.json"), reverse=True):
+    for path in reversed(_checkpoints(folder)):
         try:
             body = unsealed(path.read_bytes())
             tensors = path.with_suffix(".safetensors").read_bytes()

@@ -15,7 +15,13 @@ import xarray as xr
 
 from .._types import Key
 from .bar import progress_bar, told
-from .checkpoint import named_arrays, newest_checkpoint, save_checkpoint, with_arrays
+from .checkpoint import (
+    named_arrays,
+    newest_checkpoint,
+    remove_checkpoints,
+    save_checkpoint,
+    with_arrays,
+)
 from .identity import digest, environment
 from .loop import as_jax, checked, chunk, Progress, Recipe, started
 from .whole import alone_in
@@ -122,8 +128,7 @@ def _resumed(
             f"{folder} was trained with other {' and '.join(changed)}, "
             "so the training starts anew"
         )
-        for path in folder.glob("checkpoint-*"):
-            path.unlink()
+        remove_checkpoints(folder)
         return start, {}
     rows = {
         name.removeprefix("history."): list(array)
