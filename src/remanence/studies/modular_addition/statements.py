@@ -1,107 +1,19 @@
-"""What document 002 says, what is asked beyond it, and the rules that judge."""
+"""What document 002 says, and what is asked beyond it."""
 
-import statistics
-
-from ...report import Evidence, Statement, Verdict
-
-
-def _shared(e: Evidence) -> Verdict:
-    if e["jaccard"] < 0.7:
-        return "refuted"
-    return "holds" if statistics.median(e["counts"]) == 6 else "differs"
-
-
-def _ranks(e: Evidence) -> Verdict:
-    median = {name: statistics.median(r) for name, r in e["ranks"].items()}
-    if any(median[name] > full / 2 for name, full in e["full"].items()):
-        return "refuted"
-    published = {"W_E": 12, "W_fc": 12, "W_ih": 12, "W_hh": 32}
-    return "holds" if median == published else "differs"
-
-
-def _pairs(e: Evidence) -> Verdict:
-    if e["paired"] >= 0.9:
-        return "holds"
-    return "differs" if e["paired"] >= 0.5 else "refuted"
-
-
-def _fit(e: Evidence) -> Verdict:
-    error = statistics.median(e["by_frequency"])
-    if error <= 1e-2:
-        return "holds"
-    return "differs" if error**2 <= 0.1 else "refuted"
-
-
-def _robust(e: Evidence) -> Verdict:
-    if e["intact"] >= 0.5 and e["several"] <= 0.5:
-        return "holds"
-    return "differs" if e["single"] > e["several"] else "refuted"
-
-
-def _law(e: Evidence) -> Verdict:
-    off = [
-        abs(r - 2 * f)
-        for name in ("W_E", "W_ih", "W_fc")
-        for r, f in zip(e["ranks"][name], e["counts"], strict=True)
-    ]
-    if statistics.median(off) <= 1:
-        return "holds"
-    return "differs" if statistics.median(off) <= 4 else "refuted"
-
-
-def _causal(e: Evidence) -> Verdict:
-    moved = min(e["change"].values()) > 0.01
-    return "holds" if moved and max(e["all_removed"].values()) < 0.5 else "refuted"
-
-
-def _null(e: Evidence) -> Verdict:
-    quiet = e["false_keys"] <= 0.05 and e["random_fit"] >= 0.9
-    if not quiet:
-        return "refuted"
-    return "holds" if e["random_removed"] - e["key_removed"] >= 0.3 else "differs"
-
-
-def _everywhere(e: Evidence) -> Verdict:
-    learned = [c for c in e["networks"].values() if c["held_out"] >= 0.99]
-    if not learned:
-        return "open"
-    sparse = [c["count"] >= 1 and c["share"] >= 0.5 for c in learned]
-    if all(sparse) and len(learned) == len(e["networks"]):
-        return "holds"
-    return "differs" if any(sparse) else "refuted"
-
-
-def _written(e: Evidence) -> Verdict:
-    right = all(row["right"] == 1.0 for row in e["tried"])
-    below = all(
-        row["units"] < row["modulus"] for row in e["tried"] if row["modulus"] >= 17
-    )
-    return "holds" if right and below else "refuted"
-
-
-def _alike(e: Evidence) -> Verdict:
-    cosine = min(e["mean_cosine"].values())
-    if cosine >= 0.9:
-        return "holds"
-    return "differs" if cosine >= 0.5 else "refuted"
-
-
-def _stable(e: Evidence) -> Verdict:
-    known = [x for x in e["exponents"] if isinstance(x, float) and x == x]
-    if not known:
-        return "open"
-    return "holds" if max(known) < 0 else "refuted"
-
-
-def _depends(e: Evidence) -> Verdict:
-    spans = [x for x in e["span"].values() if x is not None]
-    if not spans:
-        return "open"
-    return "holds" if max(spans) >= 1 else "refuted"
+from ...report import Evidence, Statement
+from . import rules
 
 
 def _list(values) -> str:
     return ", ".join(f"{v:.3g}" for v in values)
+
+
+def _networks(e: Evidence) -> str:
+    return "; ".join(
+        f"{name}: held-out {100 * c['held_out']:.0f} %, {c['count']} frequencies with "
+        f"{100 * c['share']:.0f} % of W_fc"
+        for name, c in e["networks"].items()
+    )
 
 
 STATEMENTS = (
@@ -109,7 +21,7 @@ STATEMENTS = (
         id="002.1",
         statement="All tensors (W_E, h_1, h_2, h_3, W_fc) share the same few frequencies.",
         published="6 of 56: 6, 15, 20, 29, 47, 54",
-        rule=_shared,
+        rule=rules.shared,
         measured=lambda e: (
             f"{_list(e['counts'])} of {e['possible']}; overlap {e['jaccard']:.2f}; "
             f"they hold {100 * e['energy']['W_E']:.0f} % of W_E, {100 * e['energy']['W_fc']:.0f} % of W_fc"
@@ -131,7 +43,7 @@ STATEMENTS = (
         id="002.2",
         statement="A low rank keeps 100 % accuracy: 12 for W_E, W_fc and W_ih, 32 for W_hh.",
         published="12, 12, 12, 32 (energy 85.4, 95.5, 91.4, 89.4 %)",
-        rule=_ranks,
+        rule=rules.ranks,
         measured=lambda e: "; ".join(
             f"{name} {_list(e['ranks'][name])} ({100 * e['energy'][name]:.0f} %)"
             for name in ("W_E", "W_fc", "W_ih", "W_hh")
@@ -151,7 +63,7 @@ STATEMENTS = (
         id="002.3",
         statement="Consecutive pairs of singular vectors of W_fc belong to one frequency each.",
         published="all six pairs",
-        rule=_pairs,
+        rule=rules.pairs,
         measured=lambda e: (
             f"{100 * e['paired']:.0f} % of {e['pairs']} pairs; a vector has "
             f"{100 * e['purity']:.0f} % of its energy at its frequency"
@@ -163,7 +75,7 @@ STATEMENTS = (
         id="002.4",
         statement="The last layer is Fourier multiplication: waves of ω_k(a+b) fit it.",
         published="relative errors 1e-3 to 1e-2",
-        rule=_fit,
+        rule=rules.fit,
         measured=lambda e: (
             f"read-out waves {min(e['by_frequency']):.2g} to {max(e['by_frequency']):.2g} "
             f"(squared {min(e['by_frequency']) ** 2:.1g} to {max(e['by_frequency']) ** 2:.1g}); "
@@ -176,7 +88,7 @@ STATEMENTS = (
         id="002.5",
         statement="Removing one frequency often leaves accuracy intact; removing several destroys it.",
         published="robust to one, drastic with more",
-        rule=_robust,
+        rule=rules.robust,
         measured=lambda e: (
             f"one removed: {100 * e['single']:.0f} % right, {100 * e['intact']:.0f} % of cases "
             f"above 99 %; half or more removed: {100 * e['several']:.0f} %"
@@ -188,7 +100,7 @@ STATEMENTS = (
         id="002.6",
         statement="The rank that W_E, W_ih and W_fc need is twice the number of key frequencies.",
         published="12 = 2 × 6 (noted, not claimed)",
-        rule=_law,
+        rule=rules.law,
         measured=lambda e: (
             f"twice the count {_list(2 * c for c in e['counts'])}; W_E {_list(e['ranks']['W_E'])}, "
             f"W_ih {_list(e['ranks']['W_ih'])}, W_fc {_list(e['ranks']['W_fc'])}"
@@ -206,7 +118,7 @@ STATEMENTS = (
         id="002.7",
         statement="A frequency cut from a state inside the recurrence is missed by all later states.",
         published="not in the document (beyond)",
-        rule=_causal,
+        rule=rules.causal,
         measured=lambda e: (
             "relative change "
             + ", ".join(f"{k} {v:.2f}" for k, v in e["change"].items())
@@ -220,7 +132,7 @@ STATEMENTS = (
         id="002.8",
         statement="Shuffled weights have no key frequencies, and random ones are neither missed nor fitted.",
         published="not in the document (control)",
-        rule=_null,
+        rule=rules.null,
         measured=lambda e: (
             f"shuffled tables with a key frequency {100 * e['false_keys']:.1f} % (rule allows 1 %); "
             f"as many others removed {100 * e['random_removed']:.0f} % right, key ones "
@@ -243,7 +155,7 @@ STATEMENTS = (
         id="002.9",
         statement="Other cells (LSTM, GRU, residual) find a few shared frequencies too.",
         published="not in the document (beyond)",
-        rule=_everywhere,
+        rule=rules.everywhere,
         measured=lambda e: _networks(e),
         example={"networks": {"gru": {"held_out": 1.0, "count": 4, "share": 0.8}}},
         contrary={"networks": {"gru": {"held_out": 1.0, "count": 0, "share": 0.0}}},
@@ -252,7 +164,7 @@ STATEMENTS = (
         id="002.10",
         statement="Subtraction and multiplication use the characters of their own group.",
         published="not in the document (beyond)",
-        rule=_everywhere,
+        rule=rules.everywhere,
         measured=lambda e: _networks(e),
         example={"networks": {"×": {"held_out": 1.0, "count": 4, "share": 0.8}}},
         contrary={"networks": {"×": {"held_out": 1.0, "count": 0, "share": 0.0}}},
@@ -261,7 +173,7 @@ STATEMENTS = (
         id="002.11",
         statement="An exact adder can be written down from its frequencies, with 8 units each.",
         published="not in the document (beyond)",
-        rule=_written,
+        rule=rules.written,
         measured=lambda e: (
             f"{len(e['tried'])} tables all right, {min(r['right'] for r in e['tried']):.0%} at "
             f"worst; modulo {e['tried'][-1]['modulus']}: {e['tried'][-1]['units']} units, "
@@ -276,7 +188,7 @@ STATEMENTS = (
         id="002.12",
         statement="The learned adder lives in the subspaces of the written one.",
         published="not in the document (beyond)",
-        rule=_alike,
+        rule=rules.alike,
         measured=lambda e: (
             "mean cosine of principal angles: "
             + ", ".join(f"{k} {v:.3f}" for k, v in e["mean_cosine"].items())
@@ -288,7 +200,7 @@ STATEMENTS = (
         id="002.13",
         statement="The network that learned to add forgets: driven by a stream of sums, its largest exponent is negative.",
         published="not in the document (beyond)",
-        rule=_stable,
+        rule=rules.stable,
         measured=lambda e: (
             "exponents "
             + ", ".join("none" if x is None else f"{x:.3f}" for x in e["exponents"])
@@ -301,7 +213,7 @@ STATEMENTS = (
         id="002.14",
         statement="The number of frequencies depends on train fraction, weight decay and width.",
         published="6 at the document's settings",
-        rule=_depends,
+        rule=rules.depends,
         measured=lambda e: "; ".join(
             f"{name} {_list(at)}: "
             + ", ".join("not learned" if m is None else f"{m:.1f}" for m in mean)
@@ -311,11 +223,3 @@ STATEMENTS = (
         contrary={"span": {"width": 0.2}, "means": {"width": [[32, 64], [3.0, 3.2]]}},
     ),
 )
-
-
-def _networks(e: Evidence) -> str:
-    return "; ".join(
-        f"{name}: held-out {100 * c['held_out']:.0f} %, {c['count']} frequencies with "
-        f"{100 * c['share']:.0f} % of W_fc"
-        for name, c in e["networks"].items()
-    )

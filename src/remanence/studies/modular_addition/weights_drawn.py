@@ -1,0 +1,122 @@
+"""Drawings of what is inside the weights: spectra, singular values and vectors."""
+
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import xarray as xr
+
+from ...measure.fourier import signed_axis
+from .dissection import Dissection
+
+
+def spectra_drawn(d: Dissection):
+    """Shares by frequency above, energies over two frequencies below."""
+    figure = plt.figure(figsize=(9, 6), layout="constrained")
+    halves: Any = figure.subfigures(2, 1, height_ratios=(1, 1.5))
+    top, bottom = halves
+    k = np.arange(1, d.task.period // 2 + 1)
+    for axis, node in zip(
+        top.subplots(1, 3, sharey=True), ("W_E", "h1", "W_fc"), strict=True
+    ):
+        shares = d.nodes[node]
+        chosen = np.isin(k, shares.frequencies)
+        axis.bar(k, shares.shares, color=np.where(chosen, "C0", "C7"), width=0.9)
+        axis.axhline(shares.threshold, color="C1", lw=1)
+        axis.set(title=name_of(node), xlabel="frequency k")
+        for one in shares.frequencies:
+            axis.annotate(
+                str(one), (one, shares.shares[one - 1]), ha="center", va="bottom"
+            )
+        axis.margins(y=0.15)
+    top.axes[0].set_ylabel("share of energy")
+    signed = signed_axis(d.task.period)
+    for axis, node in zip(bottom.subplots(1, 2), ("h2", "h3"), strict=True):
+        plane = d.planes[node].copy()
+        plane[0, np.flatnonzero(signed == 0)] = np.nan  # the constant
+        share = plane / np.nansum(plane)
+        extent = (signed[0] - 0.5, signed[-1] + 0.5, -0.5, len(plane) - 0.5)
+        image = axis.imshow(
+            np.sqrt(share), origin="lower", extent=extent, aspect="auto", cmap="viridis"
+        )
+        axis.set(title=name_of(node), xlabel="frequency in b", ylabel="frequency in a")
+        bottom.colorbar(image, ax=axis, label="root of energy share")
+    return figure
+
+
+def spectra_data(d: Dissection) -> xr.Dataset:
+    """The bars and their thresholds."""
+    nodes = ("W_E", "h1", "W_fc")
+    return xr.Dataset(
+        {
+            "share": (("node", "frequency"), [d.nodes[n].shares for n in nodes]),
+            "threshold": ("node", [d.nodes[n].threshold for n in nodes]),
+        },
+        coords={"node": list(nodes), "frequency": 1 + np.arange(d.task.period // 2)},
+    )
+
+
+def singular_values_drawn(d: Dissection):
+    """Singular values with the smallest rank marked, accuracy behind."""
+    figure, axes = plt.subplots(1, 4, figsize=(11, 3), layout="constrained")
+    for axis, (name, low) in zip(axes, d.ranks.items(), strict=True):
+        s = low.singular_values
+        axis.semilogy(1 + np.arange(len(s)), s, color="C0")
+        axis.set(title=name_of(name), xlabel="index")
+        twin = axis.twinx()
+        twin.plot(1 + np.arange(len(low.accuracies)), low.accuracies, color="C7", lw=1)
+        twin.set(ylim=(0, 1.05), yticks=[])
+        if low.rank is not None and low.energy is not None:
+            axis.axvline(low.rank, color="C1")
+            axis.annotate(
+                f" rank {low.rank}\n {100 * low.energy:.1f} %",
+                (low.rank, 0.98),
+                xycoords=("data", "axes fraction"),
+                va="top",
+            )
+    axes[0].set_ylabel("singular value")
+    return figure
+
+
+def singular_data(d: Dissection) -> xr.Dataset:
+    """Singular values and accuracies by rank."""
+    return xr.Dataset(
+        {
+            name: (f"index of {name}", low.singular_values)
+            for name, low in d.ranks.items()
+        }
+        | {
+            f"accuracy of {name}": (f"rank of {name}", low.accuracies)
+            for name, low in d.ranks.items()
+        }
+    )
+
+
+def singular_vectors_drawn(d: Dissection):
+    """The first vectors, coloured by their frequency."""
+    vectors, frequencies, shares = d.vectors
+    count = min(vectors.shape[1], 12)
+    figure, axes = plt.subplots(
+        (count + 1) // 2,
+        2,
+        figsize=(9, 0.9 * ((count + 1) // 2) + 0.6),
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+        squeeze=False,
+    )
+    colour = {k: f"C{i % 7}" for i, k in enumerate(dict.fromkeys(frequencies.tolist()))}
+    for i, axis in enumerate(axes.ravel()[:count]):
+        k = int(frequencies[i])
+        axis.plot(vectors[:, i], color=colour[k], lw=1)
+        axis.set_title(f"u{i + 1}: k = {k} ({100 * shares[i]:.0f} %)", fontsize="small")
+        axis.set_yticks([])
+    for axis in axes[-1]:
+        axis.set_xlabel("answer c")
+    return figure
+
+
+def name_of(node: str) -> str:
+    """A node in the document's letters."""
+    letter, _, below = node.partition("_")
+    return f"${letter}_{{{below}}}$" if below else f"${node[0]}_{node[1:]}$"
