@@ -17,6 +17,7 @@ from remanence.checkup.export import write_truncated
 from remanence.checkup.gate import unmet
 from remanence.checkup.heard import from_npy, from_text, noise
 from remanence.checkup.pictures import pictures
+from remanence.cli import checkup as command
 from remanence.nets import Recurrent, truncate
 
 
@@ -139,6 +140,28 @@ def test_the_truncated_network_runs_in_torch(kind, tmp_path):
         write_truncated(net, 3.0, tmp_path / "cut.pt")
     with pytest.raises(ValueError, match="no window"):
         write_truncated(net, np.inf, tmp_path / "cut.py")
+
+
+def test_the_command_refuses_before_it_works(tmp_path):
+    model = tmp_path / "a.safetensors"
+    cases = [
+        ({"noise": True, "text": tmp_path / "t.txt"}, "give one of --inputs, --text"),
+        (
+            {"out": tmp_path / "c.pdf"},
+            "--out takes an .html or .json file, got 'c.pdf'",
+        ),
+        ({"require": ["window"]}, "reads like 'window<=128'"),
+        ({"steps": 3}, "--steps at least 20"),
+    ]
+    for options, sentence in cases:
+        with pytest.raises(ValueError, match=sentence):
+            command.checkup(model, **options)
+    with pytest.raises(FileNotFoundError, match=r"holds no \.safetensors file"):
+        command._models([tmp_path])
+    for name in ("step-2", "step-1"):
+        (tmp_path / f"{name}.safetensors").touch()
+    found = command._models([tmp_path])
+    assert [path.stem for path in found] == ["step-1", "step-2"]
 
 
 def test_the_command(net, tmp_path):
