@@ -145,16 +145,14 @@ def _radii(table: xr.Dataset) -> dict[str, Any]:
 
 def _angles(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, Any]:
     row = 2 * math.pi / task.side
-    fall, stands_out = {}, {}
-    common = _of(table, "angle, permuted").value.values
+    falls, means, ranges = {}, {}, {}
     for where in ("sequential", "permuted"):
         rows = _of(table, f"angle, {where}")
-        rows = rows.isel(case=np.isin(rows.value.values, common[common > 0]))
         final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
-        at = int(np.abs(angles - row).argmin())
-        rest = [i for i in range(len(angles)) if i != at]
-        fall[where] = float(np.ptp(final.mean(1)))
-        stands_out[where] = all(beats(final[at], final[i]) for i in rest)
+        at, far = int(np.abs(angles - row).argmin()), int(angles.argmax())
+        falls[where] = beats(final[at], final[far])
+        means[where] = [float(final[at].mean()), float(final[far].mean())]
+        ranges[where] = float(np.ptp(final[angles > 0].mean(1)))
     rows = _of(table, "angle, sequential")
     final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
     at, zero = int(np.abs(angles - row).argmin()), int(angles.argmin())
@@ -173,9 +171,12 @@ def _angles(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, Any]:
             "best_beats_row": beats(final[best], final[at]),
         },
         "001.4-permuted": {
-            "fall_sequential": fall["sequential"],
-            "fall_permuted": fall["permuted"],
-            "row_beats_others": stands_out["permuted"],
+            "sequential": means["sequential"],
+            "permuted": means["permuted"],
+            "row_beats_far_sequential": falls["sequential"],
+            "row_beats_far_permuted": falls["permuted"],
+            "range_sequential": ranges["sequential"],
+            "range_permuted": ranges["permuted"],
         },
     }
 
