@@ -91,7 +91,9 @@ def test_help_does_not_start_jax():
         assert name in run.stdout
 
 
-@pytest.mark.parametrize("name", ["reproduce", "show", "cite"])
+@pytest.mark.parametrize(
+    "name", ["memorize", "checkup", "reproduce", "show", "cite", "serve"]
+)
 def test_help_of_a_command_shows_an_example_and_needs_no_jax(name):
     code = (
         "import sys\nfrom remanence.cli import main\n"
