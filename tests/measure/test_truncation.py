@@ -7,7 +7,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from remanence.cells import Elman, GRU, Linear, LSTM
+from remanence.cells import Elman, GRU, Linear, LSTM, Residual
 from remanence.measure import (
     contraction,
     gradient_bound,
@@ -91,6 +91,16 @@ def test_windows_proved_and_measured_in_one_call(key):
     assert 1 <= measured <= proved
     gaps = truncation_error(cell, xs, [measured], gradients=False)
     assert gaps.states[0] <= 1e-3
+
+
+def test_a_coupling_above_one_carries_the_states_further():
+    cell = Residual(0.0, 0.4 * jnp.eye(2), 9 * jnp.ones((2, 1)), coupling=2.0)
+    proof = contraction(cell)
+    assert proof.evidence["output_bound"] >= 2
+    found = truncation_error(cell, np.ones((20, 1)), [1], gradients=False)
+    assert found.states[0] <= truncation_bound(proof, 1)
+    held = Residual(0.5, 0.1 * jnp.eye(2), jnp.ones((2, 1)))
+    assert contraction(held).evidence["output_bound"] >= 2
 
 
 def test_an_unstable_network_is_refused_and_offered_the_measured_window():

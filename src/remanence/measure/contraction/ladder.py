@@ -116,9 +116,11 @@ def _looped(cell, bound, metric, deadline, slopes, solver) -> Contraction:
     limit, corner = masked_radius(loop, deadline=time.monotonic() + min(left, 5.0))
     gain, gain_2 = lure.gains(loop)
     rest = lure.at_rest(loop)
-    size = size_of(loop.activation)
     radius = lure.box_radius(loop)
-    box = np.full(loop.units, size) if not loop.R.any() and size < math.inf else None
+    # Without a residual every unit is bounded by itself; else only the norm is.
+    alone = not loop.R.any() and math.isfinite(radius)
+    size = abs(loop.gamma) * size_of(loop.activation) if alone else radius
+    box = np.full(loop.units, above(size, 1)) if alone else None
     extra = {"corner": corner, "slopes": loop.slopes}
     return recorded(
         rungs, untried, (gain, gain_2), bound, rest, box, radius, size, limit, extra
