@@ -173,6 +173,6 @@ def test_a_write_without_space_says_what_is_kept(tmp_path, monkeypatch):
     with opened_store(tmp_path, {"x": 1}) as store:
         store.put("one", ARRAYS)
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(OSError, match="two could not be stored .No space left"):
+        with pytest.raises(OSError, match=r"two could not be stored .No space left"):
             store.put("two", ARRAYS)
         assert store.get("one") is not None and store.get("two") is None
