@@ -36,6 +36,7 @@ COMFORTABLE = 0.1
 class Adder:
     """Weights, and the proof that they are right on the whole table.
 
+    `accuracy` is the share of right answers, in float64;
     `margin` is the least lead of the right answer over all pairs (logits lie
     between −1 and 1); `rounding` bounds what float32 arithmetic, in any order of
     summation, can do to that lead. The network is right if margin > rounding.
@@ -45,6 +46,7 @@ class Adder:
     task: Modular
     frequencies: tuple[int, ...]
     doubled: bool
+    accuracy: float
     margin: float
     rounding: float
 
@@ -123,11 +125,13 @@ def _proved(built: Adder) -> Adder:
 def _built(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Adder:
     net = _network(task, frequencies, doubled)
     logits = _logits(net)
+    accuracy = float((logits.argmax(-1) == task.answers).mean())
     answers = task.answers[..., None]
     right = np.take_along_axis(logits, answers, 2)[..., 0]
     np.put_along_axis(logits, answers, -np.inf, 2)
     margin = float((right - logits.max(-1)).min())
-    return Adder(net, task, frequencies, doubled, margin, 2 * _rounding(net))
+    rounding = 2 * _rounding(net)
+    return Adder(net, task, frequencies, doubled, accuracy, margin, rounding)
 
 
 def _logits(net: Recurrent) -> Float[np.ndarray, "modulus modulus modulus"]:

@@ -116,8 +116,8 @@ def film_drawn(of: Findings):
     for i in shown:
         axis.axvline(int(one.step[i]), color="C1", lw=0.7, ls=":")
     axis.set(xlabel="step", ylabel="accuracy")
-    axis.annotate("train", (0.02, 0.9), xycoords="axes fraction", color="C7")
-    axis.annotate("held out", (0.02, 0.78), xycoords="axes fraction", color="C0")
+    axis.annotate("train", (0.9, 0.4), xycoords="axes fraction", color="C7")
+    axis.annotate("held out", (0.9, 0.28), xycoords="axes fraction", color="C0")
     energy = one.energy.sel(tensor="W_E").values[:, 1:]
     share = energy / energy.sum(1, keepdims=True)
     for panel, i in zip(

@@ -175,7 +175,7 @@ def _row(built: Adder) -> dict[str, Any]:
         "units": built.units,
         "margin": built.margin,
         "rounding": built.rounding,
-        "right": modular_accuracy(built.net, built.task),
+        "right": built.accuracy,
     }
 
 
