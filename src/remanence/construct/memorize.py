@@ -151,7 +151,8 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         if method == "rational":
             found = harmonic_dimension(w, field="rational", time_limit=time_limit)
             frequencies = found.frequencies
-            exact = rational(w, frequencies)
+            whole = len(frequencies) == w.period // 2
+            exact = rational(w, frequencies, None if whole else found.readout)
         else:
             exact = permutation(w, stride=stride)
         certificate = proofs.exact(exact, w.indices)

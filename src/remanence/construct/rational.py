@@ -11,8 +11,7 @@ import math
 import numpy as np
 
 from ..tasks.words import Word
-from .harmonics import cyclotomic, Frequencies
-from .separation import separation
+from .harmonics import cyclotomic, features, Frequencies
 from .structured import Balanced, Companion, DENSE, Spelled
 from .written import blocks, Written
 
@@ -29,43 +28,42 @@ def companion(order: int) -> np.ndarray:
     return C
 
 
-def rational(w: Word, frequencies: Frequencies) -> Written:
-    """The integer network of a Galois-closed set of frequencies."""
+def rational(w: Word, frequencies: Frequencies, readout: np.ndarray | None) -> Written:
+    """The integer network of a Galois-closed set of frequencies, from a real readout
+    over its harmonics."""
     p, labels = w.period, w.pattern
     if not frequencies:
         zero, n = np.zeros((1, 1), dtype=np.int64), len(w.alphabet)
         b_y = (np.arange(n) == w.indices[0]).astype(np.int64)
         return Written(zero, np.zeros((n, 1), dtype=np.int64), b_y, zero[0])
     orders = sorted({p // math.gcd(j, p) for j in frequencies})
-    if len(frequencies) == p // 2:
+    if readout is None or len(frequencies) == p // 2:
         return _complete(w)
     W_h = blocks(*(companion(q) for q in orders))
     h_1 = np.concatenate([np.eye(len(companion(q)), dtype=np.int64)[0] for q in orders])
     walk = [h_1]
     for _ in range(p - 1):
         walk.append(W_h @ walk[-1])
-    u = _integer_readout(labels, np.array(walk).T)
+    u = _integer_readout(labels, np.array(walk).T, readout @ features(p, frequencies))
     n = len(w.alphabet)
     W_y = np.zeros((n, len(W_h)), dtype=np.int64)
-    floor = (
-        -int(
-            np.abs(
-                u @ np.abs(np.vstack([np.ones(p, dtype=np.int64), *np.array(walk).T]))
-            ).max()
-        )
-        - 1
-    )
+    reach = np.vstack([np.ones(p, dtype=np.int64), np.abs(np.array(walk).T)])
+    floor = -int((np.abs(u) @ reach).max()) - 1
     b_y = np.full(n, floor, dtype=np.int64)
     W_y[list(w.used)], b_y[list(w.used)] = u[:, 1:], u[:, 0]
     return Written(W_h, W_y, b_y, walk[-1])
 
 
-def _integer_readout(labels: tuple[int, ...], walk: np.ndarray) -> np.ndarray:
-    """An integer readout of small entries, its leads checked in integers."""
+def _integer_readout(
+    labels: tuple[int, ...], walk: np.ndarray, logits: np.ndarray
+) -> np.ndarray:
+    """An integer readout of small entries that gives about these logits, its leads
+    checked in integers."""
     phi = np.vstack([np.ones(walk.shape[1], dtype=np.int64), walk])
-    u = separation(labels, phi.astype(float)).u
-    if u is None:
-        raise AssertionError("a feasible set must be feasible in every basis")
+    u = logits @ np.linalg.pinv(phi.astype(float))
+    lead = logits[list(labels), np.arange(len(labels))] - logits
+    lead[list(labels), np.arange(len(labels))] = np.inf
+    u = u / min(lead.min(), 1.0)
     for scale in (1, 2, 4, *(2**e for e in range(3, 31))):
         whole = np.rint(scale * u).astype(np.int64)
         y = whole @ phi

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import linprog, nnls
 
 
 ROUNDING = 2.0**-53
@@ -54,14 +54,40 @@ def separation(
     try:
         lam, residual = nnls(B, goal, maxiter=30 * B.shape[1])
     except RuntimeError:
-        return Separation(None)
+        return _by_program(A, t, k, n)
     if residual < BLIND:
         on = np.flatnonzero(lam > 1e-9 * lam.max())
         pairs = tuple((int(t[i]), int(k[i])) for i in on)
         return Separation(None, pairs, tuple(lam[on].tolist()))
     # At the optimum 1 - sum(lam) is the residual squared, which cancels less.
     u = A @ lam / residual**2
+    if not (A.T @ u).min() > 0:
+        # The active set stopped short of the optimum, as it may on ties.
+        return _by_program(A, t, k, n)
     return Separation(np.stack([u / 2, -u / 2]) if n == 2 else u.reshape(n, len(phi)))
+
+
+def _by_program(A: np.ndarray, t: np.ndarray, k: np.ndarray, n: int) -> Separation:
+    """The same alternative by a linear programming solver, slower and steadier."""
+    size, count = A.shape
+    found = linprog(
+        np.r_[np.zeros(size), -1.0],
+        A_ub=np.hstack([-A.T, np.ones((count, 1))]),
+        b_ub=np.zeros(count),
+        bounds=[(-1, 1)] * size + [(None, 1)],
+        method="highs-ds",
+    )
+    if not found.success:
+        return Separation(None)
+    if -found.fun > BLIND:
+        u = found.x[:-1] / -found.fun
+        return Separation(
+            np.stack([u / 2, -u / 2]) if n == 2 else u.reshape(n, size // n)
+        )
+    lam = -found.ineqlin.marginals
+    on = np.flatnonzero(lam > 1e-9 * lam.max())
+    pairs = tuple((int(t[i]), int(k[i])) for i in on)
+    return Separation(None, pairs, tuple(lam[on].tolist()))
 
 
 @functools.lru_cache(maxsize=64)
