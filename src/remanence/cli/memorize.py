@@ -193,7 +193,7 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
         table = Table(box=None)
         names = list(report["frontier"][0])
         for name in names:
-            table.add_column(name.replace("_", " "), justify="left")
+            table.add_column(name.replace("_", " "), no_wrap=name == "method")
         for row in report["frontier"]:
             table.add_row(*(Text(_short(row[name])) for name in names))
         out.print(table)

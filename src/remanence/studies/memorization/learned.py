@@ -99,7 +99,7 @@ class Lane:
             y = net.logits(PERIODS * self.longest, point["tanh"]) + unspoken
             symbols, shown = wanted(PERIODS)
             cost = optax.losses.softmax_cross_entropy_with_integer_labels(y, symbols)
-            return jnp.where(shown, cost, 0.0).sum() / shown.sum()
+            return jnp.where(shown, cost, 0.0).sum() / shown.sum().astype(cost.dtype)
 
         def masked(net: Autonomous) -> Autonomous:
             return Autonomous(
