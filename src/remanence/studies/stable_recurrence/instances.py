@@ -94,7 +94,9 @@ def descents(
     ]
     with double():
         norm, seed, decays = (jnp.asarray(part) for part in zip(*lanes, strict=True))
-        walk = lambda *lane: _descent(*lane, units, length, windows, steps)
+        walk = lambda norm, seed, decays: _descent(
+            norm, seed, decays, units, length, windows, steps
+        )
         walked = jax.jit(jax.vmap(walk))(norm, seed, decays)
         walked = {name: np.asarray(value) for name, value in walked.items()}
     runs = [
