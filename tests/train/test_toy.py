@@ -56,10 +56,10 @@ def test_walls_are_foretold_and_positive_starts_meet_none():
     ]
     assert probability[0] > 0.8 > probability[1] > 0.2 > 0.05 > probability[2]
     start = toy_start(10, log10_scale=-1.0, draws=8, key=jr.key(2))
-    drawn = toy_flow(start, T, log10_scale=-1.0, attempts=1_000)
+    drawn = toy_flow(start, T, log10_scale=-1.0)
     assert drawn.wall.any()
     positive = start._replace(u=np.abs(start.u), v=np.abs(start.v))
-    fit = toy_flow(positive, T, log10_scale=-1.0, attempts=1_000)
+    fit = toy_flow(positive, T, log10_scale=-1.0)
     assert fit.converged.all() and (fit.test_loss < 1e-4).all()
 
 
@@ -100,7 +100,7 @@ def test_components_agree_by_luck_of_signs():
     islands = np.kron(np.eye(2), np.ones((3, 3)))
     assert success_probability(islands, log10_scale=-6.0, key=jr.key(0)) == 0.5
     start = toy_start(6, log10_scale=-6.0, draws=60, key=jr.key(5))
-    fit = toy_flow(start, islands, log10_scale=-6.0, attempts=1_000)
+    fit = toy_flow(start, islands, log10_scale=-6.0)
     share = float((fit.test_loss < 1e-3).mean())
     assert fit.converged.all() and 0.3 < share < 0.7
     # Right or wrong, nothing between: the floor of one half is an average.

@@ -33,9 +33,7 @@ def alignment(config: Config, seed: int) -> xr.Dataset:
             start = toy_start(
                 N, log10_scale=log10_scale, draws=config.toy_draws, key=jr.key(seed)
             )
-            fit = toy_flow(
-                start, T, log10_scale=log10_scale, stop=0.25 * T.sum(), attempts=1_500
-            )
+            fit = toy_flow(start, T, log10_scale=log10_scale, stop=0.25 * T.sum())
             rest = np.log(contamination(fit.u, np.full(N, N**-0.5)))
             left[i, j] = np.median(rest)
             spread[i, j] = rest.std(ddof=1) / rest.size**0.5
@@ -82,7 +80,6 @@ def clocks(config: Config, seed: int) -> xr.Dataset:
                 log10_scale=log10_scale,
                 stop=0.25 * T.sum(),
                 factors=factors,
-                attempts=1_500,
             )
             time[i, j] = np.median(fit.time)
     return xr.Dataset(
@@ -100,7 +97,7 @@ def walls(config: Config, seed: int) -> xr.Dataset:
         start = toy_start(
             N, log10_scale=log10_scale, draws=config.toy_draws, key=jr.key(seed + 2)
         )
-        fit = toy_flow(start, T, log10_scale=log10_scale, attempts=1_500)
+        fit = toy_flow(start, T, log10_scale=log10_scale)
         stuck = fit.loss[fit.wall]
         rows.append(
             (
@@ -144,7 +141,6 @@ def predictor(config: Config, seed: int) -> xr.Dataset:
             start,
             np.repeat(np.stack(Ts), draws, axis=0),
             log10_scale=log10_scale,
-            attempts=1_500,
         )
         seen[:, j] = (fit.test_loss < 1e-3).reshape(len(Ts), draws).mean(1)
         for i, T in enumerate(Ts):
