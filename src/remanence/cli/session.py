@@ -27,6 +27,12 @@ from .reproduce import TimeUp
 from .table import claims_table, console
 
 
+def _forget_programs() -> None:
+    """Studies share next to no compiled programs; the next one gets the memory."""
+    if (jax := sys.modules.get("jax")) is not None:
+        jax.clear_caches()
+
+
 @dataclasses.dataclass
 class Session:
     """What the user asked for, and what came of it so far."""
@@ -82,6 +88,7 @@ class Session:
                 if not refusal:
                     traceback.print_exception(error, file=sys.stderr)
                 say(f"{name} failed: {self.failed[name]}; the other studies go on")
+            _forget_programs()
         self._front()
         self.tell(f"the pages start at {self.out / 'index.html'}")
         return 1 if self.failed else 0

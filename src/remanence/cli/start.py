@@ -20,7 +20,6 @@ def prepare_jax(devices: int | None = None) -> None:
         "JAX_COMPILATION_CACHE_DIR": str(cache),
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
-        "JAX_COMPILATION_CACHE_MAX_SIZE": str(2 * 1024**3),
     }
     if devices is not None:
         settings["JAX_NUM_CPU_DEVICES"] = str(devices)
