@@ -84,7 +84,7 @@ class Lane:
         def loss(net, data, key):
             logits = table_logits(net, table_states(net, task.modulus).third)
             each = optax.softmax_cross_entropy_with_integer_labels(logits, answers)
-            return jnp.where(seen, each, 0.0).sum() / seen.sum()
+            return jnp.where(seen, each, 0.0).sum() / seen.sum().astype(each.dtype)
 
         net, _ = trained(
             net,
