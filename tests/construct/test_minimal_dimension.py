@@ -189,6 +189,14 @@ def test_a_false_refutation_is_not_proved():
     assert refutation(labels, (1, 2), good.pairs[1:], good.multipliers[1:]) is None
 
 
+def test_multipliers_of_mixed_sign_prove_nothing():
+    # Over a set that spells the word every dependency of its points has both signs.
+    labels = word("00010110111").pattern
+    for first in range(4):
+        pairs = tuple((t, 1 - labels[t]) for t in range(first, first + 8))
+        assert refutation(labels, (1, 2, 3), pairs, (1.0,) * 8) is None
+
+
 def test_bad_requests_are_refused():
     with pytest.raises(ValueError, match="field must be"):
         rm.minimal_dimension("ab", field="complex")

@@ -17,11 +17,13 @@ from ..tasks.words import START, Word, word as spelled_word
 from . import certificate as proofs
 from .certificate import Certificate
 from .harmonic import harmonic
+from .harmonics import features
 from .limit_cycle import exponent, GAIN, limit_cycle
-from .minimal_dimension import harmonic_dimension, LONG
+from .minimal_dimension import harmonic_dimension, LONG, MinimalDimension
 from .permutation import permutation
 from .rational import rational
 from .rotation import rotation
+from .separation import proved_gap, separation
 from .shift import shift
 from .structured import Cycle
 from .written import begun, Written
@@ -151,8 +153,7 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         if method == "rational":
             found = harmonic_dimension(w, field="rational", time_limit=time_limit)
             frequencies = found.frequencies
-            whole = len(frequencies) == w.period // 2
-            exact = rational(w, frequencies, None if whole else found.readout)
+            exact = rational(w, frequencies, _plain_readout(found))
         else:
             exact = permutation(w, stride=stride)
         certificate = proofs.exact(exact, w.indices)
@@ -188,6 +189,19 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         certificate,
         exact=made.exact,
     )
+
+
+def _plain_readout(found: MinimalDimension) -> np.ndarray | None:
+    """Any readout over the set: integers do not drift, so it need not be the widest.
+    None where all harmonics are there and a closed form serves."""
+    labels, S = found.word.pattern, found.frequencies
+    if len(S) == len(labels) // 2:
+        return None
+    phi = features(len(labels), S)
+    u = separation(labels, phi).u
+    if u is not None and proved_gap(u, labels, phi) > 0:
+        return u
+    return found.readout
 
 
 def _best(w: Word, gain: float, time_limit: float) -> Memory:
