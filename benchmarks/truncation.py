@@ -182,7 +182,7 @@ def training_step(units, vocabulary, batch, length, repeats):
         )
         price.backward()
         adam.step()
-        return float(price)
+        return price.item()
 
     rows = jnp.asarray(tokens)
     held = [net, optimizer.init(eqx.filter(net, eqx.is_inexact_array))]
