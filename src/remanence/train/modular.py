@@ -189,7 +189,8 @@ def rows_spectrum(
 def _film(history: xr.Dataset) -> xr.Dataset:
     """The numbered energies gathered into one array by tensor and frequency."""
     named = {name: str(name).split(" ") for name in history if " " in str(name)}
-    tensors = list(dict.fromkeys(tensor for tensor, _ in named.values()))
+    # Sorted: a continued training hands its numbers back in another order.
+    tensors = sorted({tensor for tensor, _ in named.values()})
     count = len(named) // len(tensors)
     energy = np.stack(
         [

@@ -202,9 +202,8 @@ def _margins(task: Modular) -> xr.Dataset:
 
 
 def _histories(fits: list[ModularFit], seeds: tuple[int, ...]) -> xr.Dataset:
-    return xr.concat([fit.history for fit in fits], dim="seed").assign_coords(
-        seed=list(seeds)
-    )
+    each = [fit.history for fit in fits]
+    return xr.concat(each, dim="seed", join="exact").assign_coords(seed=list(seeds))
 
 
 def _spectra(found: list[Dissection], seeds: tuple[int, ...]) -> xr.Dataset:
