@@ -60,7 +60,7 @@ def descent_figure(table: xr.Dataset) -> Figure:
         axes[0].set_ylabel("weight gap")
         low = float(table["gap"].where(table["gap"] > 0).min())
         axes[0].set_ylim(max(low / 3, 1e-10), 1e3)
-        axes[0].legend(frameon=False, fontsize="small")
+        axes[1].legend(frameon=False, fontsize="small", loc="lower right")
         return figure
 
     return Figure(
@@ -169,7 +169,7 @@ def context_figure(models: dict[str, dict], peers: dict[str, dict]) -> Figure:
             relative = np.asarray(peer["perplexity"]) / base
             axis.plot(peer["widths"], relative, "s--", ms=3, color="C7", label=name)
         axis.axhline(1, color="C7", lw=0.8)
-        axis.set(xlabel="context (tokens)", xscale="log", yscale="log")
+        axis.set(xlabel="context (tokens)", xscale="log")
         axis.set_ylabel("perplexity / untruncated")
         axis.legend(frameon=False, fontsize="small")
         return figure
