@@ -99,7 +99,7 @@ STATEMENTS = (
         measured=lambda e: (
             f"connected runs that generalise: {e['connected_generalise']:.0%} of {e['connected']}; "
             f"disconnected: {e['disconnected_generalise']:.0%} of {e['disconnected']}; "
-            f"{e['unfinished']} runs stand before a wall; median threshold {e['threshold_median']:.0%}; "
+            f"{e['unfinished']} runs did not reach the training loss; median threshold {e['threshold_median']:.0%}; "
             f"P(connected) is ½ at {e['half_connected']} pairs of 100 and .94 at 30"
         ),
         example={
