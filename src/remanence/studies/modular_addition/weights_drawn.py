@@ -70,7 +70,7 @@ def singular_values_drawn(d: Dissection):
             axis.axvline(low.rank, color="C1")
             axis.annotate(
                 f" rank {low.rank}\n {100 * low.energy:.1f} %",
-                (low.rank, 0.98),
+                (low.rank, 0.9),
                 xycoords=("data", "axes fraction"),
                 va="top",
             )
