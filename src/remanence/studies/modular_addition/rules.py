@@ -44,15 +44,17 @@ def robust(e: Evidence) -> Verdict:
 
 
 def law(e: Evidence) -> Verdict:
-    """Rank against twice the count: off by one at most in the median, or by four."""
-    off = [
-        abs(r - 2 * f)
+    """Rank against twice the count, off by one at most in the median: for all three, or some."""
+    kept = [
+        statistics.median(
+            abs(r - 2 * f) for r, f in zip(e["ranks"][name], e["counts"], strict=True)
+        )
+        <= 1
         for name in ("W_E", "W_ih", "W_fc")
-        for r, f in zip(e["ranks"][name], e["counts"], strict=True)
     ]
-    if statistics.median(off) <= 1:
+    if all(kept):
         return "holds"
-    return "differs" if statistics.median(off) <= 4 else "refuted"
+    return "differs" if any(kept) else "refuted"
 
 
 def causal(e: Evidence) -> Verdict:
