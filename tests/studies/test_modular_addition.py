@@ -104,7 +104,7 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
         cells=(),
         operations=(),
         sweep=dataclasses.replace(TINY, steps=20, every=20),
-        fractions=(0.8,),
+        fractions=(0.9,),
         decays=(1.0,),
         widths=(8,),
         sweep_seeds=1,
