@@ -38,7 +38,9 @@ def characters(source: str = "sonnets") -> Text:
     """
     if source == "sonnets":
         whole = (
-            importlib.resources.files("remanence.tasks").joinpath("sonnets.txt").read_text()
+            importlib.resources.files("remanence.tasks")
+            .joinpath("sonnets.txt")
+            .read_text()
         )
     elif source == "shakespeare":
         path = data_file(
