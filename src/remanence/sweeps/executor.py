@@ -1,13 +1,11 @@
 """Chunks of lanes computed in this process: one compiled program for each static point.
 
-A chunk is one call of a compiled program, which runs in the thread that calls it; so
-as many threads as cores use them all. XLA's own pool has one thread a core and is
-shared, so large products inside a chunk do not multiply the threads.
+A chunk is one call of a compiled program; XLA's own pool, with one thread a core,
+spreads large products inside it.
 """
 
 import concurrent.futures
 import dataclasses
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -105,10 +103,10 @@ class Here:
         """Each part with its arrays as it ends; once `late`, no further one is begun."""
         waiting, running = list(parts)[::-1], {}
         program: Program | None = None
-        pool = concurrent.futures.ThreadPoolExecutor(cores())
+        pool = concurrent.futures.ThreadPoolExecutor(at_once())
         try:
             while waiting or running:
-                while waiting and len(running) < cores():
+                while waiting and len(running) < at_once():
                     if len(waiting) < len(parts) and late():
                         waiting.clear()
                         break
@@ -125,14 +123,12 @@ class Here:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def cores() -> int:
-    """How many chunks run at once: the cores this process may use.
+def at_once() -> int:
+    """How many chunks run at the same time in this process: one.
 
-    OMP_NUM_THREADS, where it is set, bounds it; a GPU takes one chunk at a time.
+    XLA's pool spreads one program over the cores. Two programs at a time, each called
+    from its own thread, were seen to wait for each other for ever on two cores
+    (jaxlib 0.10.2: both calls pending, every worker of the pool asleep), so that more
+    than one is not offered; more processes (`on=`) are the way to use more cores.
     """
-    if jax.default_backend() != "cpu":
-        return 1
-    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else None
-    asked = os.environ.get("OMP_NUM_THREADS", "")
-    bound = int(asked) if asked.isdecimal() and int(asked) else mine
-    return min(mine or os.cpu_count() or 1, bound or 1)
+    return 1

@@ -59,7 +59,7 @@ def document_stop(words: int) -> float:
 
 
 def trained(
-    cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4, workers: int = 2
+    cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4, workers: int = 1
 ) -> Iterator[tuple[int, PairFit]]:
     """The cells by their own way; all of one mask and one way."""
     runs = [cell.run() for cell in cells]
