@@ -1,5 +1,6 @@
 """torch modules in and out; torch is imported only here, and only when asked for."""
 
+from importlib import import_module
 from typing import Any
 
 import jax.numpy as jnp
@@ -12,12 +13,11 @@ from . import state_dict
 
 def _torch() -> Any:
     try:
-        import torch
+        return import_module("torch")
     except ImportError:
         raise ValueError(
             "torch is not installed; `pip install remanence[torch]` would do"
         ) from None
-    return torch
 
 
 def from_torch(
