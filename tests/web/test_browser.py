@@ -14,6 +14,16 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 if CHROMIUM is None:
     pytest.skip("there is no chromium", allow_module_level=True)
 
+QUIETLY = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 PATIENCE = 40_000
 """Milliseconds; a loaded machine compiles slowly."""
 
@@ -27,9 +37,7 @@ def says(page, place, words):
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
+        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=QUIETLY)
         yield chromium
         chromium.close()
 
