@@ -10,6 +10,7 @@ STORY = (
     "__init__",
     "_types",
     "_precision",
+    "_whole",
     "cells",
     "nets",
     "formats",

@@ -12,9 +12,9 @@ import time
 import numpy as np
 import pytest
 
+from remanence._whole import ASIDE
 from remanence.train import identity
 from remanence.train.checkpoint import newest_checkpoint
-from remanence.train.whole import ASIDE
 
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))

@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import jax.random as jr
 import optax
 
-from remanence import sweeps, train
-from remanence.train import identity, whole
+from remanence import _whole as whole, sweeps, train
+from remanence.train import identity
 
 
 CHUNKS = 40

@@ -9,6 +9,8 @@ import numpy as np
 from safetensors import safe_open, SafetensorError
 from safetensors.numpy import save as serialized
 
+from .._whole import written_whole
+
 
 Tensors = dict[str, np.ndarray]
 LARGEST = 8 * 2**30
@@ -71,12 +73,7 @@ def write(
         for key, value in metadata.items()
     }
     whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    with partial.open("wb") as file:
-        file.write(serialized(whole, metadata=words))
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    written_whole(path, serialized(whole, metadata=words)).chmod(0o644)
 
 
 def finite(tensors: Tensors) -> Tensors:

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..train.whole import written_whole
+from .._whole import written_whole
 from .claims import Claim, VERDICTS
 
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from .._whole import alone_in
 from ..report import (
     Bench,
     concluded,
@@ -24,7 +25,6 @@ from ..report import (
     write_front_page,
     write_record,
 )
-from ..train.whole import alone_in
 
 
 STUDIES = {

@@ -18,10 +18,10 @@ import numpy as np
 import safetensors
 from safetensors.numpy import load as tensors_from, save as tensors_to
 
+from .._whole import alone_in, written_whole
 from ..train.bar import told
 from ..train.checkpoint import sealed, unsealed
 from ..train.identity import environment
-from ..train.whole import alone_in, written_whole
 
 
 SCHEMA = 1

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from safetensors.numpy import load as tensors_from, save as tensors_to
 
-from .whole import written_whole
+from .._whole import written_whole
 
 
 Tree = TypeVar("Tree")

@@ -14,6 +14,7 @@ import optax
 import xarray as xr
 
 from .._types import Key
+from .._whole import alone_in
 from .bar import progress_bar, told
 from .checkpoint import (
     named_arrays,
@@ -24,7 +25,6 @@ from .checkpoint import (
 )
 from .identity import digest, environment
 from .loop import as_jax, checked, chunk, Progress, Recipe, started
-from .whole import alone_in
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,7 +6,8 @@ import pathlib
 
 import pytest
 
-from remanence.train import whole, written_whole
+from remanence import _whole as whole
+from remanence._whole import written_whole
 
 
 @pytest.fixture
