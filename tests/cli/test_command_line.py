@@ -14,6 +14,7 @@ import pytest
 import small_study
 
 from remanence.cli import main
+from remanence.cli.beside import cores
 from remanence.studies import STUDIES
 
 
@@ -35,7 +36,7 @@ class Ended:
 @pytest.fixture
 def remanence(capfd, monkeypatch, tmp_path):
     """The command, run in this process on the small studies."""
-    monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda: None)
+    monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
     modules = [f"remanence.studies.{module}" for module in STUDIES.values()]
     before = {name: sys.modules.get(name) for name in modules}
     monkeypatch.chdir(tmp_path)
@@ -277,17 +278,52 @@ def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path):
         env=environment(fading_memory={"wait": 60.0}),
     )
     part = out / ".parts" / "fading-memory"
+    others = [name for name in STUDIES if name != "fading-memory"]
     begun = time.monotonic()
-    while not list(part.rglob("part.txt")) and time.monotonic() - begun < 100:
+    while time.monotonic() - begun < 100 and not (
+        list(part.rglob("part.txt"))
+        and all((out / name / "claims.json").exists() for name in others)
+    ):
         time.sleep(0.02)
-    time.sleep(0.1)
+    time.sleep(3)  # the last of the others leaves
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
-    assert "finished and saved: memorization; fading-memory keeps 1 file" in stderr
+    assert f"saved: {', '.join(others)}; fading-memory keeps 1 file" in stderr
     assert "Traceback" not in stderr
-    assert [s["study"] for s in json.loads(stdout)["studies"]] == ["memorization"]
+    assert [s["study"] for s in json.loads(stdout)["studies"]] == others
     assert list(part.rglob("part.txt"))
+
+
+def test_side_by_side_gives_the_tables_in_the_order_of_the_documents(everything):
+    out, _ = everything
+    run = subprocess.run(
+        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count("read back") == 4  # only the one that failed is run
+    assert run.stdout.count("000 · Memorization") == 5
+    assert "fading-memory took" in run.stderr
+
+
+@pytest.mark.skipif(cores() < 2, reason="one core runs one study at a time")
+def test_a_time_limit_reaches_every_study_that_runs(tmp_path):
+    out = tmp_path / "results"
+    run = subprocess.run(
+        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out)]
+        + ["--time-limit", "8s"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(memorization={"wait": 90.0}, fading_memory={"wait": 90.0}),
+    )
+    assert run.returncode == 130, run.stderr
+    assert "time is up" in run.stderr and "Traceback" not in run.stderr
+    assert len(list((out / ".parts").rglob("part.txt"))) == 2
 
 
 def test_a_time_limit_stops_the_run(tmp_path, remanence):

@@ -133,7 +133,7 @@ def reproduce(
         )
     if seed < 0:
         raise ValueError(f"--seed must not be negative, got {seed}")
-    prepare_jax()
+    prepare_jax(one_thread=profile == "quick")
     session = Session(
         profile=profile,
         out=out,

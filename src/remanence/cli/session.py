@@ -1,4 +1,4 @@
-"""One call of `reproduce`: studies in order, none lost because another failed."""
+"""One call of `reproduce`: several studies, none lost because another failed."""
 
 import dataclasses
 import json
@@ -13,18 +13,22 @@ from typing import Any
 
 from ..report import (
     Bench,
+    Claim,
     Damaged,
     fingerprint,
     json_bytes,
-    Stored,
     stored,
     write_front_page,
 )
 from ..studies import configured, parts_folder, reproduce, STUDIES, study as study_of
 from ..sweeps import Unfinished
 from .app import ours, say
+from .beside import cores, side_by_side
 from .reproduce import TimeUp
 from .table import claims_table, console
+
+
+READ_BACK = "read back, made by the same code; --again makes it anew"
 
 
 def _forget_programs() -> None:
@@ -45,6 +49,7 @@ class Session:
     deadline: float | None
     on: str | None
     done: dict[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
+    claims: dict[str, Sequence[Claim]] = dataclasses.field(default_factory=dict)
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property
@@ -69,13 +74,26 @@ class Session:
             say(sentence)
 
     def run(self, names: Sequence[str], *, tables: bool) -> int:
-        """Run the studies in order; the exit code of the whole."""
+        """Run the studies; the exit code of the whole.
+
+        Quick studies run side by side, one core each; full ones one after another,
+        each on all cores; on a cluster, too, since the work is done there.
+        """
+        if self.profile == "quick" and self.on is None and min(len(names), cores()) > 1:
+            code = self._side_by_side(names, tables=tables)
+        else:
+            code = self._in_turn(names, tables=tables)
+        self._front()
+        if code != 130:
+            self.tell(f"the pages start at {self.out / 'index.html'}")
+        return code
+
+    def _in_turn(self, names: Sequence[str], *, tables: bool) -> int:
         for position, name in enumerate(names):
             try:
-                self._one(name, tables=tables)
+                self._one(name)
             except (KeyboardInterrupt, TimeUp, Unfinished) as stop:
                 self._stopped(stop, names[position:])
-                self._front()
                 return 130
             except Exception as error:
                 if len(names) == 1:
@@ -88,46 +106,89 @@ class Session:
                 if not refusal:
                     traceback.print_exception(error, file=sys.stderr)
                 say(f"{name} failed: {self.failed[name]}; the other studies go on")
+            if tables:
+                self._tables([name])
             _forget_programs()
-        self._front()
-        self.tell(f"the pages start at {self.out / 'index.html'}")
         return 1 if self.failed else 0
 
-    def _one(self, name: str, *, tables: bool) -> None:
+    def _side_by_side(self, names: Sequence[str], *, tables: bool) -> int:
+        missing = []
+        for name in names:
+            if not self.again and self._read_back(name):
+                self.tell(f"{name}: {READ_BACK}")
+            else:
+                missing.append(name)
+        ended: list[str] = []
+        code = 0
+        try:
+            for name, status, said in side_by_side(
+                missing,
+                out=self.out,
+                options=self._options,
+                tell=lambda sentence: None if self.quiet else say(sentence),
+                at_once=cores(),
+            ):
+                ended.append(name)
+                if status == 0:
+                    self._read_back(name, just_made=True)
+                elif status == 130:  # its time is up; it has said what it keeps
+                    code = 130
+                else:
+                    # A bug's last words ask for a report; what it was stands before.
+                    last = said[-2:-1] if status == 1 else said[-1:]
+                    self.failed[name] = "".join(last) or f"it ended with code {status}"
+                    say(f"{name} failed: {self.failed[name]}; the other studies go on")
+        except (KeyboardInterrupt, TimeUp) as stop:
+            self._stopped(stop, [name for name in missing if name not in ended])
+            code = 130
+        self.done = {name: self.done[name] for name in names if name in self.done}
+        if tables:
+            self._tables(names)
+        return code or (1 if self.failed else 0)
+
+    def _options(self) -> list[str]:
+        """The same wishes, for a study in a process of its own."""
+        words = ["--profile", self.profile, "--seed", str(self.seed), "--json"]
+        words += ["--quiet"] * self.quiet + ["--again"] * self.again
+        left = self._left()
+        return words if left is None else [*words, "--time-limit", f"{left:.3f}s"]
+
+    def _one(self, name: str) -> None:
         chosen = study_of(name)
-        config = configured(chosen, self.profile)
         parts = parts_folder(self.out, chosen, self.profile, self.seed)
-        finished = None if self.again else self._finished(name, config)
         if self.again and parts.exists():
             shutil.rmtree(parts)
-        if finished is not None:
-            self.tell(
-                f"{name}: read back, made by the same code; --again makes it anew"
-            )
-            self.done[name], claims = finished.document, finished.claims
-        else:
-            cost = chosen.cost.get(self.profile, "unknown")
-            going_on = " (going on where it was stopped)" if parts.exists() else ""
-            self.tell(f"{name}, {self.profile} profile: {cost}{going_on}")
-            begun = time.monotonic()
-            record = reproduce(
-                name,
-                self.profile,
-                seed=self.seed,
-                out=self.out,
-                tell=lambda s: self.tell(f"  {time.monotonic() - begun:.0f} s: {s}"),
-                quiet=self.quiet,
-                time_limit=self._left(),
-                on=self.on,
-            )
-            self.tell(f"{name} took {time.monotonic() - begun:.0f} s")
-            self.done[name], claims = record.document, record.claims
-        if tables:
-            heading = (
-                f"{chosen.document} · {chosen.title} ({self.profile}, seed {self.seed})"
-            )
-            console().print(claims_table(heading, claims))
-            console().print()
+        if not self.again and self._read_back(name):
+            self.tell(f"{name}: {READ_BACK}")
+            return
+        cost = chosen.cost.get(self.profile, "unknown")
+        going_on = " (going on where it was stopped)" if parts.exists() else ""
+        self.tell(f"{name}, {self.profile} profile: {cost}{going_on}")
+        begun = time.monotonic()
+        record = reproduce(
+            name,
+            self.profile,
+            seed=self.seed,
+            out=self.out,
+            tell=lambda s: self.tell(f"  {time.monotonic() - begun:.0f} s: {s}"),
+            quiet=self.quiet,
+            time_limit=self._left(),
+            on=self.on,
+        )
+        self.tell(f"{name} took {time.monotonic() - begun:.0f} s")
+        self.done[name] = record.document
+        self.claims[name] = record.claims
+
+    def _tables(self, names: Sequence[str]) -> None:
+        for name in names:
+            if name in self.claims:
+                chosen = study_of(name)
+                heading = (
+                    f"{chosen.document} · {chosen.title} "
+                    f"({self.profile}, seed {self.seed})"
+                )
+                console().print(claims_table(heading, self.claims[name]))
+                console().print()
 
     def _left(self) -> float | None:
         if self.deadline is None:
@@ -137,21 +198,23 @@ class Session:
             raise TimeUp
         return left
 
-    def _finished(self, name: str, config: Any) -> Stored | None:
-        """A result that may stand for this run; a damaged one is named and dropped."""
+    def _read_back(self, name: str, *, just_made: bool = False) -> bool:
+        """Is a result there that may stand for this run? A damaged one is named."""
         try:
             found = stored(self.out / name)
         except Damaged as problem:
             say(f"{problem}; {name} is computed again")
-            return None
-        # A run under a time limit may have left things out.
-        same = (
-            found is not None
-            and found.provenance.get("time_limit") is None
-            and found.provenance.get("fingerprint")
-            == fingerprint(name, config, self.seed)
-        )
-        return found if same else None
+            return False
+        config = configured(study_of(name), self.profile)
+        if found is None or (
+            found.provenance.get("fingerprint") != fingerprint(name, config, self.seed)
+        ):
+            return False
+        # An earlier run under a time limit may have left things out.
+        if found.provenance.get("time_limit") is not None and not just_made:
+            return False
+        self.done[name], self.claims[name] = found.document, found.claims
+        return True
 
     def _front(self) -> None:
         if self.out.is_dir():

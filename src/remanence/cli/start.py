@@ -1,4 +1,4 @@
-"""What is set before JAX starts: the compilation cache and the number of devices.
+"""What is set before JAX starts: the compilation cache, the number of threads.
 
 Figures are drawn without a window, too.
 
@@ -10,8 +10,11 @@ import os
 import pathlib
 
 
-def prepare_jax(devices: int | None = None) -> None:
-    """Keep compiled programs in the user's cache folder; call before importing JAX."""
+def prepare_jax(*, one_thread: bool = False) -> None:
+    """Keep compiled programs in the user's cache folder; call before importing JAX.
+
+    On one thread the bits of a result do not depend on how many cores are free.
+    """
     import pooch
 
     cache = pathlib.Path(os.fspath(pooch.os_cache("remanence"))) / "xla"
@@ -21,7 +24,8 @@ def prepare_jax(devices: int | None = None) -> None:
         "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
     }
-    if devices is not None:
-        settings["JAX_NUM_CPU_DEVICES"] = str(devices)
+    if one_thread:
+        settings["OMP_NUM_THREADS"] = "1"
+        settings["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
     for name, value in settings.items():
         os.environ.setdefault(name, value)
