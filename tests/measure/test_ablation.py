@@ -8,6 +8,7 @@ import pytest
 
 from remanence.cells import LSTM
 from remanence.construct.adder import adder
+from remanence.measure.ablated import ablated_accuracies
 from remanence.measure.ablation import (
     ablated_accuracy,
     accuracy_with,
@@ -96,3 +97,28 @@ def test_what_cannot_be_cut_is_refused():
         states_without(BUILT.net, BUILT.task, (1,), step=4)
     with pytest.raises(ValueError, match="modulus 19 needs 20 tokens"):
         modular_accuracy(BUILT.net, Modular(19))
+
+
+@pytest.mark.parametrize("at", PLACES)
+def test_many_ablations_at_once_are_each_by_itself(at):
+    sets = [(), (1,), (4, 6), (1, 4, 6), (3,), (2, 8, 5)]
+    at_once = ablated_accuracies(BUILT.net, BUILT.task, sets, at=at)
+    each = [ablated_accuracy(BUILT.net, BUILT.task, gone, at=at) for gone in sets]
+    np.testing.assert_allclose(at_once, each, rtol=0, atol=1e-12)
+
+
+def test_many_ablations_of_a_gated_cell_leave_zero_apart():
+    key_cell, key_net = jr.split(jr.key(0))
+    cell = LSTM.init(4, 5, key=key_cell)
+    net = Recurrent.init(cell, outputs=7, tokens=8, readout="last", key=key_net)
+    task = Modular(7, "×")
+    sets = [(1,), (2,), (1, 2, 3)] * 6  # more than one call of the program
+    for at in ("embedding", "h1", "h2", "h3"):
+        each = [ablated_accuracy(net, task, gone, at=at) for gone in sets[:3]] * 6
+        at_once = ablated_accuracies(net, task, sets, at=at)
+        np.testing.assert_allclose(at_once, each, rtol=0, atol=1e-12)
+    with pytest.raises(ValueError, match="one of embedding"):
+        ablated_accuracies(net, task, sets, at="h4")  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match="lie in 0 to 3"):
+        ablated_accuracies(net, task, [(4,)], at="h1")
+    assert ablated_accuracies(net, task, [], at="h1").shape == (0,)

@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import sys
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -12,9 +13,10 @@ import xarray as xr
 from remanence.construct import adder
 from remanence.report import Bench, judged
 from remanence.studies import study
-from remanence.studies.modular_addition.ablations import pair_table
+from remanence.studies.modular_addition.ablations import ablations, growing
 from remanence.studies.modular_addition.config import Config, Recipe
-from remanence.studies.modular_addition.dissection import dissected, growing
+from remanence.studies.modular_addition.counting import narrowed
+from remanence.studies.modular_addition.dissection import dissected
 from remanence.studies.modular_addition.film import animated, film_figure
 
 
@@ -33,17 +35,64 @@ def test_a_written_adder_is_dissected_as_it_was_written():
     assert set(found.vectors[1]) == {1, 4, 6}
 
 
-def test_pairs_removed_from_the_logits_are_pairs_removed_from_the_weights():
+def test_every_pair_is_removed_and_each_alone_on_the_diagonal():
     from remanence.measure.ablation import ablated_accuracy
 
-    for operation in ("+", "×"):
-        built = adder(11, operation=operation)
-        table = pair_table(built.net, built.task)
+    built = adder(11, (1, 3))
+    cuts = ablations(
+        built.net, built.task, (1, 3), subsets=2, seed=0, pairs=("embedding", "h2")
+    )
+    assert cuts.pairs is not None and cuts.pairs.shape == (2, 5, 5)
+    assert set(cuts.single) == {"embedding", "h1", "h2", "h3", "unembedding"}
+    for place in ("embedding", "h2"):
         for gone in ((1,), (1, 3), (2, 5)):
-            ours = float(table.sel(frequency=gone[0], other=gone[-1]))
-            plain = ablated_accuracy(built.net, built.task, gone, at="unembedding")
+            ours = float(cuts.pairs.sel(place=place, frequency=gone[0], other=gone[-1]))
+            plain = ablated_accuracy(built.net, built.task, gone, at=place)
             # Answers that are tied once their waves are gone may fall either way.
             assert ours == pytest.approx(plain, abs=0.1)
+            assert ours == float(
+                cuts.pairs.sel(place=place, frequency=gone[-1], other=gone[0])
+            )
+    assert [len(size) for size in cuts.growing["h1"]] == [1, 2, 1]
+    assert cuts.growing["h1"][0] == [1.0] and cuts.control[0] == [1.0]
+
+
+def test_a_narrowed_network_trains_as_narrow():
+    """Units that start at zero stay there, so a width is a number and not a shape."""
+    import jax
+    import jax.numpy as jnp
+    import jax.random as jr
+    import optax
+
+    from remanence.nets.table import pairs_of
+    from remanence.tasks.modular import Modular
+    from remanence.train.modular import modular_network, table_loss
+
+    task = Modular(7)
+    net = narrowed(modular_network(task, embedding=4, units=6, key=jr.key(0)), 4)
+    seen = task.training_pairs(0.8, key=jr.key(1))
+    data = (pairs_of(seen, task.answers), jnp.asarray(seen))
+    step = optax.adamw(1e-2, weight_decay=1.0)
+    arrays: Any = net_arrays(net)
+    state = step.init(arrays)
+    slope = jax.grad(lambda arrays: table_loss(with_arrays(net, arrays), data, None))
+    for _ in range(5):
+        change, state = step.update(slope(arrays), state, arrays)
+        arrays = optax.apply_updates(arrays, change)
+    W_h, W_x, W_y = arrays
+    assert not np.any(W_h[4:]) and not np.any(W_h[:, 4:])
+    assert not np.any(W_x[4:]) and not np.any(W_y[:, 4:])
+    assert np.all(np.abs(W_h[:4, :4]) > 0)
+
+
+def net_arrays(net):
+    return net.cell.W_h, net.cell.W_x, net.W_y
+
+
+def with_arrays(net, arrays):
+    import equinox as eqx
+
+    return eqx.tree_at(net_arrays, net, arrays)
 
 
 def test_subsets_grow_from_none_to_all():
@@ -103,11 +152,12 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
         others=TINY,
         cells=(),
         operations=(),
-        sweep=dataclasses.replace(TINY, steps=20, every=20),
+        sweep=dataclasses.replace(TINY, steps=20, every=20, units=8),
         fractions=(0.9,),
         decays=(1.0,),
         widths=(8,),
         sweep_seeds=1,
+        chunk=1,
         subsets=2,
         exponent_steps=60,
     )
@@ -128,4 +178,4 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
     assert outcome.evidence["002.11"]["tried"][0]["right"] == 1.0
     assert outcome.data["cross"].sizes["network"] == 2
     names = [figure.name for figure in outcome.figures]
-    assert len(names) == len(set(names)) == 10
+    assert len(names) == len(set(names)) == 11

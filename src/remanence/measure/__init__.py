@@ -1,5 +1,6 @@
 """Weights understood."""
 
+from .ablated import ablated_accuracies as ablated_accuracies
 from .ablation import (
     ablated_accuracy as ablated_accuracy,
     modular_accuracy as modular_accuracy,

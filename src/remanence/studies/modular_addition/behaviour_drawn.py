@@ -1,4 +1,4 @@
-"""Drawings of what the networks do: without frequencies, in training, beside the written one."""
+"""Drawings of what the networks do: without frequencies, in training, across recipes."""
 
 import dataclasses
 from typing import Any
@@ -7,12 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from ...construct import Adder
 from ...measure.ablation import Place
 from ...tasks.modular import Modular
 from .ablations import Ablations
 from .dissection import Dissection
-from .weights_drawn import name_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,8 +22,8 @@ class Findings:
     histories: xr.Dataset
     found: list[Dissection]
     cuts: list[Ablations]
-    pairs: xr.DataArray | None
-    twin: Adder
+    twin: Dissection
+    """The adder that was written at the first network's frequencies."""
     margins: xr.Dataset
     alike: dict[str, Any]
     counts: xr.Dataset
@@ -87,17 +85,24 @@ def ablation_data(of: Findings) -> xr.Dataset:
 
 
 def pairs_drawn(of: Findings):
-    """Accuracy without each pair."""
-    assert of.pairs is not None
-    figure, axis = plt.subplots(figsize=(5.2, 4.4), layout="constrained")
-    n = len(of.pairs)
-    image = axis.imshow(
-        of.pairs, origin="lower", extent=(0.5, n + 0.5, 0.5, n + 0.5), vmin=0, vmax=1
+    """Accuracy without each pair, a panel a place."""
+    pairs = of.cuts[0].pairs
+    assert pairs is not None
+    n, places = pairs.sizes["frequency"], pairs.place.values
+    figure, axes = plt.subplots(
+        1, len(places), figsize=(3.4 * len(places) + 1, 3.6), layout="constrained"
     )
-    axis.set(xlabel="frequency removed", ylabel="frequency removed")
-    axis.set_xticks(of.found[0].key)
-    axis.set_yticks(of.found[0].key)
-    figure.colorbar(image, ax=axis, label="accuracy, all pairs")
+    edge, image = (0.5, n + 0.5, 0.5, n + 0.5), None
+    for axis, place in zip(np.atleast_1d(axes), places, strict=True):
+        image = axis.imshow(
+            pairs.sel(place=place), origin="lower", extent=edge, vmin=0, vmax=1
+        )
+        axis.set(title=PLACE_NAMES[place], xlabel="frequency removed")
+        axis.set_xticks(of.found[0].key)
+        axis.set_yticks(of.found[0].key)
+    np.atleast_1d(axes)[0].set_ylabel("and frequency removed")
+    if image is not None:
+        figure.colorbar(image, ax=axes, label="accuracy, all pairs of numbers")
     return figure
 
 
@@ -140,55 +145,37 @@ def _moments(one: xr.Dataset) -> list[int]:
     return chosen[:6]
 
 
-def written_drawn(of: Findings):
-    """Margins of written adders, and how alike the learned one is."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
-    for i, waves in enumerate(of.margins.waves.values):
-        label = "with doubled waves" if waves == "doubled" else "single waves"
-        at = of.margins.sel(waves=waves)
-        left.plot(at.frequencies, at.margin, color=f"C{i}", marker="o", label=label)
-    left.set(
-        xlabel="frequencies", ylabel="margin", title=f"written, P = {of.task.modulus}"
-    )
-    left.set_ylim(bottom=0)
-    left.legend(frameon=False)
-    for i, (name, cosines) in enumerate(of.alike["cosines"].items()):
-        right.plot(
-            1 + np.arange(len(cosines)),
-            cosines,
-            color=f"C{i}",
-            marker="o",
-            label=name_of(name),
-        )
-    right.set(
-        ylim=(0, 1.05), xlabel="principal direction", ylabel="cosine", title="alike"
-    )
-    right.legend(frameon=False)
-    return figure
-
-
 def counts_drawn(counts: xr.Dataset):
-    """Counts against each setting."""
-    figure, axes = plt.subplots(1, 3, figsize=(9, 3), sharey=True, layout="constrained")
+    """Counts against each setting, and how often each frequency was chosen."""
+    figure, axes = plt.subplots(
+        1, 4, figsize=(12, 3), layout="constrained", width_ratios=(1, 1, 1, 1.6)
+    )
     labels = {
         "fraction": "train fraction",
         "decay": "weight decay",
         "width": "hidden units",
     }
-    for i, (axis, name) in enumerate(zip(axes, labels, strict=True)):
-        values = counts[f"count by {name}"].transpose(name, "seed").values
-        at = counts[name].values
-        for row in values.T:
-            axis.plot(at, row, ".", color=f"C{i}", alpha=0.6)
-        learned = np.isfinite(values)
+    count = counts["count"]
+    for i, (name, axis) in enumerate(zip(labels, axes, strict=False)):
+        every = count.transpose(name, ...).values.reshape(count.sizes[name], -1)
+        shift = np.linspace(-0.25, 0.25, every.shape[1])
+        learned = np.isfinite(every)
+        for at, row in enumerate(every):
+            axis.plot(at + shift, row, ".", color=f"C{i}", alpha=0.5)
         mean = [
             np.mean(row[ok]) if ok.any() else np.nan
-            for row, ok in zip(values, learned, strict=True)
+            for row, ok in zip(every, learned, strict=True)
         ]
-        axis.plot(at, mean, color=f"C{i}")
-        axis.set(xlabel=labels[name])
-        if name != "fraction":
-            axis.set_xscale("log", base=2)
+        axis.plot(mean, color=f"C{i}", marker="o")
+        told = [
+            f"{value:g}\n{ok.sum()} of {len(ok)}"
+            for value, ok in zip(counts[name].values, learned, strict=True)
+        ]
+        axis.set_xticks(np.arange(len(told)), told)
+        axis.set(xlabel=labels[name], xlim=(-0.5, len(told) - 0.5))
+        axis.set_ylim(0, 1 + every[learned].max(initial=1))
     axes[0].set_ylabel("key frequencies")
-    axes[0].set_ylim(bottom=0)
+    chosen = counts["key"].values.reshape(-1, counts.sizes["frequency"]).sum(0)
+    axes[3].bar(counts.frequency, chosen, color="C3")
+    axes[3].set(xlabel="frequency k", ylabel="networks that use it")
     return figure

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+from ...measure.ablation import Place
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Recipe:
@@ -28,17 +30,21 @@ class Config:
     cells: tuple[str, ...] = ("lstm", "gru", "residual")
     operations: tuple[str, ...] = ("-", "×")
     sweep: Recipe
-    """Where fraction and decay are varied together, and width alone, on a masked table."""
+    """Where fraction, decay and width are varied together; its own values are among them."""
     fractions: tuple[float, ...] = (0.5, 0.7, 0.9)
     decays: tuple[float, ...] = (0.5, 1.0, 2.0)
-    widths: tuple[int, ...] = (32, 128)
+    widths: tuple[int, ...] = (32, 64)
     sweep_seeds: int = 2
+    chunk: int = 8
+    """Lanes of the sweep that are stored together."""
     subsets: int = 6
     """Subsets of key frequencies tried at each size, at most."""
-    all_pairs: bool = True
-    """All pairs of all frequencies out of the first network's unembedding."""
+    all_pairs: tuple[Place, ...] = ("embedding", "h2", "unembedding")
+    """Where all pairs of all frequencies are removed from the first network."""
     ranks: int = 64
     """Ranks tried for each matrix, from 1 up."""
+    thorough: bool = False
+    """Climb to the best certificate of the first network, and ask for every horizon."""
     exponent_steps: int = 300
     """Few: the state of a ReLU network that grows leaves the range of floats."""
 
@@ -73,12 +79,15 @@ QUICK = Config(
         learning_rate=5e-3,
         weight_decay=2.0,
     ),
-    decays=(1.0, 2.0, 4.0),
-    fractions=(0.6, 0.8, 0.9),
+    decays=(1.0, 2.0),
+    fractions=(0.6, 0.8),
+    widths=(32, 64),
+    chunk=16,
     subsets=4,
+    ranks=32,
 )
 FULL = Config(
-    main=Recipe(modulus=113, steps=2_000, every=100),
+    main=Recipe(modulus=113, steps=2_400, every=100),
     seeds=(0, 1, 2),
     others=Recipe(
         modulus=43,
@@ -99,8 +108,10 @@ FULL = Config(
         weight_decay=2.0,
     ),
     decays=(1.0, 2.0, 4.0),
-    fractions=(0.5, 0.65, 0.8),
-    widths=(32, 128),
+    fractions=(0.6, 0.8),
+    widths=(32, 64, 96),
     sweep_seeds=2,
+    chunk=6,
     subsets=6,
+    thorough=True,
 )

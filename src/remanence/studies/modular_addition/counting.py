@@ -2,7 +2,7 @@ r"""How many frequencies a network settles on, as fraction, decay and width vary
 
 from typing import Any
 
-import jax
+import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -11,6 +11,7 @@ import xarray as xr
 from jaxtyping import Array
 
 from ...measure.fourier import key_frequencies
+from ...nets import Recurrent
 from ...nets.table import table_logits, table_states
 from ...report import Bench
 from ...sweeps import sweep
@@ -21,54 +22,41 @@ from .config import Config, Recipe
 
 
 def counted(config: Config, bench: Bench) -> xr.Dataset:
-    """A grid of fractions and decays at one width, then the other widths."""
+    """One batched sweep over fractions, decays, widths and seeds.
+
+    `count by …` follows one axis with the others at the recipe's own values.
+    """
     base = config.sweep
-    grids = {
-        "recipe": (config.fractions, config.decays, (base.units,)),
-        "width": ((base.fraction,), (base.weight_decay,), config.widths),
-    }
-    found = {}
-    for name, (fractions, decays, widths) in grids.items():
-        done = sweep(
-            Lane(base),
-            {
-                "fraction": list(fractions),
-                "decay": list(decays),
-                "width": list(widths),
-                "seed": range(config.sweep_seeds),
-            },
-            static=("width",),
-            chunk=8,
-            dims={"W_fc": ("token", "column"), "held_out": ()},
-            folder=bench.folder / "counting" / name,
-            title=f"number of frequencies against {name}",
-            quiet=bench.quiet,
-            seed=bench.seed,
-            time_limit=bench.time_limit,
-            on=bench.on,
-        )
-        found[name] = _counts(done)
-    recipe = found["recipe"].isel(width=0, drop=True)
-    return xr.Dataset(
+    done = sweep(
+        Lane(base, max(config.widths)),
         {
-            "count": recipe["count"],
-            "held_out": recipe.held_out,
-            "count by fraction": recipe["count"].sel(
-                decay=base.weight_decay, drop=True
-            ),
-            "count by decay": recipe["count"].sel(fraction=base.fraction, drop=True),
-            "count by width": found["width"]["count"].isel(
-                fraction=0, decay=0, drop=True
-            ),
-        }
+            "fraction": list(config.fractions),
+            "decay": list(config.decays),
+            "width": list(config.widths),
+            "seed": range(config.sweep_seeds),
+        },
+        chunk=config.chunk,
+        dims={"W_fc": ("token", "column"), "held_out": ()},
+        folder=bench.folder / "counting",
+        title="number of frequencies against fraction, decay and width",
+        quiet=bench.quiet,
+        seed=bench.seed,
+        time_limit=bench.time_limit,
+        on=bench.on,
     )
+    found = _counts(done)
+    at = {"fraction": base.fraction, "decay": base.weight_decay, "width": base.units}
+    for name in at:
+        rest = {other: value for other, value in at.items() if other != name}
+        found[f"count by {name}"] = found["count"].sel(rest, drop=True)
+    return found
 
 
 class Lane:
     """One training on a masked table, pure, so that many run as one program."""
 
-    def __init__(self, recipe: Recipe):
-        self.recipe = recipe
+    def __init__(self, recipe: Recipe, units: int):
+        self.recipe, self.units = recipe, units
 
     def __call__(self, point: dict[str, Any], key: Any, data: Any) -> dict[str, Array]:
         recipe, task = self.recipe, Modular(self.recipe.modulus)
@@ -77,8 +65,11 @@ class Lane:
         place = jr.permutation(key_split, pairs).reshape(task.modulus, task.modulus)
         seen = place < jnp.round(point["fraction"] * pairs).astype(place.dtype)
         answers = jnp.asarray(task.answers)
-        net = modular_network(
-            task, units=point["width"], embedding=recipe.embedding, key=key_net
+        net = narrowed(
+            modular_network(
+                task, units=self.units, embedding=recipe.embedding, key=key_net
+            ),
+            point["width"],
         )
 
         def loss(net, data, key):
@@ -97,14 +88,30 @@ class Lane:
         logits = table_logits(net, table_states(net, task.modulus).third)
         right = logits.argmax(-1) == answers
         held_out = (right & ~seen).sum() / (~seen).sum()
-        # Widths differ, and energies depend on inner products of rows only.
-        W_fc = net.W_y
-        gram = W_fc @ W_fc.T
-        values, vectors = jnp.linalg.eigh(gram)
-        return {
-            "W_fc": vectors * jnp.sqrt(jax.nn.relu(values)),
-            "held_out": held_out,
-        }
+        return {"W_fc": net.W_y, "held_out": held_out}
+
+
+def narrowed(net: Recurrent, width: Any) -> Recurrent:
+    """The network with its first `width` units alone, in arrays of the same size.
+
+    The others start at zero and stay there: a rectifier that hears nothing passes
+    no gradient, and decay leaves zero alone. So widths differ in numbers only, and
+    all of them train as one program.
+    """
+    units, W_y = net.cell.W_h.shape[0], net.W_y
+    assert W_y is not None
+    alive = jnp.arange(units) < width
+    # As large as a network of that width would start.
+    wider = jnp.sqrt(units / jnp.asarray(width, W_y.dtype))
+    return eqx.tree_at(
+        lambda n: (n.cell.W_h, n.cell.W_x, n.W_y),
+        net,
+        (
+            jnp.where(alive[:, None] & alive, wider * net.cell.W_h, 0.0),
+            jnp.where(alive[:, None], net.cell.W_x, 0.0),
+            jnp.where(alive, wider * W_y, 0.0),
+        ),
+    )
 
 
 def _counts(done: xr.Dataset) -> xr.Dataset:
@@ -112,12 +119,17 @@ def _counts(done: xr.Dataset) -> xr.Dataset:
     axes = ("fraction", "decay", "width", "seed")
     done = done.transpose(*axes, ...)
     held_out = np.asarray(done.held_out.values, dtype=float)
-    count = np.full(held_out.shape, np.nan)
-    for at in np.ndindex(*count.shape):
-        if held_out[at] >= 0.99:
-            W = np.asarray(done["W_fc"].values[at], dtype=float)
-            count[at] = len(key_frequencies(W).frequencies)
+    every = np.arange(1, done.sizes["token"] // 2 + 1)
+    key = np.zeros((*held_out.shape, len(every)), dtype=bool)
+    learned = held_out >= 0.99
+    for at in zip(*np.nonzero(learned), strict=True):
+        W = np.asarray(done["W_fc"].values[at], dtype=float)
+        key[at] = np.isin(every, key_frequencies(W).frequencies)
     return xr.Dataset(
-        {"count": (axes, count), "held_out": (axes, held_out)},
-        coords={axis: done[axis].values for axis in axes},
+        {
+            "count": (axes, np.where(learned, key.sum(-1), np.nan)),
+            "held_out": (axes, held_out),
+            "key": ((*axes, "frequency"), key),
+        },
+        coords={axis: done[axis].values for axis in axes} | {"frequency": every},
     )

@@ -1,18 +1,14 @@
 r"""One network taken apart: $W_E, h_1, h_2, h_3, W_{fc}$ by frequency, rank and ablation."""
 
 import dataclasses
-import itertools
-from collections.abc import Iterable
 
 import numpy as np
 from jaxtyping import Float
 
 from ...measure.ablation import (
-    ablated_accuracy,
     accuracy_with,
     modular_accuracy,
     modular_states,
-    Place,
     Tensor,
 )
 from ...measure.fourier import (
@@ -46,6 +42,10 @@ class Dissection:
     ranks: dict[Tensor, LowRank]
     vectors: tuple[np.ndarray, np.ndarray, np.ndarray]
     """Left singular vectors of W_fc in the group's order, their frequencies, the shares."""
+    directions: dict[Tensor, tuple[list[int], list[float]]]
+    """The same frequencies and shares for every matrix, as far as tokens see its directions."""
+    driven: float
+    """What the key frequencies hold of the drives $W_E W_{ih}^\\top$."""
     fits: dict[str, float]
     fits_by_frequency: dict[int, float]
 
@@ -103,8 +103,9 @@ def dissected(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dis
         )
         for name, W in matrices(net, task).items()
     }
-    u = np.linalg.svd(tables["W_fc"] - tables["W_fc"].mean(0), full_matrices=False)[0]
-    vectors = u[:, : max(2 * len(key), 2)]
+    most = max(2 * len(key), 2)
+    vectors = _seen_directions(net, task, tables, "W_fc")[:, :most]
+    drives = spectrum(tables["W_E"] @ matrices(net, task)["W_ih"].T)
     logits = tables["h3"] @ tables["W_fc"].T
     by_frequency = {
         k: wave_fit_error(logits @ frequency_plane(task.period, k).T, task.phases, (k,))
@@ -119,6 +120,8 @@ def dissected(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dis
         {name: spectrum_2d(tables[name]) for name in ("h2", "h3")},
         ranks,
         (vectors, *vector_frequencies(vectors)),
+        {name: _frequencies(net, task, tables, name, most) for name in MATRICES},
+        float(drives[list(key)].sum() / drives[1:].sum()),
         {
             "h3": wave_fit_error(tables["h3"], task.phases, key),
             "logits": wave_fit_error(logits, task.phases, key),
@@ -128,22 +131,26 @@ def dissected(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dis
     )
 
 
-def removed(
-    net: Recurrent, task: Modular, sets: Iterable[tuple[int, ...]], place: Place
-) -> list[float]:
-    """Accuracy without each set of frequencies in one place."""
-    return [ablated_accuracy(net, task, gone, at=place) for gone in sets]
+def _frequencies(
+    net: Recurrent, task: Modular, tables: dict, name: Tensor, most: int
+) -> tuple[list[int], list[float]]:
+    """Frequency of each of the first directions of a matrix, and its share."""
+    seen = _seen_directions(net, task, tables, name)[:, :most]
+    best, share = vector_frequencies(seen)
+    return best.tolist(), share.tolist()
 
 
-def growing(
-    frequencies: tuple[int, ...], *, most: int, seed: int
-) -> list[list[tuple[int, ...]]]:
-    """For each size, all subsets of it, or `most` of them drawn at random."""
-    random, sizes = np.random.default_rng(seed), []
-    for size in range(len(frequencies) + 1):
-        subsets = list(itertools.combinations(frequencies, size))
-        if len(subsets) > most:
-            chosen = random.choice(len(subsets), most, replace=False)
-            subsets = [subsets[i] for i in sorted(chosen)]
-        sizes.append(subsets)
-    return sizes
+def _seen_directions(
+    net: Recurrent, task: Modular, tables: dict[str, np.ndarray], name: Tensor
+) -> Float[np.ndarray, "period directions"]:
+    """Singular directions of a matrix as functions on the group, strongest first.
+
+    Rows of $W_E$ and $W_{fc}$ are tokens, so left singular vectors are such functions.
+    $W_{ih}$ and $W_{hh}$ are seen through what they act on: $W_E v$ and $h_1 v$ for
+    their right singular vectors $v$.
+    """
+    if name in ("W_E", "W_fc"):
+        table = tables[name] - tables[name].mean(0)
+        return np.linalg.svd(table, full_matrices=False)[0]
+    v = np.linalg.svd(matrices(net, task)[name], full_matrices=False)[2].T
+    return tables["W_E" if name == "W_ih" else "h1"] @ v

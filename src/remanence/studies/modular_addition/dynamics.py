@@ -8,11 +8,18 @@ import scipy.linalg
 
 from ...cells import dimension
 from ...construct import Adder
-from ...measure import contraction, lyapunov_spectrum, truncation_window
+from ...measure import (
+    contraction,
+    lyapunov_spectrum,
+    memory_horizon,
+    truncation_window,
+)
+from ...measure.ablation import PLACES
 from ...nets import Recurrent
 from ...report import Row
 from ...tasks.modular import Modular
-from .dissection import Dissection, matrices
+from .ablations import Ablations
+from .dissection import Dissection, matrices, NODES
 
 
 def stream(task: Modular, sums: int, *, seed: int) -> np.ndarray:
@@ -24,25 +31,53 @@ def stream(task: Modular, sums: int, *, seed: int) -> np.ndarray:
 
 
 def forgetting(
-    net: Recurrent, task: Modular, *, steps: int, seed: int, time_limit: float = 5.0
+    net: Recurrent, task: Modular, *, steps: int, seed: int, thorough: bool = False
 ) -> dict[str, Any]:
-    """Largest exponents along a stream of sums, and the best proof of forgetting found."""
-    found: dict[str, Any] = {"outcome": "measured"}
+    """Exponents along a stream of sums, and the best proof of forgetting found.
+
+    With every rectifier open the step is $W_{hh}$ itself: a radius of 1 or more is a
+    growth that every metric has to allow. The climb can then only name a smaller
+    rate above 1, and is left out unless `thorough`.
+    """
+    found: dict[str, Any] = {"outcome": "measured", "horizons": {}}
+    tokens = stream(task, steps // 3, seed=seed)
+    spectrum = None
     try:
-        spectrum = lyapunov_spectrum(net, stream(task, steps // 3, seed=seed), k=2)
-        found["exponent"] = float(spectrum.exponents[0])
+        spectrum = lyapunov_spectrum(net, tokens)
+        exponents = spectrum.exponents
+        found["exponent"] = float(exponents[0])
         found["stderr"] = float(spectrum.stderr[0])
+        found["growing"] = int((exponents > 0).sum())
+        found["lost"] = int(np.isneginf(exponents).sum())
     except (ValueError, FloatingPointError) as refusal:
         found |= {"outcome": f"no exponent: {refusal}", "exponent": math.nan}
     heard = float(np.abs(np.asarray(net.embedding)).max())
+    radius = float(np.abs(np.linalg.eigvals(matrices(net, task)["W_hh"])).max())
+    climb = thorough or radius < 1
     proof = contraction(
-        net.cell, input_bound=heard, metric="norm", time_limit=time_limit
+        net.cell,
+        input_bound=heard,
+        metric="auto" if climb else "norm",
+        time_limit=120.0 if climb else 0.1,
     )
-    found["rate"] = float(proof.rate)
+    found |= {"rate": float(proof.rate), "metric": proof.metric, "radius": radius}
     found["window"] = truncation_window(proof, error=1e-3) if proof.rate < 1 else None
-    radius = np.abs(np.linalg.eigvals(matrices(net, task)["W_hh"])).max()
-    found["radius"] = float(radius)
+    if thorough and spectrum is not None:
+        with np.errstate(over="ignore"):  # a state that grows for ever
+            panel = memory_horizon(
+                net, tokens, spectrum=spectrum, quick=True, time_limit=0.1
+            )
+        found["horizons"] = {
+            m.name: _in_words(m.value) for m in panel.measures if "cert" not in m.name
+        }
     return found
+
+
+def _in_words(steps: float | None) -> float | str:
+    """A horizon as JSON has it."""
+    if steps is None:
+        return "none"
+    return float(steps) if math.isfinite(steps) else "never"
 
 
 def cross_row(
@@ -64,12 +99,20 @@ def cross_row(
     )
 
 
-def compared(learned: Recurrent, found: Dissection, built: Adder) -> dict[str, Any]:
-    """Learned and written at the same frequencies: angles between their token subspaces.
+def compared(
+    learned: Recurrent,
+    found: Dissection,
+    cuts: Ablations,
+    built: Adder,
+    written: Dissection,
+    built_cuts: Ablations,
+) -> dict[str, Any]:
+    """Learned and written at the same frequencies: subspaces, spectra, ablation curves.
 
     The columns of an embedding (or unembedding) span functions on the group. The
     angles are those of the learned matrix, cut to twice its number of
-    frequencies, with the written one.
+    frequencies, with the written one. Spectra are compared by total variation, the
+    share of energy that would have to move from one frequency to another.
     """
     task, key = found.task, found.key
     order = task.elements
@@ -81,9 +124,28 @@ def compared(learned: Recurrent, found: Dissection, built: Adder) -> dict[str, A
         other = spans(ours[name], np.linalg.matrix_rank(ours[name], tol=1e-4))
         cosines = np.cos(scipy.linalg.subspace_angles(one, other))
         angles[name] = [float(c) for c in np.sort(cosines)[::-1]]
+    moved = {
+        node: float(
+            np.abs(found.nodes[node].shares - written.nodes[node].shares).sum() / 2
+        )
+        for node in NODES
+    }
+    curves = {
+        place: [
+            [float(np.mean(size)) for size in cut.growing[place]]
+            for cut in (cuts, built_cuts)
+        ]
+        for place in PLACES
+    }
     return {
         "cosines": angles,
         "mean_cosine": {name: float(np.mean(c)) for name, c in angles.items()},
+        "spectra_apart": moved,
+        "ablation": curves,
+        "ablation_gap": {
+            place: float(np.abs(np.subtract(both[0], both[1])).mean())
+            for place, both in curves.items()
+        },
         "units": built.units,
         "margin": built.margin,
         "norms": {

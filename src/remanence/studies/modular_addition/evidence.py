@@ -27,6 +27,7 @@ def sharing(found: list[Dissection]) -> dict[str, Any]:
         "overlap": common,
         "jaccard": mean(common.values()),
         "energy": energy,
+        "energy_of_drives": [d.driven for d in found],
         "possible": found[0].task.period // 2,
         "accuracy": [d.accuracy for d in found],
     }
@@ -57,6 +58,18 @@ def pairing(found: list[Dissection]) -> dict[str, Any]:
         "pairs": len(same),
         "purity": mean(purity),
         "frequencies": [d.vectors[1].tolist() for d in found],
+        "by_matrix": {
+            name: {
+                "paired": mean(
+                    x == y
+                    for d in found
+                    for x, y in np.reshape(d.directions[name][0], (-1, 2))
+                ),
+                "purity": mean(s for d in found for s in d.directions[name][1]),
+                "frequencies": [d.directions[name][0] for d in found],
+            }
+            for name in found[0].directions
+        },
     }
 
 
@@ -86,7 +99,39 @@ def robustness(cuts: list[Ablations], found: list[Dissection]) -> dict[str, Any]
         "intact": mean(a >= 0.99 for a in single),
         "several": mean(several),
         "one_and_all_removed": places,
+        "single_by_place": {
+            place: {
+                "key": [
+                    [cut.single[place][k] for k in d.key]
+                    for cut, d in zip(cuts, found, strict=True)
+                ],
+                "worst_other": [
+                    min(
+                        (a for k, a in cut.single[place].items() if k not in d.key),
+                        default=None,
+                    )
+                    for cut, d in zip(cuts, found, strict=True)
+                ],
+            }
+            for place in cuts[0].single
+        },
+        "pairs": _pairs_removed(cuts[0], found[0].key),
     }
+
+
+def _pairs_removed(cut: Ablations, key: tuple[int, ...]) -> dict[str, Any]:
+    """Mean accuracy over all pairs of frequencies by how many of the two are key."""
+    if cut.pairs is None:
+        return {}
+    is_key = np.isin(cut.pairs.frequency.values, key).astype(int)
+    several = is_key[:, None] + is_key
+    upper = np.triu(np.ones(several.shape, dtype=bool), 1)
+    means = {}
+    for place in cut.pairs.place.values:
+        table = cut.pairs.sel(place=place).values
+        chosen = [table[(several == n) & upper] for n in range(3)]
+        means[str(place)] = [mean(a) if len(a) else None for a in chosen]
+    return means
 
 
 def causality(cuts: list[Ablations]) -> dict[str, Any]:
@@ -135,7 +180,15 @@ def dependence(counts: xr.Dataset) -> dict[str, Any]:
         known = [m for m in each if m is not None]
         means[name] = [[float(x) for x in counts[name].values], each]
         span[name] = max(known) - min(known) if known else None
-    return {"means": means, "span": span}
+    which = counts["key"].values.reshape(-1, counts.sizes["frequency"])
+    learned = np.isfinite(counts["count"].values).ravel()
+    return {
+        "means": means,
+        "span": span,
+        "learned": [int(learned.sum()), len(learned)],
+        "which": [counts.frequency.values[row].tolist() for row in which[learned]],
+        "chosen": which[learned].sum(0).tolist(),
+    }
 
 
 def overlap(one: tuple[int, ...], other: tuple[int, ...]) -> float:

@@ -8,7 +8,6 @@ from .behaviour_drawn import (
     film_drawn,
     Findings as Findings,
     pairs_drawn,
-    written_drawn,
 )
 from .film import film_figure
 from .graph import graph_figure
@@ -19,6 +18,7 @@ from .weights_drawn import (
     spectra_data,
     spectra_drawn,
 )
+from .written_drawn import beside_data, beside_drawn, written_drawn
 
 
 def pictures(of: Findings) -> tuple[Figure, ...]:
@@ -92,23 +92,35 @@ def pictures(of: Findings) -> tuple[Figure, ...]:
             of.margins,
         ),
         Figure(
+            "beside",
+            "Learned and written, frequency by frequency",
+            "Above: energy by frequency in the learned network and in the one written at "
+            "its key frequencies. Below: accuracy against the number of those removed, "
+            "mean over the same subsets.",
+            lambda: beside_drawn(of),
+            beside_data(of),
+        ),
+        Figure(
             "counts",
             "How many frequencies",
-            "Key frequencies of W_fc as one setting varies; a dot is a seed that reached "
-            "99 % of held-out pairs, the line their mean.",
+            "Key frequencies of W_fc over the whole grid, by one setting at a time; a dot is a "
+            "network that reached 99 % of held-out pairs (so many of those trained did), the "
+            "line their mean. Right: which frequencies they chose.",
             lambda: counts_drawn(of.counts),
             of.counts,
         ),
     ]
-    if of.pairs is not None:
+    pairs = of.cuts[0].pairs
+    if pairs is not None:
         figures.insert(
             5,
             Figure(
                 "pairs",
                 "Every pair of frequencies removed",
-                "Accuracy without two frequencies in the unembedding (one on the diagonal).",
+                "Accuracy without two frequencies (one on the diagonal), in three places of "
+                "the first network. Ticks are its key frequencies.",
                 lambda: pairs_drawn(of),
-                of.pairs.to_dataset(),
+                pairs.to_dataset(),
             ),
         )
     return tuple(figures)

@@ -44,7 +44,11 @@ def robust(e: Evidence) -> Verdict:
 
 
 def law(e: Evidence) -> Verdict:
-    """Rank against twice the count, off by one at most in the median: for all three, or some."""
+    """Rank against twice the count, off by one at most in the median: for all three, or some.
+
+    Made stricter after numbers had been seen: the first rule pooled the three matrices
+    and said "holds" where this one, matrix by matrix, says "differs".
+    """
     kept = [
         statistics.median(
             abs(r - 2 * f) for r, f in zip(e["ranks"][name], e["counts"], strict=True)
@@ -97,6 +101,13 @@ def alike(e: Evidence) -> Verdict:
     if cosine >= 0.9:
         return "holds"
     return "differs" if cosine >= 0.5 else "refuted"
+
+
+def missed_alike(e: Evidence) -> Verdict:
+    """Curves a tenth apart on average, in every place; or a quarter over all places."""
+    if max(e["gap"].values()) <= 0.1:
+        return "holds"
+    return "differs" if statistics.mean(e["gap"].values()) <= 0.25 else "refuted"
 
 
 def stable(e: Evidence) -> Verdict:

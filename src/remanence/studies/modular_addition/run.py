@@ -12,7 +12,7 @@ from ...measure.fourier import key_frequencies, signed_axis
 from ...report import Bench, cross_table, Outcome
 from ...tasks.modular import Modular
 from ...train.modular import fit_modular, ModularFit
-from .ablations import ablations, pair_table
+from .ablations import ablations
 from .config import Config, Recipe
 from .counting import counted
 from .dissection import dissected, Dissection, node_tables, NODES, profile
@@ -47,29 +47,44 @@ def run(config: Config, bench: Bench) -> Outcome:
         bench.tell(f"taking apart seed {seed}")
         found.append(dissected(fit.net, task, up_to=config.ranks))
         key = found[-1].key
+        if not key:
+            break
+        bench.tell(f"removing frequencies of seed {seed}")
+        pairs = config.all_pairs if seed == seeds[0] else ()
         cuts.append(
-            ablations(fit.net, task, key, subsets=config.subsets, seed=seed)
-            if key
-            else None
+            ablations(
+                fit.net, task, key, subsets=config.subsets, seed=seed, pairs=pairs
+            )
         )
     if not all(d.key for d in found):
         # Nothing to cut: recorded as what it is, the other statements stay open.
         evidence = {"002.1": sharing(found)}
         return Outcome(evidence, {"training": _histories(fits, seeds)}, ())
-    cuts = [cut for cut in cuts if cut is not None]
-    bench.tell("removing all pairs of frequencies")
-    pairs = pair_table(fits[0].net, task) if config.all_pairs else None
     bench.tell("writing adders down")
     written = [adder(P) for P in WRITTEN]
     twin = adder(task.modulus, found[0].key)
+    twin_found = dissected(twin.net, task, up_to=1)
+    twin_cuts = ablations(
+        twin.net, task, twin.frequencies, subsets=config.subsets, seed=seeds[0]
+    )
     margins = _margins(task)
     bench.tell("exponents of the learned adders")
     forgot = [
-        forgetting(fit.net, task, steps=config.exponent_steps, seed=seed)
+        forgetting(
+            fit.net,
+            task,
+            steps=config.exponent_steps,
+            seed=seed,
+            thorough=config.thorough and seed == seeds[0],
+        )
         for seed, fit in zip(seeds, fits, strict=True)
     ]
     twin_forgot = forgetting(
-        twin.net, task, steps=config.exponent_steps, seed=bench.seed
+        twin.net,
+        task,
+        steps=config.exponent_steps,
+        seed=bench.seed,
+        thorough=config.thorough,
     )
     cells = {cell: _elsewhere(config.others, bench, cell=cell) for cell in config.cells}
     operations = {
@@ -77,7 +92,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     }
     bench.tell("counting frequencies against fraction, decay and width")
     counts = counted(config, bench)
-    alike = compared(fits[0].net, found[0], twin)
+    alike = compared(fits[0].net, found[0], cuts[0], twin, twin_found, twin_cuts)
     evidence = {
         "002.1": sharing(found),
         "002.2": ranks(found, fits),
@@ -98,11 +113,25 @@ def run(config: Config, bench: Bench) -> Outcome:
             "exponents": [number(f["exponent"]) for f in forgot],
             "stderr": [number(f.get("stderr")) for f in forgot],
             "rates": [f["rate"] for f in forgot],
+            "metrics": [f["metric"] for f in forgot],
             "radius": [f["radius"] for f in forgot],
             "outcomes": [f["outcome"] for f in forgot],
-            "written": number(twin_forgot["exponent"]),
+            "growing": [f.get("growing") for f in forgot],
+            "lost": [f.get("lost") for f in forgot],
+            "horizons": forgot[0]["horizons"],
+            "written": {
+                "exponent": number(twin_forgot["exponent"]),
+                "rate": twin_forgot["rate"],
+                "metric": twin_forgot["metric"],
+                "horizons": twin_forgot["horizons"],
+            },
         },
         "002.14": dependence(counts),
+        "002.15": {
+            "gap": alike["ablation_gap"],
+            "learned": {place: both[0] for place, both in alike["ablation"].items()},
+            "written": {place: both[1] for place, both in alike["ablation"].items()},
+        },
     }
     rank = found[0].ranks["W_hh"].rank
     rows = [
@@ -123,7 +152,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     ]
     histories = _histories(fits, seeds)
     findings = Findings(
-        task, seeds, histories, found, cuts, pairs, twin, margins, alike, counts
+        task, seeds, histories, found, cuts, twin_found, margins, alike, counts
     )
     data = {
         "training": histories,
@@ -132,8 +161,8 @@ def run(config: Config, bench: Bench) -> Outcome:
         "margins": margins,
         "cross": cross_table(rows),
     }
-    if pairs is not None:
-        data["pairs"] = pairs.to_dataset()
+    if cuts[0].pairs is not None:
+        data["pairs"] = cuts[0].pairs.to_dataset()
     return Outcome(evidence, data, pictures(findings))
 
 

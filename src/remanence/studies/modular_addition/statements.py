@@ -194,9 +194,17 @@ STATEMENTS = (
         measured=lambda e: (
             "mean cosine of principal angles: "
             + ", ".join(f"{k} {v:.3f}" for k, v in e["mean_cosine"].items())
+            + "; share of energy at other frequencies: "
+            + ", ".join(f"{k} {v:.2f}" for k, v in e["spectra_apart"].items())
         ),
-        example={"mean_cosine": {"W_E": 0.97, "W_fc": 0.99}},
-        contrary={"mean_cosine": {"W_E": 0.2, "W_fc": 0.3}},
+        example={
+            "mean_cosine": {"W_E": 0.97, "W_fc": 0.99},
+            "spectra_apart": {"W_fc": 0.1},
+        },
+        contrary={
+            "mean_cosine": {"W_E": 0.2, "W_fc": 0.3},
+            "spectra_apart": {"W_fc": 0.1},
+        },
     ),
     Statement(
         id="002.13",
@@ -223,5 +231,17 @@ STATEMENTS = (
         ),
         example={"span": {"width": 2.0}, "means": {"width": [[32, 64], [3.0, 5.0]]}},
         contrary={"span": {"width": 0.2}, "means": {"width": [[32, 64], [3.0, 3.2]]}},
+    ),
+    Statement(
+        id="002.15",
+        statement="Learned and written adders miss removed frequencies alike, in every place.",
+        published="not in the document (beyond)",
+        rule=rules.missed_alike,
+        measured=lambda e: (
+            "mean gap between the ablation curves: "
+            + ", ".join(f"{k} {v:.2f}" for k, v in e["gap"].items())
+        ),
+        example={"gap": {"embedding": 0.05, "unembedding": 0.1}},
+        contrary={"gap": {"embedding": 0.5, "unembedding": 0.6}},
     ),
 )
