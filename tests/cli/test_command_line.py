@@ -14,7 +14,7 @@ import pytest
 import small_study
 
 from remanence.cli import main
-from remanence.cli.beside import cores
+from remanence.cli.session import Session
 from remanence.studies import STUDIES
 
 
@@ -280,7 +280,7 @@ def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path):
     part = out / ".parts" / "fading-memory"
     others = [name for name in STUDIES if name != "fading-memory"]
     begun = time.monotonic()
-    while time.monotonic() - begun < 100 and not (
+    while time.monotonic() - begun < 300 and not (
         list(part.rglob("part.txt"))
         and all((out / name / "claims.json").exists() for name in others)
     ):
@@ -310,20 +310,22 @@ def test_side_by_side_gives_the_tables_in_the_order_of_the_documents(everything)
     assert "fading-memory took" in run.stderr
 
 
-@pytest.mark.skipif(cores() < 2, reason="one core runs one study at a time")
-def test_a_time_limit_reaches_every_study_that_runs(tmp_path):
-    out = tmp_path / "results"
-    run = subprocess.run(
-        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out)]
-        + ["--time-limit", "8s"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment(memorization={"wait": 90.0}, fading_memory={"wait": 90.0}),
+def test_a_study_beside_others_is_given_the_same_wishes(tmp_path):
+    asked = Session(
+        profile="quick",
+        out=tmp_path,
+        seed=3,
+        quiet=True,
+        again=True,
+        deadline=time.monotonic() + 60,
+        on=None,
     )
-    assert run.returncode == 130, run.stderr
-    assert "time is up" in run.stderr and "Traceback" not in run.stderr
-    assert len(list((out / ".parts").rglob("part.txt"))) == 2
+    *words, limit = asked._options()
+    assert words == [
+        "--profile", "quick", "--seed", "3", "--json", "--quiet", "--again",
+        "--time-limit",
+    ]  # fmt: skip
+    assert 30 < float(limit.removesuffix("s")) <= 60
 
 
 def test_a_time_limit_stops_the_run(tmp_path, remanence):
