@@ -1,5 +1,7 @@
+import itertools
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import remanence as rm
@@ -54,11 +56,103 @@ def test_golden_ratio():
     assert found.least[0] == pytest.approx((1 + 5**0.5) / 2, abs=1e-9)
 
 
-def test_three_symbols_are_enclosed():
-    found = rm.minimal_dimension("abcb", stability=1.0)
-    assert found.dimension == 1
-    found = rm.minimal_dimension("abcacb", stability=0.5, time_limit=2.0)
-    assert found.least[0] <= found.least[1] and 2 <= found.dimension <= 6
+def spelled(found):
+    """Whether the record's a and weights put every symbol's states in one interval of
+    their own, in rationals and from the definition."""
+    labels, p = found.word.pattern, found.word.period
+    h = [
+        sum(
+            found.a ** (i - 1) * found.weights[labels[(t - i) % p]]
+            for i in range(1, p + 1)
+        )
+        for t in range(p)
+    ]
+    ends = [
+        (
+            min(h[t] for t in range(p) if labels[t] == k),
+            max(h[t] for t in range(p) if labels[t] == k),
+        )
+        for k in found.order
+    ]
+    above = all(x[1] < y[0] for x, y in itertools.pairwise(ends))
+    return above or all(x[0] > y[1] for x, y in itertools.pairwise(ends))
+
+
+GOLDEN = (1 + 5**0.5) / 2
+
+
+@pytest.mark.parametrize(
+    ("text", "least"),
+    [
+        ("abcb", 0.0),
+        ("abcacb", 1.0),
+        ("aabbcc", 1.0),
+        ("mississippi", 1.0),
+        ("abracadabra", 0.0),
+        ("abcabdacbd", 0.0),
+        ("0101211020", GOLDEN),
+        ("010122102221", 1.4655712318767680),
+    ],
+)
+def test_several_symbols_exactly(text, least):
+    found = rm.minimal_dimension(text, stability=3.0)
+    assert found.exact and found.optimal and found.dimension == 1
+    assert found.least[0] <= least <= found.least[1] <= found.least[0] + 1e-15
+    assert spelled(found) and abs(abs(found.a) - least) < 1e-14
+    assert abs(np.polyval(found.polynomial[::-1], least)) < 1e-12
+    # Below the infimum, and at it, one unit does not do.
+    if least:
+        assert rm.minimal_dimension(text, stability=least * 0.999).lower == 2
+
+
+def test_no_order_is_met_below_the_least():
+    """Plain linear programs over every order and a grid of a, by another solver."""
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(5)
+    for n, p in ((3, 7), (4, 8)):
+        labels = [*range(n), *rng.integers(n, size=p - n).tolist()]
+        found = rm.minimal_dimension(labels, stability=4.0)
+        assert found.exact and spelled(found)
+        labels, p = found.word.pattern, found.word.period
+        for a in np.linspace(-1, 1, 17) * found.least[0] * 0.995:
+            past = np.zeros((p, n))
+            for t, i in itertools.product(range(p), range(1, p + 1)):
+                past[t, labels[(t - i) % p]] += a ** (i - 1)
+            for order in itertools.permutations(range(n)):
+                if order[0] > order[-1]:
+                    continue
+                rows = [
+                    past[s] - past[t]
+                    for low, high in itertools.pairwise(order)
+                    for s in range(p)
+                    for t in range(p)
+                    if (labels[s], labels[t]) == (high, low)
+                ]
+                solved = linprog(
+                    [0.0] * n + [-1.0],
+                    A_ub=[[*-row, 1.0] for row in rows],
+                    b_ub=np.zeros(len(rows)),
+                    bounds=[(-1, 1)] * n + [(None, 1)],
+                )
+                assert -solved.fun < 1e-7
+
+
+def test_many_symbols_and_no_time_leave_proved_bounds():
+    rng = np.random.default_rng(6)
+    w = rng.integers(8, size=40).tolist()
+    found = rm.minimal_dimension(w, stability=0.5, time_limit=0.5)
+    assert not found.exact and spelled(found)
+    assert 0 <= found.least[0] < found.least[1] <= 8
+    better = rm.minimal_dimension("to be or not to", stability=2.0, time_limit=200.0)
+    assert better.exact and spelled(better)
+
+
+def test_only_a_word_of_single_symbols_does_with_a_equal_to_zero():
+    found = rm.minimal_dimension("abcd", stability=0.0)
+    assert found.attained and found.dimension == 1 and spelled(found)
+    found = rm.minimal_dimension("0001", stability=0.0)
+    assert found.least == (0.0, 0.0) and not found.attained and found.lower == 2
 
 
 @pytest.mark.parametrize(
@@ -71,8 +165,6 @@ def test_single_pass_minima(text, units):
 
 
 def test_single_pass_readout_spells_once():
-    import numpy as np
-
     from remanence.construct.single_pass import walk
 
     for text in ("mississippi", "0011010", "0001111"):
