@@ -16,7 +16,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from .._precision import as_double, double
-from ..nets import Recurrent, truncate, unroll
+from ..nets import Recurrent, unroll, window_states
 from .contraction import Contraction
 
 
@@ -159,6 +159,8 @@ def truncation_error(
 
     `loss` is of the last output, $\frac12\|y_T\|^2$ if not given.
     """
+    if short := [int(k) for k in windows if int(k) < 1]:
+        raise ValueError(f"window must be at least 1, got {short[0]}")
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     with double():
         net = as_double(net)
@@ -166,20 +168,9 @@ def truncation_error(
         xs = jnp.asarray(xs, jnp.float64)
         if xs.ndim != 2 or xs.shape[0] == 0:
             raise ValueError(f"one sequence of inputs is needed, got shape {xs.shape}")
-        exact = unroll(net.cell, net.cell.initial_state(), xs)
-        y = jax.vmap(net.read)(exact)
-        rows = []
-        price = (lambda y: 0.5 * jnp.sum(y * y)) if loss is None else loss
-        slope = _slope(net, xs, price) if gradients else None
-        for k in windows:
-            near = eqx.filter_jit(truncate(net, int(k)).states)(xs)
-            gap = jnp.max(_distance(exact, near))
-            out = jnp.max(jnp.linalg.norm(y - jax.vmap(net.read)(near), axis=1))
-            moved = math.nan
-            if slope is not None:
-                cut = _slope(net, xs[-int(k) :], price)
-                moved = float(jnp.linalg.norm(slope - cut))
-            rows.append((float(gap), float(out), moved))
+        price = _half_square if loss is None else loss
+        found = [_gaps(net, xs, jnp.asarray(int(k)), price, gradients) for k in windows]
+        rows = [tuple(float(value) for value in row) for row in found]
     states, outputs, moved = np.asarray(rows, np.float64).T
     ks = np.asarray(windows, np.int64)
     return TruncationError(ks, states, outputs, moved, _fitted(ks, states))
@@ -190,13 +181,37 @@ def _distance(one: Any, two: Any) -> Float[Array, " time"]:
     return jnp.linalg.norm(flat(one) - flat(two), axis=1)
 
 
-def _slope(net: Recurrent, xs: Array, price: Callable) -> Array:
-    def last(cell):
-        states = unroll(cell, cell.initial_state(), xs)
-        h = jax.tree.map(lambda leaf: leaf[-1], states)
+def _half_square(y: Array) -> Array:
+    return 0.5 * jnp.sum(y * y)
+
+
+@eqx.filter_jit
+def _gaps(net: Recurrent, xs: Array, k: Array, price: Callable, gradients: bool):
+    """Gaps at one window, which is traced: one program serves all windows."""
+    T = xs.shape[0]
+    exact = unroll(net.cell, net.cell.initial_state(), xs)
+    near = window_states(net.cell, xs, k)
+    read = jax.vmap(net.read)
+    states = jnp.max(_distance(exact, near))
+    outputs = jnp.max(jnp.linalg.norm(read(exact) - read(near), axis=1))
+    if not gradients:
+        return states, outputs, jnp.asarray(jnp.nan)
+
+    def last(cell, start):
+        def step(h, at):
+            t, x = at
+            following = cell(h, x)
+            wait = lambda new, old: jnp.where(t >= start, new, old)
+            return jax.tree.map(wait, following, h), None
+
+        h, _ = jax.lax.scan(step, cell.initial_state(), (jnp.arange(T), xs))
         return price(net.read(h))
 
-    return ravel_pytree(eqx.filter_jit(eqx.filter_grad(last))(net.cell))[0]
+    slope = eqx.filter_grad(last)
+    # A state that waits passes no gradient on: the last k inputs alone are heard.
+    full, cut = slope(net.cell, jnp.asarray(0)), slope(net.cell, jnp.maximum(T - k, 0))
+    apart = jnp.linalg.norm(ravel_pytree(full)[0] - ravel_pytree(cut)[0])
+    return states, outputs, apart
 
 
 def _fitted(windows: np.ndarray, gaps: np.ndarray) -> float:

@@ -5,5 +5,10 @@ from .closed_loop import ClosedLoop as ClosedLoop
 from .gated_linear import GatedLinear as GatedLinear, relabelled as relabelled
 from .generator import Generator as Generator
 from .recurrent import Recurrent as Recurrent
-from .truncated import truncate as truncate, Truncated as Truncated
+from .surprise import mean_surprise as mean_surprise
+from .truncated import (
+    truncate as truncate,
+    Truncated as Truncated,
+    window_states as window_states,
+)
 from .unroll import unroll as unroll

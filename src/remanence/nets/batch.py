@@ -15,14 +15,16 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from ..cells import Elman, Residual
+from ..cells import Elman, LSTM, Residual
+from .batch_lstm import lstm_states
 from .recurrent import Recurrent
 
 
 def on_batch(
     net: Recurrent, xs: Float[Array, "batch time inputs"]
 ) -> Float[Array, "batch *time outputs"]:
-    """`jax.vmap(net)(xs)`, by the quick way if the cell is an Elman or a linear Residual.
+    """`jax.vmap(net)(xs)`, by the quick way if the cell is an Elman, an LSTM or a
+    Residual with a linear residual.
 
     >>> import jax.random as jr
     >>> cell = Elman.init(1, 4, key=jr.key(0))
@@ -31,7 +33,9 @@ def on_batch(
     (3, 2)
     """
     cell = net.cell
-    quick = type(cell) in (Elman, Residual) and not callable(getattr(cell, "R", None))
+    quick = type(cell) in (Elman, LSTM, Residual) and not callable(
+        getattr(cell, "R", None)
+    )
     if not quick or net.embedding is not None:
         return jax.vmap(net)(xs)
     every = net.readout == "every"
@@ -44,10 +48,13 @@ def on_batch(
 
 
 def states(
-    cell: Elman | Residual, xs: Float[Array, "batch time inputs"], *, every: bool
+    cell: Elman | LSTM | Residual, xs: Float[Array, "batch time inputs"], *, every: bool
 ) -> Float[Array, "*time units batch"]:
     """The last state of every sequence, or all of them; one column a sequence."""
     columns = xs.transpose(1, 2, 0)
+    if isinstance(cell, LSTM):
+        orbit = lstm_states(cell, columns)
+        return orbit if every else orbit[-1]
     dtype = cell.W_h.dtype
     start = jnp.zeros((cell.W_h.shape[0], xs.shape[0]), dtype)
     if isinstance(cell, Residual):

@@ -40,29 +40,7 @@ class Truncated(eqx.Module):
 
     def states(self, xs: Float[Array, "time inputs"]) -> Orbit:
         """The states $h_1^k \\dots h_T^k$, each from its own start."""
-        k, B = self.window, self.block
-        T = xs.shape[0]
-        blocks = -(-T // B)
-        before, after = k - 1, blocks * B - T
-        padded = jnp.pad(xs, ((before, after), (0, 0)))
-        starts = B * jnp.arange(blocks)
-        zero = self.net.cell.initial_state()
-        h = jax.tree.map(lambda leaf: jnp.tile(leaf, (blocks, *(1,) * leaf.ndim)), zero)
-
-        def step(h, j):
-            following = jax.vmap(self.net.cell)(h, padded[starts + j])
-            # Before the first input there is nothing to hear: the state waits.
-            real = starts + j >= before
-            keep = lambda new, old: jnp.where(
-                real.reshape(-1, *(1,) * (new.ndim - 1)), new, old
-            )
-            following = jax.tree.map(keep, following, h)
-            return following, following
-
-        h = jax.lax.fori_loop(0, before, lambda j, h: step(h, j)[0], h)
-        _, orbit = jax.lax.scan(step, h, jnp.arange(before, before + B))
-        flat = lambda leaf: leaf.swapaxes(0, 1).reshape(-1, *leaf.shape[2:])[:T]
-        return jax.tree.map(flat, orbit)
+        return window_states(self.net.cell, xs, self.window, block=self.block)
 
     def __call__(
         self,
@@ -85,6 +63,36 @@ class Truncated(eqx.Module):
             return self.net.read(jax.tree.map(lambda leaf: leaf[-1], last))
         states = jax.tree.map(lambda leaf: leaf[past:], self.states(heard))
         return jax.vmap(self.net.read)(states)
+
+
+def window_states(
+    cell: Any,
+    xs: Float[Array, "time inputs"],
+    window: int | Int[Array, ""],
+    *,
+    block: int = 1,
+) -> Orbit:
+    """The states of `Truncated`; `window` may be traced, so that one program serves all."""
+    T = xs.shape[0]
+    blocks = -(-T // block)
+    first = block * jnp.arange(blocks) - (window - 1)
+    zero = cell.initial_state()
+    h = jax.tree.map(lambda leaf: jnp.tile(leaf, (blocks, *(1,) * leaf.ndim)), zero)
+
+    def step(h, j):
+        at = first + j
+        following = jax.vmap(cell)(h, xs[jnp.clip(at, 0, T - 1)])
+        # Before the first input there is nothing to hear: the state waits.
+        keep = lambda new, old: jnp.where(
+            (at >= 0).reshape(-1, *(1,) * (new.ndim - 1)), new, old
+        )
+        following = jax.tree.map(keep, following, h)
+        return following, following
+
+    h = jax.lax.fori_loop(0, window - 1, lambda j, h: step(h, j)[0], h)
+    _, orbit = jax.lax.scan(step, h, window - 1 + jnp.arange(block))
+    flat = lambda leaf: leaf.swapaxes(0, 1).reshape(-1, *leaf.shape[2:])[:T]
+    return jax.tree.map(flat, orbit)
 
 
 def truncate(net: Any, window: int, *, block: int = 1) -> Truncated:

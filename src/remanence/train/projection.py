@@ -55,19 +55,27 @@ def clipped(W: Matrix, rate: float) -> Matrix:
 
 
 def inside_ball(rows: Matrix, radius: float) -> Matrix:
-    r"""Each row's Euclidean projection onto the $\ell_1$ ball of that radius."""
+    r"""Each row's Euclidean projection onto the $\ell_1$ ball of that radius.
 
-    def projected(row):
-        size = jnp.abs(row)
-        order = -jnp.sort(-size)
-        count = jnp.arange(1, row.shape[0] + 1, dtype=row.dtype)
-        level = (jnp.cumsum(order) - radius) / count
-        last = jnp.sum(order > level) - 1
-        threshold = jnp.maximum(level[last], 0)
-        shrunk = jnp.sign(row) * jnp.maximum(size - threshold, 0)
-        return jnp.where(jnp.sum(size) > radius, shrunk, row)
+    The threshold solves $\sum_i \max(|w_i| - \theta, 0) = r$. Newton's steps from below
+    climb to it and stop there (Michelot 1986), for all rows at once, after a few
+    passes: several times sooner than a sort.
+    """
+    size = jnp.abs(rows)
+    length = jnp.sum(size, axis=1, keepdims=True)
 
-    return jax.vmap(projected)(rows)
+    def climbed(state):
+        theta, _ = state
+        kept = size > theta
+        count = jnp.maximum(jnp.sum(kept, axis=1, keepdims=True), 1)
+        mass = jnp.sum(jnp.where(kept, size, 0), axis=1, keepdims=True)
+        following = jnp.maximum((mass - radius) / count.astype(rows.dtype), theta)
+        return following, jnp.any(following > theta)
+
+    start = jnp.maximum((length - radius) / rows.shape[1], 0)
+    theta, _ = jax.lax.while_loop(lambda s: s[1], climbed, (start, jnp.bool(True)))
+    shrunk = jnp.sign(rows) * jnp.maximum(size - theta, 0)
+    return jnp.where(length > radius, shrunk, rows)
 
 
 def rescaled_columns(W: Matrix, radius: float) -> Matrix:
