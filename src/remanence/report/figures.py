@@ -1,4 +1,4 @@
-"""A figure as files: SVG and PNG, by day and by night, with its numbers beside it."""
+"""A figure as files: SVG by day and by night, PNG by day, its numbers beside it."""
 
 import dataclasses
 import io
@@ -11,6 +11,10 @@ from .store import write_whole
 from .study import Figure
 from .style import PALETTES, style, Theme
 from .tables import as_dataset, csv_tables, netcdf_bytes
+
+
+HEAVY = 400_000
+"""Bytes of SVG above which a page shows the PNG, and the night's PNG is drawn at all."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +39,25 @@ def _picture(canvas: Any, format: str) -> bytes:
     return buffer.getvalue()
 
 
+def _laid_out(canvas: Any, boxes: list[Any] | None) -> list[Any] | None:
+    """Place the axes, and no more after that: a layout takes as long as a drawing.
+
+    `boxes` are the places in the other theme, which only differs in its colours;
+    None where more than axes is placed.
+    """
+    if boxes is None:
+        engine = canvas.get_layout_engine()
+        if engine is not None:
+            engine.execute(canvas)
+    else:
+        for axes, box in zip(canvas.axes, boxes, strict=True):
+            axes.set_position(box)
+    canvas.set_layout_engine("none")
+    if canvas.subfigs or canvas.legends or canvas.get_suptitle():
+        return None
+    return [axes.get_position(original=True) for axes in canvas.axes]
+
+
 def drawn(
     figure: Figure, twin_of: Callable[[Any, Theme], dict[str, Any] | None] | None = None
 ) -> Drawn:
@@ -45,13 +68,15 @@ def drawn(
         )
     import matplotlib.pyplot as plt
 
-    svg, png, twins = {}, {}, {}
+    svg, png, twins, boxes = {}, {}, {}, None
     for theme in PALETTES:
         with style(theme):
             canvas = figure.draw()
             try:
+                boxes = _laid_out(canvas, boxes)
                 svg[theme] = _picture(canvas, "svg")
-                png[theme] = _picture(canvas, "png")
+                if theme == "light" or len(svg[theme]) > HEAVY:
+                    png[theme] = _picture(canvas, "png")
                 twins[theme] = twin_of(canvas, theme) if twin_of else None
             finally:
                 plt.close(canvas)
@@ -65,7 +90,8 @@ def write_figure(picture: Drawn, folder: pathlib.Path) -> Drawn:
     for theme in PALETTES:
         stem = name if theme == "light" else f"{name}-{theme}"
         write_whole(folder / f"{stem}.svg", picture.svg[theme])
-        write_whole(folder / f"{stem}.png", picture.png[theme])
+        if theme in picture.png:
+            write_whole(folder / f"{stem}.png", picture.png[theme])
     dataset = as_dataset(picture.figure.data)
     tables = []
     if dataset is not None:

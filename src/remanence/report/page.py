@@ -10,16 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .claims import Claim
-from .figures import Drawn
+from .figures import Drawn, HEAVY
 from .html import ASSETS, badge, escape, page
 from .plain import json_bytes
 from .study import Study
 from .style import MARKS
 from .typeset import typeset
-
-
-HEAVY = 400_000
-"""Bytes above which a picture goes into the page as PNG rather than SVG."""
 
 
 def tally(claims: Sequence[Claim]) -> str:
