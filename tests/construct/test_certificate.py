@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import remanence as rm
-from remanence.construct import certificate as proofs, check
+from remanence.construct import check
+from remanence.construct.attraction import attraction_certificate
+from remanence.construct.drift import drift_certificate
+from remanence.construct.exactness import exact_certificate
 from remanence.measure.recall import first_error
 
 
@@ -80,13 +83,13 @@ def test_wrong_weights_are_not_certified():
     W_y = m.exact.W_y.copy()
     W_y[:, [0, 3]] = W_y[:, [3, 0]]
     with pytest.raises(ValueError, match="do not say"):
-        proofs.exact(tampered(m, W_y=W_y), m.word.indices)
+        exact_certificate(tampered(m, W_y=W_y), m.word.indices)
     m = rm.memorize("0001011", method="harmonic")
     W = m.written.W_h.copy()
     W[0, 1] *= 1.001
     with pytest.raises(ValueError, match="not a rotation"):
-        proofs.drift(tampered(m, W_h=W), m.word.indices, 7, m.frequencies)
-    worse = proofs.drift(
+        drift_certificate(tampered(m, W_h=W), m.word.indices, 7, m.frequencies)
+    worse = drift_certificate(
         tampered(m, b_y=m.written.b_y + np.array([9.0, 0.0])),
         m.word.indices,
         7,
@@ -95,7 +98,7 @@ def test_wrong_weights_are_not_certified():
     assert worse.steps["float64"] == 0 and worse.lead < 0
     m = rm.memorize("0001011", method="tanh")
     with pytest.raises(ValueError, match=r"cyclic|limit cycle"):
-        proofs.attraction(
+        attraction_certificate(
             tampered(m, W_h=m.written.W_h + np.eye(7)[[0, 0, 0, 0, 0, 0, 1]] * 0.1),
             m.word.indices,
         )

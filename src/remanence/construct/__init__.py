@@ -6,12 +6,14 @@ from .adder import (
     spread_frequencies as spread_frequencies,
 )
 from .certificate import Certificate as Certificate
+from .checked import check as check, Checked as Checked
 from .informed_residual import (
     informed_residual as informed_residual,
     InformedResidual as InformedResidual,
     power_spectrum as power_spectrum,
 )
-from .memorize import memorize as memorize, Memory as Memory
+from .memorize import memorize as memorize
+from .memory import Memory as Memory
 from .minimal_dimension import (
     minimal_dimension as minimal_dimension,
     MinimalDimension as MinimalDimension,
@@ -26,5 +28,4 @@ from .residual_spectrum import (
     spectral as spectral,
     weak_coupling_bound as weak_coupling_bound,
 )
-from .saved import check as check, Checked as Checked
 from .written import Written as Written

@@ -1,12 +1,16 @@
-r"""Words of many hundreds of symbols: harmonics by their loudness, read back by Fourier.
+r"""Words of many hundreds of symbols: the loudest harmonics, as few as still spell.
 
-The readout is the truncated Fourier series of the one-hot word, so no program is
-solved: the loudest frequencies are kept, as few as still spell.
+Not every set is tried. At first the readout is the truncated Fourier series of the
+one-hot word, so no program is solved; then, while time allows, fewer of the loudest
+are given to `separation`, which finds a readout where the series fails.
 """
+
+import time
 
 import numpy as np
 
 from .harmonics import Frequencies, table
+from .separation import proved_gap, radius, separation
 
 
 LEAD = 1e-2
@@ -21,12 +25,73 @@ def spectrum(labels: tuple[int, ...]) -> np.ndarray:
     return np.fft.rfft(onehot, axis=1) / len(labels)
 
 
+PACE = 2e-8
+"""Seconds of `separation` for each pair and squared row, roughly."""
+
+
+def by_loudness(c: np.ndarray) -> np.ndarray:
+    """The frequencies of a spectrum, the loudest first."""
+    return np.argsort(-(np.abs(c[:, 1:]) ** 2).sum(axis=0), kind="stable") + 1
+
+
+def sparse(
+    labels: tuple[int, ...], time_limit: float
+) -> tuple[Frequencies, np.ndarray]:
+    """A short set of frequencies that spells the word, and a readout over it."""
+    deadline = time.monotonic() + time_limit
+    best = thinned(labels)
+    u = interpolated(labels, best)
+    n, p = max(labels) + 1, len(labels)
+    if n == p:
+        return best, u
+    loud = by_loudness(spectrum(labels))
+    low, high = 0, len(best)
+    while high - low > 1:
+        # Cover's count: about half as many dimensions as points, then bisect.
+        middle = min((low + high) // 2, max(low + 1, p // 4))
+        rows = (2 * middle + 1) * (n if n > 2 else 1)
+        if PACE * p * (n - 1) * rows**2 > deadline - time.monotonic():
+            break
+        S = tuple(sorted(int(j) for j in loud[:middle]))
+        phi = waves(p, S, np.arange(p))
+        found = separation(labels, phi).u
+        if found is not None and proved_gap(found, labels, phi) > 0:
+            best, u, high = S, found, middle
+        else:
+            low = middle
+    return best, u
+
+
+def waves(period: int, frequencies: Frequencies, t: np.ndarray) -> np.ndarray:
+    """The features at some times only; nothing is kept."""
+    cos, sin = table(period)
+    angles = np.asarray(frequencies)[:, None] * t % period
+    rows = np.empty((1 + 2 * len(frequencies), len(t)))
+    rows[0], rows[1::2], rows[2::2] = 1.0, cos[angles], sin[angles]
+    half = bool(frequencies) and 2 * frequencies[-1] == period
+    return rows[:-1] if half else rows
+
+
+def leads(
+    labels: tuple[int, ...], frequencies: Frequencies, u: np.ndarray
+) -> tuple[float, float]:
+    """The least lead, proved, and the distance to the nearest boundary: some hundreds
+    of times at once, since all of them may not fit in memory."""
+    p, chunk = len(labels), max(1, (1 << 21) // u.shape[1])
+    found = []
+    for i in range(0, p, chunk):
+        t = np.arange(i, min(i + chunk, p))
+        phi, part = waves(p, frequencies, t), labels[i : i + chunk]
+        found.append((proved_gap(u, part, phi), radius(u, part, phi)))
+    return min(f[0] for f in found), min(f[1] for f in found)
+
+
 def thinned(labels: tuple[int, ...]) -> Frequencies:
     """As few of the loudest frequencies as a bisection finds that spell the word."""
     c = spectrum(labels)
     if max(labels) + 1 == len(labels):
         return (1,)
-    loud = np.argsort(-(np.abs(c[:, 1:]) ** 2).sum(axis=0), kind="stable") + 1
+    loud = by_loudness(c)
     low, high = 0, len(loud)
     while high - low > 1:
         middle = (low + high) // 2

@@ -8,83 +8,29 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Hashable, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from ..nets import Generator
-from ..tasks.words import START, Word, word as spelled_word
-from . import certificate as proofs
-from .certificate import Certificate
+from ..tasks.words import Word, word as spelled_word
+from .attraction import attraction_certificate
+from .drift import drift_certificate
+from .exactness import exact_certificate, shift_steps
 from .harmonic import harmonic
 from .harmonics import features
 from .limit_cycle import exponent, GAIN, limit_cycle
+from .memory import margin, Memory
 from .minimal_dimension import harmonic_dimension, LONG, MinimalDimension
 from .permutation import permutation
 from .rational import rational
 from .rotation import rotation
 from .separation import proved_gap, separation
 from .shift import shift
-from .structured import Cycle
 from .written import begun, Written
 
 
 METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh")
 COVERED = 1e6
 """The float32 steps that `auto` wants proved."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Memory:
-    """A network that says one word for ever, with the proof that it does.
-
-    `margin` is the distance, in the state's 2-norm, from the orbit to the nearest
-    state that would be read wrongly; `exponent` the largest Lyapunov exponent of
-    the closed loop, in nats per step.
-    """
-
-    word: Word
-    method: str
-    written: Written
-    margin: float
-    exponent: float
-    certificate: Certificate
-    frequencies: tuple[int, ...] = ()
-    exact: Written | None = None
-    """Integer weights, where the memory is exact; `generate` runs these."""
-
-    @property
-    def dimension(self) -> int:
-        return self.written.dimension
-
-    @property
-    def network(self) -> Generator:
-        """The network in JAX, ready for every measurement."""
-        return self.written.network()
-
-    @property
-    def inputs(self) -> tuple[Hashable, ...]:
-        """What each input stands for; `START` is last, where there is one."""
-        begins = self.written.inputs > len(self.word.alphabet)
-        return (*self.word.alphabet, START) if begins else self.word.alphabet
-
-    def generate(self, length: int) -> str | tuple[Hashable, ...]:
-        """The first `length` symbols, cut before `<END>`; no compilation.
-
-        >>> memorize("abc", method="tanh").generate(7)
-        'abcabca'
-        """
-        return self.word.joined(self.emissions(length).tolist())
-
-    def emissions(self, length: int) -> np.ndarray:
-        """The same as indices into the alphabet, `<END>` included."""
-        return (self.exact or self.written).emissions(length)
-
-    def save(self, path: str | Path) -> None:
-        """Write weights, word and certificate as safetensors."""
-        from .saved import save_memory
-
-        save_memory(self, path)
 
 
 def memorize(
@@ -130,14 +76,14 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
     if method == "rotation":
         written, turns, _ = rotation(w)
         frequencies = (turns,)
-        certificate = proofs.drift(written, w.indices, w.period, frequencies)
+        certificate = drift_certificate(written, w.indices, w.period, frequencies)
         return Memory(
             w, method, written, margin(written, w), 0.0, certificate, frequencies
         )
     if method == "harmonic":
         found = harmonic_dimension(w, time_limit=time_limit)
         written = harmonic(w, found.frequencies, found.readout, found.lead)
-        certificate = proofs.drift(written, w.indices, w.period, found.frequencies)
+        certificate = drift_certificate(written, w.indices, w.period, found.frequencies)
         largest = 0.0 if found.frequencies else -math.inf
         return Memory(
             w,
@@ -156,7 +102,7 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
             exact = rational(w, frequencies, _plain_readout(found))
         else:
             exact = permutation(w, stride=stride)
-        certificate = proofs.exact(exact, w.indices)
+        certificate = exact_certificate(exact, w.indices)
         largest = -math.inf if method == "rational" and not frequencies else 0.0
         return Memory(
             w,
@@ -170,16 +116,14 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         )
     if method == "tanh":
         written = limit_cycle(w, gain=gain)
-        certificate = proofs.attraction(written, w.indices)
+        certificate = attraction_certificate(written, w.indices)
         return Memory(
             w, method, written, margin(written, w), exponent(gain), certificate
         )
     made = shift(w)
-    certificate = proofs.exact(made.exact, w.indices, unit=made.denominator)
+    certificate = exact_certificate(made.exact, w.indices, unit=made.denominator)
     base = int(made.written.W_h[0, 0])
-    certificate = dataclasses.replace(
-        certificate, steps=proofs.digits(made.rooms, base)
-    )
+    certificate = dataclasses.replace(certificate, steps=shift_steps(made.rooms, base))
     return Memory(
         w,
         method,
@@ -234,31 +178,3 @@ def _floating(exact: Written) -> Written:
         b_y=of(exact.b_y),
         h_0=of(exact.h_0),
     )
-
-
-def margin(written: Written, w: Word) -> float:
-    """The distance from the orbit to the nearest state that is read wrongly."""
-    h, closest = written.h_0, math.inf
-    W, b = written.W_y, written.b_y
-    if isinstance(written.W_h, Cycle) or not isinstance(W, np.ndarray):
-        # One-hot columns: the lead over the largest distance of two rows.
-        counts = np.sort(np.bincount(w.indices))[-2:]
-        lead = 2 * abs(float(h[0])) if written.activation == "tanh" else 1.0
-        return lead / math.sqrt(counts.sum())
-    if len(b) == 1:
-        return math.inf
-    apart = np.sqrt(
-        np.maximum(
-            (W * W).sum(axis=1)[:, None] + (W * W).sum(axis=1) - 2.0 * (W @ W.T), 0.0
-        )
-    )
-    for label in w.indices:
-        h = written.W_h @ h
-        if written.activation == "tanh":
-            h = np.tanh(h)
-        y = W @ h + b
-        lead = (y[label] - y).astype(float)
-        lead[label] = math.inf
-        with np.errstate(divide="ignore"):
-            closest = min(closest, float((lead / apart[label]).min()))
-    return closest

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..tasks.words import Word, word as spelled_word
 from . import long_words
+from .energy_bound import energy_floor, two_unit_floor
 from .harmonics import cost, features, folded, Frequencies, orbits, units
 from .minimal_search import Search, spelled_out
 from .refutation import Refutation
@@ -34,7 +35,7 @@ class MinimalDimension:
 
     Every set of harmonics cheaper than `lower`, and every set of cost `upper`
     before `frequencies` in lexicographic order if `optimal`, is contained in the
-    frequencies of one of `refuted`.
+    frequencies of one of `refuted`, or is cheaper than `floor`.
     """
 
     word: Word
@@ -44,6 +45,11 @@ class MinimalDimension:
     upper: int
     carried: "Carried"
     """The proofs, as they were found for the first word of the orbit."""
+    floor: int = 0
+    """Up to here all sets are refuted at once, by their energy or by turns round a
+    polygon (`energy_bound`): the bound for long words and short times."""
+    series: np.ndarray | None = None
+    """The readout that came with the frequencies, for long words."""
 
     @functools.cached_property
     def refuted(self) -> tuple[Refutation, ...]:
@@ -53,22 +59,28 @@ class MinimalDimension:
     @functools.cached_property
     def readout(self) -> np.ndarray:
         """Symbols (in the order of their first use) × features (constant first)."""
+        if self.series is not None:
+            return self.series
         return best_readout(self.word.pattern, self.frequencies)
+
+    @functools.cached_property
+    def _leads(self) -> tuple[float, float]:
+        return long_words.leads(self.word.pattern, self.frequencies, self.readout)
 
     @property
     def lead(self) -> float:
         """A proved lower bound on the lead of the right logit."""
         labels = self.word.pattern
-        if len(labels) > LONG:
-            return long_words.LEAD / 2
+        if self.series is not None:
+            return self._leads[0]
         return proved_gap(self.readout, labels, features(len(labels), self.frequencies))
 
     @property
     def margin(self) -> float:
         """Distance from the walk to the nearest boundary, every harmonic of radius one."""
         labels = self.word.pattern
-        if len(labels) > LONG:
-            return float("nan")
+        if self.series is not None:
+            return self._leads[1]
         return radius(self.readout, labels, features(len(labels), self.frequencies))
 
     @property
@@ -119,27 +131,35 @@ def harmonic_dimension(
     w: Word, *, field: str = "real", time_limit: float = 10.0
 ) -> MinimalDimension:
     """The same for a word of `tasks.words`, periodic, without feedback."""
-    labels = w.pattern
+    labels, p = w.pattern, w.period
+    floor, series = 0, None
     if field == "rational":
         S, lower, carried = _rational(labels, time_limit)
-    elif len(labels) > LONG:
-        S, lower, carried = long_words.thinned(labels), 1, Carried(())
-    elif len(labels) <= ORBIT_PERIOD:
+    elif p > LONG:
+        S, series = long_words.sparse(labels, time_limit)
+        lower, carried = 0, Carried(())
+    elif p <= ORBIT_PERIOD:
         S, lower, carried = _through_orbit(labels, time_limit)
     else:
         search = Search(labels, time_limit)
         S, lower = search.cheapest()
-        if cost(S, len(labels)) == lower and not search.late:
+        if cost(S, p) == lower and not search.late:
             S = next(search.winners(lower))
         carried = Carried(tuple(search.refuted.values()))
-    price = cost(S, len(labels))
-    return MinimalDimension(w, field, S, lower, price, carried)
+        if cost(S, p) > lower:
+            shorter, found = long_words.sparse(labels, time_limit / 4)
+            S, series = (shorter, found) if cost(shorter, p) < cost(S, p) else (S, None)
+    price = cost(S, p)
+    if price > lower and p > ORBIT_PERIOD:
+        # Galois orbits are sets of harmonics too.
+        floor = max(energy_floor(labels), two_unit_floor(labels))
+    return MinimalDimension(
+        w, field, S, max(lower, floor), price, carried, floor, series
+    )
 
 
 def best_readout(labels: tuple[int, ...], S: Frequencies) -> np.ndarray:
     """The readout of widest margin over a feasible set, its lead proved positive."""
-    if len(labels) > LONG:
-        return long_words.interpolated(labels, S)
     phi = features(len(labels), S)
     u = widest(labels, phi)
     if u is None or not proved_gap(u, labels, phi) > 0:

@@ -158,7 +158,7 @@ def radius(
     t = np.arange(len(w))
     size = len(phi) * unit * np.abs(u).sum(axis=1)
     lead = y[w, t] - y - size[w] - size[:, None]
-    apart = np.linalg.norm(u[w][:, None, 1:] - u[None, :, 1:], axis=2).T
+    apart = np.linalg.norm(u[:, None, 1:] - u[None, :, 1:], axis=2)[:, w]
     lead[w, t] = np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.where(apart > 0, lead / apart, np.inf).min())
