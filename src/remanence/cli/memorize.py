@@ -213,7 +213,8 @@ def _drawn(memory: Any, points: list[Any], word: str, path: pathlib.Path) -> Non
 
     from ..report.style import style
     from ..studies.memorization.config import Config
-    from ..studies.memorization.figures import frontier_figure, walk_figure
+    from ..studies.memorization.price_figures import frontier_figure
+    from ..studies.memorization.walk_figures import walk_figure
 
     if path.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise ValueError(

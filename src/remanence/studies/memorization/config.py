@@ -14,6 +14,8 @@ class Config:
     directions: int = 64
     periods: int = 11
     """The atlas goes up to this period."""
+    feedback_periods: int = 9
+    """The least |a| of one unit is sought up to this period."""
     drawn: int = 100
     """Drawn strings that every construction must recall."""
     blocks: int = 12
@@ -31,6 +33,7 @@ class Config:
 QUICK = Config()
 FULL = Config(
     periods=14,
+    feedback_periods=12,
     drawn=300,
     blocks=20,
     directions=128,

@@ -16,6 +16,7 @@ from .cross import cross_rows
 from .figures import figures
 from .frontier import frontier, Point
 from .learned import learned, NEAR, needed, Reading, readings, smallest
+from .stability import least_factors, one_unit_evidence
 
 
 CHECKED = {
@@ -55,6 +56,8 @@ def run(config: Config, bench: Bench) -> Outcome:
         "up_to": config.periods,
         "largest": int(table.dimension[(table["real"].sum("period") > 0).values].max()),
     }
+    least = least_factors(config.feedback_periods, bench)
+    evidence["000.19"] = one_unit_evidence(least)
     bench.tell(
         f"the frontier of {config.word!r}: every construction, {config.steps:,} steps"
     )
@@ -78,11 +81,12 @@ def run(config: Config, bench: Bench) -> Outcome:
     bench.tell("the cross table")
     data = {
         "atlas": table,
+        "stability": least,
         "frontier": frontier_table(points),
         "learned": trained.drop_vars(["W_h", "W_y", "h_0"]),
         "cross": cross_table(cross_rows(config.word)),
     }
-    return Outcome(evidence, data, figures(config, table, points, trained, read))
+    return Outcome(evidence, data, figures(config, table, least, points, trained, read))
 
 
 def _one_unit(config: Config, bench: Bench, point: Point) -> Evidence:
