@@ -132,23 +132,42 @@ def test_a_spoilt_file_is_refused(tmp_path):
         check(path)
 
 
+def test_a_single_reading_is_proved_again(tmp_path):
+    path = tmp_path / "m.safetensors"
+    for start in (False, True):
+        rm.memorize("mississippi", method="once", end=True, start=start).save(path)
+        assert check(path).word == "mississippi"
+        assert check(path).certificate.steps["float32"] == 12
+
+
 @pytest.mark.torch
-def test_torch_runs_the_tanh_memory(tmp_path):
+@pytest.mark.parametrize("text", ["abcacb", "abc" * 200 + "b"])
+def test_torch_runs_the_tanh_memory(tmp_path, text):
     torch = pytest.importorskip("torch")
     path = tmp_path / "m.safetensors"
-    m = rm.memorize("abcacb", method="tanh", start=True)
+    m = rm.memorize(text, method="tanh", start=True)
     m.save(path)
     from remanence.formats import safetensors
 
     tensors, _ = safetensors.read(path)
-    rnn = torch.nn.RNN(4, 6, batch_first=True).double()
+    rnn = torch.nn.RNN(4, len(text), batch_first=True).double()
     rnn.load_state_dict(
         {k[4:]: torch.tensor(v) for k, v in tensors.items() if k.startswith("rnn.")}
     )
-    x = torch.zeros(1, 13, 4, dtype=torch.float64)
+    x = torch.zeros(1, 2 * len(text), 4, dtype=torch.float64)
     x[0, 0, 3] = 1.0
     y = (
         rnn(x)[0][0].detach().numpy() @ tensors["readout.weight"].T
         + tensors["readout.bias"]
     )
-    assert m.word.joined(y.argmax(axis=1).tolist()) == "abcacbabcacba"
+    assert m.word.joined(y.argmax(axis=1).tolist()) == text * 2
+    assert check(path).certificate.steps["float32"] == float("inf")
+
+
+def test_beyond_two_thousand_units_the_cycle_stays_a_rule(tmp_path):
+    path = tmp_path / "m.safetensors"
+    m = rm.memorize("ab" * 1500 + "a", method="tanh")
+    m.save(path)
+    assert path.stat().st_size < 200_000 and check(path).dimension == 3001
+    with pytest.raises(ValueError, match="no weight_ih_l0"):
+        rm.load(path)

@@ -17,6 +17,7 @@ TINY = {
     "steps": 2000,
     "directions": 16,
     "periods": 9,
+    "feedback_periods": 7,
     "drawn": 12,
     "blocks": 4,
     "attempts": 4,
@@ -46,11 +47,11 @@ def test_the_whole_study_in_small(tmp_path):
         "000.9": "refuted",
         "000.12": "differs",
     }
-    holding = [f"000.{i}" for i in (1, 3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16)]
+    holding = [f"000.{i}" for i in (1, 3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16, 19)]
     assert {k: verdicts[k] for k in expected} == expected
     assert {verdicts[k] for k in holding} == {"holds"}
-    assert {"atlas", "frontier", "learned", "cross"} <= set(outcome.data)
-    assert len(outcome.figures) == 6
+    assert {"atlas", "stability", "frontier", "learned", "cross"} <= set(outcome.data)
+    assert len(outcome.figures) == 7
 
 
 def test_the_frontier_bounds_what_it_measures():

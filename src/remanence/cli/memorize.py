@@ -21,7 +21,7 @@ def memorize(
     method: Annotated[
         str,
         typer.Option(
-            help="auto, rotation, permutation, harmonic, rational, shift or tanh."
+            help="auto, rotation, permutation, harmonic, rational, shift, tanh or once."
         ),
     ] = "auto",
     end: Annotated[bool, typer.Option("--end", help="Stop after one reading.")] = False,
@@ -55,7 +55,7 @@ def memorize(
 
     Prints the network, its certificate, and the frontier: every other construction
     with its dimension, precision, stability and tolerance of noise. Weights of tanh
-    memories have the names of torch.nn.RNN.
+    memories (up to 2,048 units) have the names of torch.nn.RNN.
     """
     from .start import prepare_jax
 
@@ -68,6 +68,7 @@ def memorize(
         raise ValueError("a word is needed, or --check FILE")
     prepare_jax()
     from ..construct import memorize as memorized, minimal_dimension
+    from ..construct.saved import standard, TORCH_UNITS
 
     memory = memorized(word, method=method, end=end, start=start)
     least = minimal_dimension(word, end=end)
@@ -83,6 +84,11 @@ def memorize(
     if save is not None:
         memory.save(save)
         report["saved"] = str(save)
+        if memory.method == "tanh" and not standard(memory):
+            report["note"] = (
+                f"beyond {TORCH_UNITS:,} units the file keeps the cycle as a rule: "
+                "--check reads it, torch does not"
+            )
     if figure is not None:
         _drawn(memory, points, word, figure)
         report["figure"] = str(figure)
@@ -197,7 +203,7 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
         for row in report["frontier"]:
             table.add_row(*(Text(_short(row[name])) for name in names))
         out.print(table)
-    for name in ("saved", "figure"):
+    for name in ("saved", "note", "figure"):
         if name in report:
             out.print(Text(f"{name}: {report[name]}"))
 

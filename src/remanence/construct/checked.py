@@ -18,6 +18,7 @@ from .attraction import attraction_certificate
 from .certificate import Certificate
 from .drift import drift_certificate
 from .exactness import exact_certificate, shift_steps
+from .one_reading import reading_certificate
 from .saved import PLAIN, TORCH
 from .structured import Balanced, Beginning, Companion, Cycle, Spelled, Turns
 from .written import Written
@@ -134,6 +135,8 @@ def _certified(method: str, word: Word, written: Written, about: dict) -> Certif
     if method in ("rotation", "harmonic"):
         frequencies = tuple(int(j) for j in about["frequencies"])
         return drift_certificate(written, labels, word.period, frequencies)
+    if method == "once":
+        return reading_certificate(written, labels)
     if method != "shift":
         raise ValueError(f"no construction is called {method!r}")
     exact, unit, base = _in_integers(written, word, about)

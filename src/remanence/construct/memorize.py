@@ -1,6 +1,6 @@
 r"""A string written straight into weights: $h_i = \rho(W_h h_{i-1} + W_x x_i)$, $x_{i+1} = \arg\max y_i$.
 
-Six constructions, from one unit that is chaotic and precise to as many as the
+Seven constructions, from one unit that is chaotic and precise to as many as the
 string has symbols that repair themselves, each with a certificate.
 """
 
@@ -20,17 +20,30 @@ from .harmonics import features
 from .limit_cycle import exponent, GAIN, limit_cycle
 from .memory import margin, Memory
 from .minimal_dimension import harmonic_dimension, LONG, MinimalDimension
+from .one_reading import one_reading, reading_certificate
 from .permutation import permutation
 from .rational import rational
 from .rotation import rotation
 from .separation import proved_gap, separation
 from .shift import shift
+from .single_pass import single_pass
 from .written import begun, Written
 
 
-METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh")
+METHODS = (
+    "auto",
+    "rotation",
+    "permutation",
+    "harmonic",
+    "rational",
+    "shift",
+    "tanh",
+    "once",
+)
 COVERED = 1e6
 """The float32 steps that `auto` wants proved."""
+ONCE = 64
+"""The longest string, `<END>` included, that `auto` tries to say in a single pass."""
 
 
 def memorize(
@@ -47,7 +60,9 @@ def memorize(
     """A network that spells `word` again and again, or once if `end` is set.
 
     `auto` takes, among the constructions without feedback, the fewest units whose
-    certificate covers a million steps in float32; ties go to the wider margin.
+    certificate covers a million steps in float32; ties go to the wider margin. A string
+    with `end` is over sooner, so there `once` counts too, a network that says it a
+    single time and may then say anything.
     With `start` the state begins at zero and a `<START>` token moves it. `stride`
     is the power of the cyclic permutation, `gain` that of tanh.
 
@@ -73,6 +88,8 @@ def _begun(memory: Memory) -> Memory:
 
 
 def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) -> Memory:
+    if method == "once":
+        return _once(w, time_limit)
     if method == "rotation":
         written, turns, _ = rotation(w)
         frequencies = (turns,)
@@ -135,6 +152,16 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
     )
 
 
+def _once(w: Word, time_limit: float) -> Memory:
+    if not w.end:
+        raise ValueError("once says a string a single time, so it needs end=True")
+    found = single_pass(w, field="real", time_limit=time_limit)
+    written = one_reading(w, found)
+    certificate = reading_certificate(written, w.indices)
+    largest = max((math.log(abs(z)) for z in found.eigenvalues), default=-math.inf)
+    return Memory(w, "once", written, margin(written, w), largest, certificate)
+
+
 def _plain_readout(found: MinimalDimension) -> np.ndarray | None:
     """Any readout over the set: integers do not drift, so it need not be the widest.
     None where all harmonics are there and a closed form serves."""
@@ -156,6 +183,11 @@ def _best(w: Word, gain: float, time_limit: float) -> Memory:
         with contextlib.suppress(ValueError):
             built.append(_built(w, "rotation", 1, gain, time_limit))
     proved = [m for m in built if m.certificate.steps["float32"] >= COVERED]
+    if w.end and 1 < w.period <= ONCE:
+        once = _once(w, time_limit)
+        # The string ends, and with it what has to be proved.
+        if once.certificate.steps["float32"] >= w.period:
+            proved.append(once)
     if not proved:
         # No float32 proof reaches that far (very long words): exact integers do.
         proved = [built[2]]
@@ -163,6 +195,7 @@ def _best(w: Word, gain: float, time_limit: float) -> Memory:
         proved,
         key=lambda m: (
             m.dimension,
+            m.method == "once",
             -m.margin,
             methods.index(m.method) if m.method in methods else 9,
         ),
