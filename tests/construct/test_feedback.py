@@ -172,3 +172,17 @@ def test_single_pass_readout_spells_once():
         labels = found.word.pattern
         y = found.readout @ walk(found.eigenvalues, len(labels))
         assert tuple(np.argmax(y, axis=0)) == labels
+
+
+def test_a_reading_is_never_dearer_than_the_walk_that_returns():
+    rng = np.random.default_rng(9)
+    for n, length in ((2, 12), (2, 16), (3, 12)):
+        w = rng.integers(n, size=length).tolist()
+        once = rm.minimal_dimension(w, end=True, time_limit=2.0)
+        returning = rm.minimal_dimension((*w, "end"))
+        assert once.lower <= once.upper <= returning.upper
+        from remanence.construct.single_pass import walk
+
+        labels = once.word.pattern
+        y = once.readout @ walk(once.eigenvalues, len(labels))
+        assert tuple(np.argmax(y, axis=0)) == labels

@@ -52,20 +52,20 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
     labels = w.pattern
     rate = line_rate(labels)
     if rate is not None:
-        values = (complex(rate),)
-        u = proved(labels, values)
+        u = proved(labels, (complex(rate),))
         if u is not None:
-            return SinglePass(w, field, values, u, 1, 1)
+            return SinglePass(w, field, (complex(rate),), u, 1, 1)
+    # Where an order serves but its readout is too thin to be proved, one unit is open.
+    lower = 2 if rate is None else 1
     deadline = time.monotonic() + time_limit
+    # The walk that returns is one that need not: no search beyond it.
+    whole = harmonic_dimension(w, time_limit=time_limit / 2)
     for values in candidates(len(labels)):
+        if dimension(values) >= whole.upper or time.monotonic() > deadline:
+            break
         u = proved(labels, values)
         if u is not None:
-            d = dimension(values)
-            return SinglePass(w, field, values, u, 2, d)
-        if time.monotonic() > deadline:
-            break
-    left = max(deadline - time.monotonic(), 1.0)
-    whole = harmonic_dimension(w, time_limit=left)
+            return SinglePass(w, field, values, u, lower, dimension(values))
     p = len(labels)
     values = tuple(
         complex(math.cos(2 * math.pi * j / p), math.sin(2 * math.pi * j / p))
@@ -73,7 +73,24 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
         else complex(-1.0)
         for j in whole.frequencies
     )
-    return SinglePass(w, field, values, whole.readout, 2, whole.upper)
+    # Readouts count time from 0 there and from 1 here.
+    u = _turned_back(whole.readout, values)
+    return SinglePass(w, field, values, u, min(lower, whole.upper), whole.upper)
+
+
+def _turned_back(readout: np.ndarray, values: tuple[complex, ...]) -> np.ndarray:
+    """The same logits from features one step further on."""
+    u, at = readout.copy(), 1
+    for z in values:
+        if z.imag == 0:
+            u[:, at] = readout[:, at] / z.real
+            at += 1
+        else:
+            c, s = z.real, z.imag
+            u[:, at] = c * readout[:, at] - s * readout[:, at + 1]
+            u[:, at + 1] = s * readout[:, at] + c * readout[:, at + 1]
+            at += 2
+    return u
 
 
 def line_rate(labels: tuple[int, ...]) -> float | None:
