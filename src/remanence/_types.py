@@ -8,6 +8,7 @@ Vector = Float[Array, " units"]
 Input = Float[Array, " inputs"] | None
 Inputs = Float[Array, "time inputs"]
 Frame = Float[Array, "dimension columns"]
+InputFrame = Float[Array, "inputs columns"]
 Orbit = PyTree[Float[Array, "time ..."]]
 Tokens = Int[Array, " time"]
 Key = PRNGKeyArray

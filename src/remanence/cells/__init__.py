@@ -5,6 +5,7 @@ from .base import (
     dimension as dimension,
     input_size as input_size,
     jacobian as jacobian,
+    log_volume as log_volume,
     output as output,
     pushforward as pushforward,
 )

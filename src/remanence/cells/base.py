@@ -2,10 +2,13 @@ r"""The one interface of the laboratory: a pure map $h' = \phi(h, x)$ on a pytre
 
 Measurements call the four functions below and never ask what kind of cell they
 have. A user's own cell needs only `__call__(h, x)` and `initial_state()`; where
-a cell offers `pushforward`, `output` or `input_size` itself, that is taken.
+a cell offers `pushforward`, `log_volume`, `output` or `input_size` itself, that is
+taken.
 """
 
 import abc
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -14,7 +17,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, State
+from .._types import Frame, Input, InputFrame, State
 
 
 class AbstractCell(eqx.Module):
@@ -29,17 +32,28 @@ class AbstractCell(eqx.Module):
         """The state before anything was heard: zeros, in the dtype of the weights."""
 
 
-def pushforward(cell: Any, h: State, x: Input, Q: Frame) -> tuple[State, Frame]:
+def pushforward(
+    cell: Any, h: State, x: Input, Q: Frame, X: InputFrame | None = None
+) -> tuple[State, Frame]:
     r"""The next state and $J Q$, where $J = \partial h' / \partial h$.
 
-    The columns of `Q` are tangent vectors in the order of `ravel_pytree(h)`.
+    The columns of `Q` are tangent vectors in the order of `ravel_pytree(h)`. Where
+    the input moves too, `X` holds its tangents and $J_x X$ is added: so the upper
+    layers of a stack are carried.
     """
-    if hasattr(cell, "pushforward"):
-        return cell.pushforward(h, x, Q)
+    offered = getattr(cell, "pushforward", None)
+    if offered is not None and X is None:
+        return offered(h, x, Q)
+    if offered is not None and "X" in inspect.signature(offered).parameters:
+        return offered(h, x, Q, X)
     flat, unravel = ravel_pytree(h)
-    step = lambda flat: ravel_pytree(cell(unravel(flat), x))[0]
-    following, linear = jax.linearize(step, flat)
-    return unravel(following), jax.vmap(linear, in_axes=1, out_axes=1)(Q)
+    step = lambda flat, x: ravel_pytree(cell(unravel(flat), x))[0]
+    along = lambda linear, *frames: jax.vmap(linear, in_axes=1, out_axes=1)(*frames)
+    if X is None:
+        following, linear = jax.linearize(lambda flat: step(flat, x), flat)
+        return unravel(following), along(linear, Q)
+    following, linear = jax.linearize(step, flat, x)
+    return unravel(following), along(linear, Q, X)
 
 
 def jacobian(cell: Any, h: State, x: Input) -> Float[Array, "dimension dimension"]:
@@ -47,6 +61,11 @@ def jacobian(cell: Any, h: State, x: Input) -> Float[Array, "dimension dimension
     size = dimension(cell)
     dtype = jnp.result_type(*jax.tree.leaves(h))
     return pushforward(cell, h, x, jnp.eye(size, dtype=dtype))[1]
+
+
+def log_volume(cell: Any) -> Callable[[State, Input], Float[Array, ""]] | None:
+    r"""$\log|\det J|$ as a function of state and input, where a cell has a closed form."""
+    return cell.log_volume() if hasattr(cell, "log_volume") else None
 
 
 def dimension(cell: Any) -> int:

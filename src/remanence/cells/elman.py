@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, Key, Vector
+from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
 
 
@@ -60,9 +60,22 @@ class Elman(AbstractCell):
     def __call__(self, h: Vector, x: Input) -> Vector:
         return self.activation(self.drive(h, x))
 
-    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+    def pushforward(
+        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[Vector, Frame]:
         following, slope = value_and_slope(self.activation, self.drive(h, x))
-        return following, slope[:, None] * (self.W_h @ Q)
+        Z = self.W_h @ Q if X is None else self.W_h @ Q + self.W_x @ X
+        return following, slope[:, None] * Z
+
+    def log_volume(self) -> Callable[[Vector, Input], Scalar]:
+        r"""$\log|\det J| = \log|\det W_h| + \sum_i \log|\rho'(z_i)|$."""
+        whole = jnp.linalg.slogdet(self.W_h)[1]
+
+        def at(h: Vector, x: Input) -> Scalar:
+            slope = value_and_slope(self.activation, self.drive(h, x))[1]
+            return whole + jnp.sum(jnp.log(jnp.abs(slope)))
+
+        return at
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)

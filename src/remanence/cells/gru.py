@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, Key, Vector
+from .._types import Frame, Input, InputFrame, Key, Vector
 from .base import AbstractCell
 
 
@@ -56,11 +56,17 @@ class GRU(AbstractCell):
         _, z, n, _ = self._parts(h, x)
         return (1 - z) * n + z * h
 
-    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+    def pushforward(
+        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[Vector, Frame]:
         r, z, n, h_n = self._parts(h, x)
         Q_r, Q_z, Q_n = jnp.split(self.W_h @ Q, 3)
         scale = lambda v, Z: v[:, None] * Z
-        D_n = scale(r, Q_n) + scale(h_n * r * (1 - r), Q_r)
+        D_n = scale(r, Q_n)
+        if X is not None:
+            X_r, X_z, X_n = jnp.split(self.W_x @ X, 3)
+            Q_r, Q_z, D_n = Q_r + X_r, Q_z + X_z, D_n + X_n
+        D_n = D_n + scale(h_n * r * (1 - r), Q_r)
         D = scale((1 - z) * (1 - n * n), D_n) + scale((h - n) * z * (1 - z), Q_z)
         return (1 - z) * n + z * h, D + scale(z, Q)
 

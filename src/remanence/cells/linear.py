@@ -1,10 +1,12 @@
 r"""The linear cell of document 000, $h' = W_h h + W_x x$."""
 
+from collections.abc import Callable
+
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, Key, Vector
+from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
 
 
@@ -31,8 +33,16 @@ class Linear(AbstractCell):
         drive = self.W_h @ h
         return drive if x is None else drive + self.W_x @ x
 
-    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
-        return self(h, x), self.W_h @ Q
+    def pushforward(
+        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[Vector, Frame]:
+        Z = self.W_h @ Q if X is None else self.W_h @ Q + self.W_x @ X
+        return self(h, x), Z
+
+    def log_volume(self) -> Callable[[Vector, Input], Scalar]:
+        r"""$\log|\det W_h|$, everywhere."""
+        whole = jnp.linalg.slogdet(self.W_h)[1]
+        return lambda h, x: whole
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)

@@ -3,12 +3,14 @@ r"""The long short-term memory cell, in torch's equations and gate order (i, f, 
 $$c' = f \odot c + i \odot g, \qquad h' = o \odot \tanh c'$$
 """
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, Key, Vector
+from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
 
 
@@ -60,14 +62,17 @@ class LSTM(AbstractCell):
         c = f * c + i * g
         return o * jnp.tanh(c), c
 
-    def pushforward(self, h: Pair, x: Input, Q: Frame) -> tuple[Pair, Frame]:
+    def pushforward(
+        self, h: Pair, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[Pair, Frame]:
         hidden, c = h
         i, f, g, o = self.gates(hidden, x)
         following = f * c + i * g
         t = jnp.tanh(following)
         Q_h, Q_c = jnp.split(Q, 2)
         # One product serves all four gates; the slopes scale its blocks.
-        Z_i, Z_f, Z_g, Z_o = jnp.split(self.W_h @ Q_h, 4)
+        Z = self.W_h @ Q_h if X is None else self.W_h @ Q_h + self.W_x @ X
+        Z_i, Z_f, Z_g, Z_o = jnp.split(Z, 4)
         scale = lambda v, Z: v[:, None] * Z
         D_c = (
             scale(f, Q_c)
@@ -77,6 +82,19 @@ class LSTM(AbstractCell):
         )
         D_h = scale(t * o * (1 - o), Z_o) + scale(o * (1 - t * t), D_c)
         return (o * t, following), jnp.concatenate([D_h, D_c])
+
+    def log_volume(self) -> Callable[[Pair, Input], Scalar]:
+        r"""$\log|\det J| = \sum \log f + \log|\tanh c'| + \log o(1 - o)$, and $\log|\det W_o|$."""
+        units = self.W_h.shape[1]
+        whole = jnp.linalg.slogdet(self.W_h[3 * units :])[1]
+
+        def at(h: Pair, x: Input) -> Scalar:
+            hidden, c = h
+            i, f, g, o = self.gates(hidden, x)
+            t = jnp.tanh(f * c + i * g)
+            return whole + jnp.sum(jnp.log(jnp.abs(f * t * o * (1 - o))))
+
+        return at
 
     def output(self, h: Pair) -> Vector:
         return h[0]

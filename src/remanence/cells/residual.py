@@ -3,17 +3,22 @@ r"""The weakly coupled residual cell of document 001.
 $$h' = R(h) + \gamma\,\rho(W_h h + W_x x + b)$$
 """
 
+import math
 from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, Key, Scalar, Vector
+from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
 from .elman import value_and_slope
+
+
+EPSILON = float(np.finfo(np.float32).eps)
 
 
 class Residual(AbstractCell):
@@ -71,7 +76,13 @@ class Residual(AbstractCell):
     def __call__(self, h: Vector, x: Input) -> Vector:
         return self.carried(h) + self.coupling * self.activation(self.drive(h, x))
 
-    def pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+    def pushforward(
+        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[Vector, Frame]:
+        if X is not None:
+            following, JQ = self.pushforward(h, x, Q)
+            slope = value_and_slope(self.activation, self.drive(h, x))[1]
+            return following, JQ + (self.coupling * slope)[:, None] * (self.W_x @ X)
         value, slope = value_and_slope(self.activation, self.drive(h, x))
         gain = (self.coupling * slope)[:, None]
         if not callable(self.R) and jnp.ndim(self.R) == 2 and Q.shape[1] > 1:
@@ -85,6 +96,37 @@ class Residual(AbstractCell):
             carried = self.carried(h)
             RQ = self.R * Q if jnp.ndim(self.R) == 0 else self.R @ Q
         return carried + self.coupling * value, RQ + gain * (self.W_h @ Q)
+
+    def rough_pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
+        r"""`pushforward` with the product $W_h Q$ in single precision.
+
+        The coupling shrinks what that costs: see `roughness`.
+        """
+        value, slope = value_and_slope(self.activation, self.drive(h, x))
+        single = lambda a: a.astype(jnp.float32)
+        WQ = (single(self.W_h) @ single(Q)).astype(Q.dtype)
+        gain = (self.coupling * slope)[:, None]
+        RQ = jax.vmap(self.carried, in_axes=1, out_axes=1)(Q)
+        return self.carried(h) + self.coupling * value, RQ + gain * WQ
+
+    @property
+    def roughness(self) -> tuple[float, float] | None:
+        r"""How wrong `rough_pushforward` is, and by how much one step can spread a frame.
+
+        The first is $\gamma\,\epsilon_{32} \|W_h\|_F / |R|$, the size of the rounding
+        relative to $J$; the second $\log\frac{|R| + \rho}{|R| - \rho}$ with
+        $\rho = \gamma\|W_h\|_2$, which bounds the ratio of the singular values of $J$.
+        None where neither is known: unless $R$ is a number above $\rho$ and the
+        activation tanh, whose slope is at most 1.
+        """
+        if callable(self.R) or jnp.ndim(self.R) or self.activation is not jnp.tanh:
+            return None
+        W, r = np.asarray(self.W_h), abs(float(self.R))
+        rho = float(self.coupling) * float(np.linalg.norm(W, 2))
+        if not rho < r:
+            return None
+        wrong = float(self.coupling) * float(np.linalg.norm(W)) * EPSILON / r
+        return wrong, math.log((r + rho) / (r - rho))
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)

@@ -1,11 +1,19 @@
-r"""Several cells as one: layer $l$ hears what layer $l - 1$ says in the same step."""
+r"""Several cells as one: layer $l$ hears what layer $l - 1$ says in the same step.
 
+The Jacobian is block triangular: $\delta_l' = J_l \delta_l + J_{x,l}\, \delta y_{l-1}'$ with
+$y$ what a layer says, and $\det J = \prod_l \det J_l$.
+"""
+
+from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .._types import Input, State
-from .base import AbstractCell, input_size, output
+from .._types import Frame, Input, InputFrame, Scalar, State
+from .base import AbstractCell, input_size, log_volume, output, pushforward
 
 
 class Stack(AbstractCell):
@@ -32,6 +40,35 @@ class Stack(AbstractCell):
             following.append(state)
         return tuple(following)
 
+    def pushforward(
+        self, h: State, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[State, Frame]:
+        sizes = [sum(leaf.size for leaf in jax.tree.leaves(part)) for part in h]
+        edges = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
+        following, moved = [], []
+        for i, cell in enumerate(self.cells):
+            state, JQ = pushforward(cell, h[i], x, Q[edges[i] : edges[i + 1]], X)
+            x, X = _said(cell, state, JQ)
+            following.append(state)
+            moved.append(JQ)
+        return tuple(following), jnp.concatenate(moved)
+
+    def log_volume(self) -> Callable[[State, Input], Scalar] | None:
+        """The sum over layers, if every layer has a closed form."""
+        volumes = [log_volume(cell) for cell in self.cells]
+        known = [volume for volume in volumes if volume is not None]
+        if len(known) < len(volumes):
+            return None
+
+        def at(h: State, x: Input) -> Scalar:
+            total = jnp.zeros((), jnp.result_type(*jax.tree.leaves(h)))
+            for cell, state, volume in zip(self.cells, h, known, strict=True):
+                total = total + volume(state, x)
+                x = output(cell, cell(state, x))
+            return total
+
+        return at
+
     def output(self, h: State) -> Float[Array, " outputs"]:
         return output(self.cells[-1], h[-1])
 
@@ -41,3 +78,10 @@ class Stack(AbstractCell):
     @property
     def input_size(self) -> int | None:
         return input_size(self.cells[0])
+
+
+def _said(cell: Any, state: State, JQ: Frame) -> tuple[Array, InputFrame]:
+    """What a layer says, and the tangents of it."""
+    flat, unravel = ravel_pytree(state)
+    says, linear = jax.linearize(lambda flat: output(cell, unravel(flat)), flat)
+    return says, jax.vmap(linear, in_axes=1, out_axes=1)(JQ)

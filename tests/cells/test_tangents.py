@@ -1,0 +1,134 @@
+"""What cells offer of their derivatives, against automatic differentiation."""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from jax.flatten_util import ravel_pytree
+
+from remanence._precision import as_double, double
+from remanence.cells import (
+    Diagonal,
+    dimension,
+    Elman,
+    GRU,
+    jacobian,
+    Linear,
+    log_volume,
+    LSTM,
+    pushforward,
+    Residual,
+    Stack,
+    WeaklyCoupled,
+)
+
+
+class Bare:
+    """A cell that offers nothing: the derivative is left to JAX."""
+
+    def __init__(self, cell):
+        self.cell = cell
+
+    def __call__(self, h, x):
+        return self.cell(h, x)
+
+
+KINDS = {
+    "linear": lambda key: Linear.init(3, 4, key=key),
+    "elman": lambda key: Elman.init(3, 4, key=key, gain=1.3),
+    "softplus": lambda key: Elman.init(3, 4, key=key, activation=jax.nn.softplus),
+    "lstm": lambda key: LSTM.init(3, 4, key=key),
+    "gru": lambda key: GRU.init(3, 4, key=key),
+    "residual": lambda key: Residual.init(3, 4, key=key, residual=0.9),
+    "diagonal": lambda key: Diagonal.init(3, 4, key=key),
+    "real": lambda key: Diagonal(jnp.array([0.5, -0.9]), jr.normal(key, (2, 3))),
+    "weak": lambda key: WeaklyCoupled(LSTM.init(3, 4, key=key), R=0.9),
+    "stack": lambda key: Stack(
+        (LSTM.init(3, 2, key=key), GRU.init(2, 3, key=key), Elman.init(3, 2, key=key))
+    ),
+    "tower": lambda key: Stack(
+        (
+            Stack((Elman.init(3, 2, key=key), LSTM.init(2, 2, key=key))),
+            Residual.init(2, 3, key=key, residual=0.5),
+        )
+    ),
+}
+
+
+def somewhere(cell, seed=5):
+    """A state, an input and tangents of both."""
+    key_h, key_x, key_q, key_v = jr.split(jr.key(seed), 4)
+    flat, unravel = ravel_pytree(cell.initial_state())
+    h = unravel(0.7 * jr.normal(key_h, flat.shape, flat.dtype))
+    x = jr.normal(key_x, (3,))
+    return h, x, jr.normal(key_q, (flat.size, 5)), jr.normal(key_v, (3, 5))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tangents_of_state_and_input_together(kind):
+    with double():
+        cell = as_double(KINDS[kind](jr.key(1)))
+        h, x, Q, X = somewhere(cell)
+        for moved in (None, X):
+            following, got = pushforward(cell, h, x, Q, moved)
+            expected_state, expected = pushforward(Bare(cell), h, x, Q, moved)
+            np.testing.assert_allclose(got, expected, atol=1e-13)
+            for one, two in zip(
+                jax.tree.leaves(following), jax.tree.leaves(expected_state), strict=True
+            ):
+                np.testing.assert_allclose(one, two, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_volume_is_the_determinant(kind):
+    with double():
+        cell = as_double(KINDS[kind](jr.key(2)))
+        h, x, _, _ = somewhere(cell)
+        at = log_volume(cell)
+        known = kind in ("linear", "elman", "softplus", "lstm", "diagonal", "real")
+        assert (at is not None) == known
+        if at is not None:
+            expected = np.linalg.slogdet(np.asarray(jacobian(cell, h, x)))[1]
+            np.testing.assert_allclose(at(h, x), expected, rtol=1e-11)
+
+
+def test_the_volume_of_a_stack_is_the_sum_over_its_layers():
+    with double():
+        keys = jr.split(jr.key(0), 3)
+        cell = as_double(
+            Stack((LSTM.init(3, 4, key=keys[0]), Elman.init(4, 3, key=keys[1]),
+                   Linear.init(3, 2, key=keys[2])))
+        )  # fmt: skip
+        h, x, _, _ = somewhere(cell)
+        at = log_volume(cell)
+        assert at is not None and dimension(cell) == 13
+        expected = np.linalg.slogdet(np.asarray(jacobian(cell, h, x)))[1]
+        np.testing.assert_allclose(at(h, x), expected, rtol=1e-11)
+
+
+def test_a_rough_product_is_as_wrong_as_it_says():
+    with double():
+        cell = as_double(
+            Residual.init(3, 64, key=jr.key(0), residual=0.9, coupling=0.05)
+        )
+        h, x, _, _ = somewhere(cell)
+        Q = jnp.linalg.qr(jr.normal(jr.key(3), (64, 64)))[0]
+        following, rough = cell.rough_pushforward(h, x, Q)
+        exact_state, exact = cell.pushforward(h, x, Q)
+        np.testing.assert_array_equal(following, exact_state)
+        assert cell.roughness is not None
+        wrong, spread = cell.roughness
+        seen = np.linalg.norm(np.asarray(rough - exact), 2) / 0.9
+        assert wrong / 100 < seen < wrong < 1e-7
+        values = np.linalg.svd(np.asarray(exact), compute_uv=False)
+        assert np.log(values[0] / values[-1]) <= spread
+
+
+def test_no_rough_product_where_nothing_bounds_it():
+    matrix = Residual.init(3, 4, key=jr.key(0), residual=jnp.eye(4), coupling=0.1)
+    strong = Residual.init(3, 4, key=jr.key(0), residual=0.1, coupling=1.0)
+    other = Residual.init(
+        3, 4, key=jr.key(0), residual=1.0, coupling=0.01, activation=jax.nn.relu
+    )
+    assert [cell.roughness for cell in (matrix, strong, other)] == [None] * 3
