@@ -2,9 +2,9 @@ r"""Strings that are read once: $w_1 \dots w_T$ then `<END>`, with any $W_h$ at 
 
 Nothing needs to return, so the walk may grow or fade: $0^a 1^b$ needs one unit,
 $h' = r h$. One unit is decided exactly: on a line the states $r^t$ lie in one of
-four orders, and each symbol must be a run of that order. More units are searched
-over eigenvalues; what is found is proved, and the lower bound says no more than it
-can.
+four orders, and each symbol must be a run of that order. Two units are refuted where
+`two_units` can. More are searched over eigenvalues; what is found is proved, and the
+lower bound says no more than it can.
 """
 
 import dataclasses
@@ -18,6 +18,7 @@ from flint import acb, arb, ctx
 from ..tasks.words import Word
 from .minimal_dimension import harmonic_dimension
 from .separation import separation
+from .two_units import two_units_refuted
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,8 +56,13 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
         u = proved(labels, (complex(rate),))
         if u is not None:
             return SinglePass(w, field, (complex(rate),), u, 1, 1)
-    # Where an order serves but its readout is too thin to be proved, one unit is open.
-    lower = 2 if rate is None else 1
+
+    def floor(upper: int) -> int:
+        # Where an order serves but is too thin to be proved, one unit is open.
+        if rate is not None or upper <= 2:
+            return min(upper, 1 if rate is not None else 2)
+        return 3 if two_units_refuted(labels, time_limit=time_limit / 2) else 2
+
     deadline = time.monotonic() + time_limit
     # The walk that returns is one that need not: no search beyond it.
     whole = harmonic_dimension(w, time_limit=time_limit / 2)
@@ -65,7 +71,9 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
             break
         u = proved(labels, values)
         if u is not None:
-            return SinglePass(w, field, values, u, lower, dimension(values))
+            return SinglePass(
+                w, field, values, u, floor(dimension(values)), dimension(values)
+            )
     p = len(labels)
     values = tuple(
         complex(math.cos(2 * math.pi * j / p), math.sin(2 * math.pi * j / p))
@@ -75,7 +83,7 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
     )
     # Readouts count time from 0 there and from 1 here.
     u = _turned_back(whole.readout, values)
-    return SinglePass(w, field, values, u, min(lower, whole.upper), whole.upper)
+    return SinglePass(w, field, values, u, floor(whole.upper), whole.upper)
 
 
 def _turned_back(readout: np.ndarray, values: tuple[complex, ...]) -> np.ndarray:
