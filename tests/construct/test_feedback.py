@@ -186,3 +186,17 @@ def test_a_reading_is_never_dearer_than_the_walk_that_returns():
         labels = once.word.pattern
         y = once.readout @ walk(once.eigenvalues, len(labels))
         assert tuple(np.argmax(y, axis=0)) == labels
+
+
+def test_ten_thousand_symbols_get_the_shift_map():
+    rng = np.random.default_rng(10)
+    found = rm.minimal_dimension(rng.integers(4, size=10_000).tolist(), stability=5.0)
+    assert found.least == (0.0, 4.0) and found.dimension == 1 and not found.exact
+
+
+def test_hundreds_of_symbols_are_bounded():
+    rng = np.random.default_rng(11)
+    w = rng.integers(2, size=260).tolist()
+    found = rm.minimal_dimension(w, stability=2.5, time_limit=4.0)
+    assert found.dimension == 1 and spelled(found)
+    assert found.least[0] <= found.least[1] <= 2

@@ -79,6 +79,15 @@ def memorize(
             "optimal": least.optimal,
         }
     }
+    # At n + 1 the shift map serves, so that only the least |a| is sought.
+    heard = minimal_dimension(
+        word, end=end, stability=len(memory.word.used) + 1.0, time_limit=2.0
+    )
+    report["one_unit"] = {
+        "least": list(heard.least),
+        "exact": heard.exact,
+        "attained": heard.attained,
+    }
     points = _frontier(word, end, steps, seed, quiet) if frontier else []
     report["frontier"] = [_plain(vars(p)) for p in points]
     if save is not None:
@@ -195,6 +204,15 @@ def _say(report: dict[str, Any], as_json: bool) -> None:
             + ("" if least["optimal"] else f"; at most {least['upper']} are needed")
         )
     )
+    low, high = report["one_unit"]["least"]
+    served = f"no |a| up to {low:.6g} serves, "
+    if report["one_unit"]["attained"]:
+        served = "a = 0 serves"
+    elif report["one_unit"]["exact"]:
+        served += "every |a| just above it does (exact)"
+    else:
+        served += f"{high:.6g} does"
+    out.print(Text(f"one unit that hears itself, h' = a h + c: {served}"))
     if report["frontier"]:
         table = Table(box=None)
         names = list(report["frontier"][0])

@@ -7,6 +7,7 @@ as many steps as it has units: those give upper bounds.
 
 import dataclasses
 import math
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -80,8 +81,10 @@ def _wider(
     p = len(labels)
     if max(labels) == 1 and _two_units(labels, stability):
         return 2
-    best = p
+    best, deadline = p, time.monotonic() + time_limit
     for m in range(2, p):
+        if time.monotonic() > deadline:
+            break
         window = [np.roll(np.asarray(labels, float), i) for i in range(1, m + 1)]
         phi = np.vstack([np.ones(p), *window])
         u = separation(labels, phi).u

@@ -22,6 +22,10 @@ from .algebraic import rational, Root, value, ZERO
 from .line import Line, minors, Opening, Order, WIDEST
 
 
+LARGEST = 2_000_000
+"""Coefficients of all states together, beyond which they are not written down."""
+
+
 @dataclasses.dataclass(frozen=True)
 class OneUnit:
     """No |a| up to `low` serves, and `a` does, with one input weight a symbol.
@@ -54,6 +58,10 @@ def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
         weights = tuple(Fraction(labels[(t + 1) % p]) for t in range(p))
         order = tuple(range(n))
         return OneUnit(ZERO, Fraction(0), order, weights, True, True)
+    if p * p * n > LARGEST:
+        # The shift map, and nothing known below it.
+        weights = tuple(Fraction(-k) for k in range(n))
+        return OneUnit(ZERO, Fraction(n), tuple(range(n)), weights, False)
     deadline = time.monotonic() + 0.75 * time_limit
     lines = {sign: Line(labels, sign, deadline) for sign in (1, -1)}
     # The most frequent symbols first: they leave the least room.
