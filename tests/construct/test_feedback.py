@@ -200,3 +200,12 @@ def test_hundreds_of_symbols_are_bounded():
     found = rm.minimal_dimension(w, stability=2.5, time_limit=4.0)
     assert found.dimension == 1 and spelled(found)
     assert found.least[0] <= found.least[1] <= 2
+
+
+def test_the_words_that_contract_are_the_balanced_ones():
+    for p in (5, 7, 8, 9):
+        for w in necklaces(p):
+            low, high = rm.minimal_dimension(w, stability=2.0).least
+            counts = [{sum((w * 2)[i : i + m]) for i in range(p)} for m in range(1, p)]
+            balanced = all(max(c) - min(c) <= 1 for c in counts)
+            assert (high == 0.0) == balanced and (low >= 1.0) == (not balanced)

@@ -129,8 +129,10 @@ def orbit_figure(word: str) -> Figure:
     planes = orbit.shape[1] // 2
 
     def draw():
-        fig = plt.figure(figsize=(3.2 * (planes + 1), 3.3))
-        space = fig.add_subplot(1, planes + 1, 1, projection="3d")
+        fig = plt.figure(figsize=(3.2 * (planes + 1.5), 3.3))
+        # Room for the third label beside the next panel.
+        panels = fig.add_gridspec(1, planes + 1, width_ratios=[1.5, *[1.0] * planes])
+        space = fig.add_subplot(panels[0], projection="3d")
         # The widest three directions of the walk, without the readout's own.
         u = memory.written.W_y[1] - memory.written.W_y[0]
         u = u / np.linalg.norm(u)
@@ -141,10 +143,11 @@ def orbit_figure(word: str) -> Figure:
         space.plot(*ring, color="C7", lw=0.8)
         for k in (0, 1):
             space.scatter(*at[:, labels == k], color=f"C{k}", s=28, depthshade=False)
+        space.set_box_aspect(None, zoom=0.85)  # pyright: ignore[reportAttributeAccessIssue]
         space.set_zlabel("readout")  # pyright: ignore[reportAttributeAccessIssue]
         space.set_title(f"{word}, d = {memory.dimension}")
         for i in range(planes):
-            ax = fig.add_subplot(1, planes + 1, i + 2)
+            ax = fig.add_subplot(panels[i + 1])
             ring = np.vstack([orbit, orbit[:1]])[:, 2 * i : 2 * i + 2]
             ax.plot(ring[:, 0], ring[:, 1], color="C7", lw=0.8)
             for t in range(p):
