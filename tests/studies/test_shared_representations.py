@@ -6,10 +6,14 @@ import pathlib
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from remanence.report import Bench
 from remanence.studies import study
 from remanence.studies.shared_representations.cells import Cell, table
+from remanence.studies.shared_representations.config import FULL
+from remanence.studies.shared_representations.figure_one import stages
+from remanence.studies.shared_representations.mask_claims import tried_again
 from remanence.studies.shared_representations.one_cell import one_cell
 from remanence.studies.shared_representations.theory import (
     equivalences,
@@ -55,6 +59,35 @@ def test_finished_cells_are_not_done_again(bench):
     again = table("t", cells, bench, stop=1e-4, limit=4_000)
     np.testing.assert_array_equal(first.test_loss, again.test_loss)
     assert kept[1].stat().st_mtime_ns == stamps[1]
+
+
+def test_an_unfinished_run_says_nothing_about_a_spike():
+    """Real where a finished way has it too; undecided where none finished."""
+    again = xr.Dataset(
+        {
+            "descent": ("cell", [0.5, 1e-5, 0.5, 0.5]),
+            "descent_ending": ("cell", [0.0, 0.0, 1.0, 1.0]),
+            "flow": ("cell", [0.4, 0.4, 0.4, 1e-6]),
+            "flow_ending": ("cell", [0.0, 1.0, 1.0, 0.0]),
+        }
+    )
+    told = tried_again(again)
+    assert told == {"tried": 4, "step_only": 2, "real": 1, "undecided": 1}
+    assert tried_again(None)["tried"] == 0
+
+
+def test_the_threshold_stays_open_when_many_runs_did_not_end():
+    rule = {s.id: s for s in study("shared-representations").statements}["003.1"]
+    assert rule.rule(rule.example) == "holds"
+    assert rule.rule({**rule.example, "unfinished": 40}) == "open"
+
+
+def test_a_cut_run_has_seen_the_whole_range():
+    """Coarse fractions come first; the last stage is the document's whole grid."""
+    first, *_, last = stages(FULL.fractions)
+    assert first == (0.201, 0.251, 0.301, 0.351, 0.401, 0.451)
+    assert last == FULL.fractions and len(last) == 26
+    assert stages((0.2, 0.3)) == ((0.2, 0.3),)
 
 
 def test_equivalences_are_exact():

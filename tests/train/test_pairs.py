@@ -8,17 +8,19 @@ import pytest
 
 from remanence.measure.alignment import translation
 from remanence.measure.connectivity import connectivity, path_bound
-from remanence.nets.gated_linear import GatedLinear
+from remanence.nets.gated_linear import GatedLinear, relabelled
 from remanence.tasks.language_pairs import (
     circulant_pairs,
     nested_pairs,
     published_pairs,
+    word_permutations,
 )
 from remanence.train.descent import safe_descent
 from remanence.train.gradient_flow import gradient_flow
 from remanence.train.lanes import finished_lanes
 from remanence.train.momentum import momentum_sgd, steps_survive
 from remanence.train.pairs import exact_loss, PairRun
+from remanence.train.side_by_side import side_by_side
 
 
 def drawn(key, fraction=0.45, languages=4, words=3, units=3, scale=0.1):
@@ -155,6 +157,69 @@ def test_a_burst_is_an_outcome(key):
     assert fit.ending == "diverged" and np.isnan(fit.loss)
 
 
+@pytest.mark.parametrize("mask", ["full", "diagonal"])
+@pytest.mark.parametrize("train", [momentum_sgd, safe_descent, gradient_flow])
+def test_any_dictionaries_train_as_the_identity_does(train, mask, key):
+    """Same loss, same steps, and the same network but for the names of its words."""
+    plain = drawn(key, words=4, units=4, scale=0.3)
+    words = word_permutations(4, 4, key=jax.random.key(8))
+    spoken = PairRun(relabelled(plain.net, words), plain.T, words)
+    options = {"mask": mask, "stop": 1e-4, "every": 20, "width": 1}
+    (_, one), *_ = train([plain], **options)
+    (_, other), *_ = train([spoken], **options)
+    assert other.loss == one.loss and other.steps == one.steps
+    renamed = relabelled(one.net, words)
+    np.testing.assert_array_equal(renamed.W_o, np.asarray(other.net.W_o, np.float32))
+    np.testing.assert_array_equal(renamed.W_i, np.asarray(other.net.W_i, np.float32))
+
+
+@pytest.mark.parametrize("mask", ["full", "diagonal"])
+def test_dictionaries_are_those_of_the_written_loss(mask, key):
+    """SGD with Π_k against optax on the loss with its permutation matrices."""
+    words = word_permutations(3, 4, key=jax.random.key(9))
+    start = drawn(key, languages=3, words=4, units=4, scale=0.3)
+    run = PairRun(start.net, start.T, words)
+    (_, fit), *_ = momentum_sgd(
+        [run], mask=mask, stop=1e-30, every=10, limit=30, width=1, precision="float64"
+    )
+    with jax.enable_x64(True):
+        params = jax.tree.map(lambda a: jnp.asarray(np.asarray(a, float)), run.net)
+        T = jnp.asarray(run.T)
+        Pi = jnp.eye(4)[np.argsort(words, axis=1)]
+        target = jnp.einsum("kai,lbi->klab", Pi, Pi)
+
+        def loss(net):
+            M = T[:, :, None, None] * (target if mask == "diagonal" else 1.0)
+            return jnp.sum(((net.products() - target) * M) ** 2) / jnp.sum(T)
+
+        optimizer = optax.sgd(5e-3, momentum=0.9)
+        state = optimizer.init(params)
+        for _ in range(30):
+            updates, state = optimizer.update(jax.grad(loss)(params), state)
+            params = optax.apply_updates(params, updates)
+        for a, b in zip(jax.tree.leaves(fit.net), jax.tree.leaves(params), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
+
+
+def test_dictionaries_must_be_permutations(key):
+    run = drawn(key)
+    with pytest.raises(ValueError, match="words must hold 4 permutations of 3 words"):
+        PairRun(run.net, run.T, np.zeros((4, 3), dtype=int))
+
+
+@pytest.mark.slow
+def test_processes_find_what_one_does(key):
+    """Whoever takes a run, its bits are those of a run alone."""
+    runs = [drawn(k, scale=0.3) for k in jax.random.split(key, 3)]
+    options = {"mask": "diagonal", "stop": 1e-5, "every": 100, "limit": 2_000}
+    shared = dict(side_by_side(momentum_sgd, runs, workers=2, **options))
+    assert set(shared) == {0, 1, 2}
+    for i, run in enumerate(runs):
+        (_, alone), *_ = momentum_sgd([run], width=1, **options)
+        np.testing.assert_array_equal(alone.net.W_o, shared[i].net.W_o)
+        assert alone.steps == shared[i].steps
+
+
 def test_languages_must_agree(key):
     with pytest.raises(ValueError, match="T speaks of 3 languages, the network of 4"):
         PairRun(drawn(key).net, np.ones((3, 3)))
@@ -167,17 +232,15 @@ def test_lanes_give_their_place_away():
         left = batch - 1
         return left, left <= 0
 
-    for workers in (1, 2):
-        ends = dict(
-            finished_lanes(
-                len(lengths),
-                start=lambda i: np.asarray(lengths[i]),
-                advance=advance,
-                width=2,
-                workers=workers,
-            )
+    ends = dict(
+        finished_lanes(
+            len(lengths),
+            start=lambda i: np.asarray(lengths[i]),
+            advance=advance,
+            width=2,
         )
-        assert {i: int(v) for i, v in ends.items()} == dict.fromkeys(range(7), 0)
+    )
+    assert {i: int(v) for i, v in ends.items()} == dict.fromkeys(range(7), 0)
 
 
 def test_lanes_pass_an_error_on():

@@ -2,10 +2,10 @@ r"""What a gated linear network has learned: translations, ranks, and modes of $
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from .._precision import as_double, double
-from ..nets.gated_linear import GatedLinear
+from ..nets.gated_linear import GatedLinear, relabelled
 from ..tasks.language_pairs import Mask
 from .connectivity import connectivity
 
@@ -33,10 +33,19 @@ class Translation(eqx.Module):
 
 
 def translation(
-    net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], *, mask: Mask
+    net: GatedLinear,
+    T: Float[np.ndarray, "outputs inputs"],
+    *,
+    mask: Mask,
+    words: Int[np.ndarray, "languages words"] | None = None,
 ) -> Translation:
-    """Losses and accuracies on taught and untaught pairs, in float64."""
+    """Losses and accuracies on taught and untaught pairs, in float64.
+
+    `words` are the dictionaries, if the network was taught others than the identity.
+    """
     with double():
+        if words is not None:
+            net = relabelled(as_double(net), np.argsort(words, axis=1))
         blocks = np.asarray(as_double(net).products("full"))
         P, Q = np.asarray(net.W_o, float), np.asarray(net.W_i, float)
     D = blocks.shape[2]

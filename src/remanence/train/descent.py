@@ -20,7 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 from .._precision import double
 from ..tasks.language_pairs import Mask
 from .gram import gradient, Packed, packed, squared_error, Taught
-from .lanes import finished_lanes
+from .lanes import finished_lanes, over_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
 
 
@@ -88,7 +88,7 @@ def _chunk(mask: Mask, every: int, power: int):
             lane.T,
         )
 
-    return jax.jit(jax.vmap(advance))
+    return jax.jit(over_lanes(advance))
 
 
 def safe_descent(
@@ -100,7 +100,6 @@ def safe_descent(
     power: int = 6,
     limit: int = 200_000,
     width: int = 4,
-    workers: int = 1,
     precision: Literal["float32", "float64"] = "float64",
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Descend $\Lambda$ from each start to `stop`, at most `limit` gradients.
@@ -113,7 +112,7 @@ def safe_descent(
     def start(i: int) -> Walking:
         run = runs[i]
         number = lambda value: np.asarray(value, dtype=precision)
-        w = jax.tree.map(number, packed(run.net, mask))
+        w = jax.tree.map(number, packed(run.plain, mask))
         size = np.sqrt(sum((a.astype(float) ** 2).sum() for a in w))
         zero = np.asarray(0, dtype=np.int32)
         return Walking(
@@ -135,9 +134,7 @@ def safe_descent(
         stuck = started & ~(moved.step * moved.curvature > 1e-9)
         return moved, ~(moved.loss > stop) | (moved.effort >= limit) | stuck
 
-    for i, lane in finished_lanes(
-        len(runs), start=start, advance=advance, width=width, workers=workers
-    ):
+    for i, lane in finished_lanes(len(runs), start=start, advance=advance, width=width):
         ending: Ending = "converged"
         if not np.isfinite(lane.loss):
             ending = "diverged"

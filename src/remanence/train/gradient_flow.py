@@ -21,7 +21,7 @@ from jaxtyping import Array, Bool, Float, Int
 from .._precision import as_double, as_numpy, double
 from ..tasks.language_pairs import Mask
 from .gram import gradient, Packed, packed, squared_error, Taught
-from .lanes import finished_lanes
+from .lanes import finished_lanes, over_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
 
 
@@ -103,7 +103,7 @@ def _programs(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
             weights=w, time=jnp.asarray(flow.ts)[-1], loss=_loss(w, lane.T, mask)
         )
 
-    return jax.jit(jax.vmap(chunk)), jax.jit(landing)
+    return jax.jit(over_lanes(chunk)), jax.jit(landing)
 
 
 def gradient_flow(
@@ -116,7 +116,6 @@ def gradient_flow(
     every: int = 32,
     limit: int = 20_000,
     width: int = 4,
-    workers: int = 1,
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Follow the flow of $\Lambda$ from each start down to `stop`.
 
@@ -128,7 +127,7 @@ def gradient_flow(
     def start(i: int) -> Flowing:
         run = runs[i]
         with double():
-            w = as_numpy(as_double(packed(run.net, mask)))
+            w = as_numpy(as_double(packed(run.plain, mask)))
         size = float(np.sqrt(np.mean(np.concatenate([a.ravel() for a in w]) ** 2)))
         zero = np.asarray(0.0)
         return Flowing(
@@ -149,9 +148,7 @@ def gradient_flow(
         spent = (moved.attempts >= limit) | (moved.time >= horizon)
         return moved, ~(moved.loss > stop) | spent
 
-    for i, lane in finished_lanes(
-        len(runs), start=start, advance=advance, width=width, workers=workers
-    ):
+    for i, lane in finished_lanes(len(runs), start=start, advance=advance, width=width):
         ending: Ending = "out of steps"
         if not np.isfinite(lane.loss):
             ending = "diverged"

@@ -6,8 +6,6 @@ that finished. The width is fixed, so that a run's bits do not depend on who was
 beside it, nor on how many cores there are.
 """
 
-import queue
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -21,34 +19,43 @@ Lane = Any
 Advance = Callable[[Lane], tuple[Lane, Bool[np.ndarray, " width"]]]
 
 
-def _put(batch: Lane, place: int, lane: Lane) -> None:
-    for rows, row in zip(jax.tree.leaves(batch), jax.tree.leaves(lane), strict=True):
-        rows[place] = row
+def over_lanes(advance: Callable[[Lane], Lane]) -> Callable[[Lane], Lane]:
+    """`vmap`, except for a single lane, whose products stay plain matrix products."""
+
+    def moved(batch: Lane) -> Lane:
+        if jax.tree.leaves(batch)[0].shape[0] > 1:
+            return jax.vmap(advance)(batch)
+        alone = advance(jax.tree.map(lambda a: a[0], batch))
+        return jax.tree.map(lambda a: a[None], alone)
+
+    return moved
 
 
-def _worker(
-    waiting: "queue.SimpleQueue[int]",
-    done: "queue.SimpleQueue[Any]",
-    stop: threading.Event,
-    start: Callable[[int], Lane],
-    advance: Advance,
-    width: int,
-) -> None:
+def finished_lanes(
+    count: int, *, start: Callable[[int], Lane], advance: Advance, width: int = 4
+) -> Iterator[tuple[int, Lane]]:
+    """Each run's last state, as soon as it is there: `(index, lane)`.
+
+    `advance` moves a batch by one chunk and says which lanes are done; it is the
+    same compiled program for all.
+    """
+    waiting = iter(range(count))
     places: list[int | None] = [None] * width
     batch: Lane = None
-    while not stop.is_set():
+    while True:
         for place, index in enumerate(places):
-            if index is not None:
+            following = next(waiting, None) if index is None else None
+            if following is None:
                 continue
-            try:
-                places[place] = following = waiting.get_nowait()
-            except queue.Empty:
-                break
+            places[place] = following
             lane = jax.tree.map(np.asarray, start(following))
             if batch is None:
                 # Empty places hold copies: they cost nothing that is not paid anyway.
                 batch = jax.tree.map(lambda a: np.stack([a] * width), lane)
-            _put(batch, place, lane)
+            for rows, row in zip(
+                jax.tree.leaves(batch), jax.tree.leaves(lane), strict=True
+            ):
+                rows[place] = row
         if all(index is None for index in places):
             return
         moved, finished = advance(batch)
@@ -56,45 +63,5 @@ def _worker(
         for place, over in enumerate(np.asarray(finished)):
             index = places[place]
             if index is not None and over:
-                done.put((index, jax.tree.map(lambda a, at=place: a[at].copy(), batch)))
                 places[place] = None
-
-
-def finished_lanes(
-    count: int,
-    *,
-    start: Callable[[int], Lane],
-    advance: Advance,
-    width: int = 4,
-    workers: int = 1,
-) -> Iterator[tuple[int, Lane]]:
-    """Each run's last state, as soon as it is there: `(index, lane)`.
-
-    `advance` moves a batch by one chunk and says which lanes are done; it is the
-    same compiled program for all. `workers` threads share the waiting runs.
-    """
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-    for index in range(count):
-        waiting.put(index)
-    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    stop = threading.Event()
-
-    def work() -> None:
-        try:
-            _worker(waiting, done, stop, start, advance, width)
-        except BaseException as error:
-            done.put(error)
-
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(workers)]
-    for thread in threads:
-        thread.start()
-    try:
-        for _ in range(count):
-            item = done.get()
-            if isinstance(item, BaseException):
-                raise item
-            yield item
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
+                yield index, jax.tree.map(lambda a, at=place: a[at].copy(), batch)

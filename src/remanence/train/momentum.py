@@ -17,7 +17,7 @@ from jaxtyping import Array, Bool, Float, Int
 from .._precision import as_double, double
 from ..tasks.language_pairs import Mask
 from .gram import gradient, Packed, packed, squared_error
-from .lanes import finished_lanes
+from .lanes import finished_lanes, over_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
 
 
@@ -43,11 +43,15 @@ def _chunk(mask: Mask, rate: float, momentum: float, every: int):
             m = jax.tree.map(lambda g, m: (2.0 / pairs) * g + momentum * m, g, m)
             return (jax.tree.map(lambda w, m: w - rate * m, w, m), m), None
 
-        (w, m), _ = jax.lax.scan(step, (lane.weights, lane.momenta), None, length=every)
+        # Four steps an iteration: the buffers of old and new weights then change
+        # places instead of being copied.
+        (w, m), _ = jax.lax.scan(
+            step, (lane.weights, lane.momenta), None, length=every, unroll=4
+        )
         loss = squared_error(w, lane.T, mask) / (2 * D * pairs)
         return Coasting(w, m, lane.T, lane.steps + every, loss)
 
-    return jax.jit(jax.vmap(advance))
+    return jax.jit(over_lanes(advance))
 
 
 def steps_survive(
@@ -64,7 +68,7 @@ def steps_survive(
     away, long before the gradient itself underflows.
     """
     with double():
-        w = as_double(packed(run.net, mask))
+        w = as_double(packed(run.plain, mask))
         g, _ = gradient(w, jnp.asarray(run.T), mask)
         step = rate / (1 - momentum) * 2.0 / float(run.T.sum())
         ratios = [
@@ -84,7 +88,6 @@ def momentum_sgd(
     every: int = 1_000,
     limit: int = 500_000,
     width: int = 4,
-    workers: int = 1,
     precision: str = "auto",
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Train as the document did; each run is yielded when it is done.
@@ -117,7 +120,9 @@ def momentum_sgd(
 
         def start(i: int, chosen=chosen, name=name) -> Coasting:
             run = runs[chosen[i]]
-            w = jax.tree.map(lambda a: np.asarray(a, dtype=name), packed(run.net, mask))
+            w = jax.tree.map(
+                lambda a: np.asarray(a, dtype=name), packed(run.plain, mask)
+            )
             still = jax.tree.map(np.zeros_like, w)
             return Coasting(
                 w,
@@ -138,7 +143,7 @@ def momentum_sgd(
             return moved, ~(loss >= stop) | (steps >= limit)
 
         for i, lane in finished_lanes(
-            len(chosen), start=start, advance=advance, width=width, workers=workers
+            len(chosen), start=start, advance=advance, width=width
         ):
             yield chosen[i], _record(lane, runs[chosen[i]], mask, stop, rate, momentum)
 

@@ -12,10 +12,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from .._precision import as_double, as_numpy, double
-from ..nets.gated_linear import GatedLinear
+from ..nets.gated_linear import GatedLinear, relabelled
 from ..tasks.language_pairs import checked_pairs, Mask
 from .gram import Packed, packed, squared_error, unpacked
 
@@ -24,18 +24,43 @@ Ending = Literal["converged", "out of steps", "diverged", "stalled"]
 
 
 class PairRun(eqx.Module):
-    """One training to be done: where it starts and which pairs it is taught."""
+    r"""One training to be done: where it starts and which pairs it is taught.
+
+    `words` are the dictionaries $\Pi_k$ (word $i$ is called `words[k][i]` in language
+    $k$); without them every language calls it $i$.
+    """
 
     net: GatedLinear
     T: Float[np.ndarray, "outputs inputs"]
+    words: Int[np.ndarray, "languages words"] | None = None
 
     def __check_init__(self):
         checked_pairs(self.T)
-        L = self.net.sizes[0]
+        L, D, _ = self.net.sizes
+        if self.words is not None and (
+            self.words.shape != (L, D)
+            or (np.sort(self.words, axis=1) != np.arange(D)).any()
+        ):
+            raise ValueError(
+                f"words must hold {L} permutations of {D} words, "
+                f"got shape {self.words.shape}"
+            )
         if self.T.shape[0] != L:
             raise ValueError(
                 f"T speaks of {self.T.shape[0]} languages, the network of {L}"
             )
+
+    @property
+    def plain(self) -> GatedLinear:
+        r"""The start with every dictionary undone.
+
+        $\Pi_k W_o^k W_h W_i^l \Pi_l^\top$ is as far from $\Pi_k\Pi_l^\top$ as the plain
+        block is from $I$, so the training is the same but for names.
+        """
+        if self.words is None:
+            return self.net
+        with double():
+            return as_numpy(relabelled(self.net, np.argsort(self.words, axis=1)))
 
 
 class PairFit(eqx.Module):
@@ -61,7 +86,7 @@ class Trainer(Protocol):
     """The interface that the three ways share."""
 
     def __call__(
-        self, runs: Sequence[PairRun], *, mask: Mask, stop: float
+        self, runs: Sequence[PairRun], *, mask: Mask, stop: float, width: int = ...
     ) -> Iterator[tuple[int, PairFit]]:
         """Yield `(index, fit)` as each run ends."""
         ...
@@ -110,4 +135,7 @@ def as_fit(
         loss, drift = float("nan"), float("nan")
     else:
         loss, drift = exact_loss(net, run.T, mask), conservation_drift(run.net, net)
+    if run.words is not None:
+        with double():
+            net = as_numpy(relabelled(net, run.words))
     return PairFit(net, loss, ending, drift=drift, **told)

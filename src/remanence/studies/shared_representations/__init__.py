@@ -6,8 +6,8 @@ redoes its Figure 1 cell by cell, shows what its mask did, and answers: the thre
 is the connectivity of the graph of taught pairs; a smaller σ cannot pass it; spikes
 are steps or sign walls; and what σ a graph needs follows from its singular values.
 
-Chosen by us: the full mask is trained by descent with a safe step to Λ = 1e-6; the
-diagonal one by the document's own SGD in float32 with its own draw.
+Chosen by us: the full mask follows gradient flow to Λ = 1e-6; the diagonal one is
+trained by the document's own SGD in float32 with its own draw.
 """
 
 from ...report import Study
@@ -27,7 +27,7 @@ STUDY = Study(
     run=run,
     cost={
         "quick": "about a minute: six words, a coarse grid",
-        "full": "about half an hour: 32 words and units, 30 cells of the document's grid with its SGD, 20 with the full mask, its 18 sample cells if their file is there",
+        "full": "about an hour on one core: 32 words and units, the document's grid of 234 cells with its SGD and again with the full mask, its 18 sample cells compared if their file is there",
     },
     cell=one_cell,
 )

@@ -59,17 +59,17 @@ def document_stop(words: int) -> float:
 
 
 def trained(
-    cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4, workers: int = 1
+    cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4
 ) -> Iterator[tuple[int, PairFit]]:
     """The cells by their own way; all of one mask and one way."""
     runs = [cell.run() for cell in cells]
     mask, way = cells[0].mask, cells[0].way
-    common = {"mask": mask, "stop": stop, "width": width, "workers": workers}
+    common = {"mask": mask, "stop": stop, "width": width, "limit": limit}
     if way == "sgd":
-        return momentum_sgd(runs, limit=limit, **common)
+        return momentum_sgd(runs, **common)
     if way == "flow":
-        return gradient_flow(runs, limit=limit, **common)
-    return safe_descent(runs, limit=limit, precision="float32", **common)
+        return gradient_flow(runs, **common)
+    return safe_descent(runs, precision="float32", **common)
 
 
 def measured(cell: Cell, fit: PairFit) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Everything that a run of this study depends on."""
 
 import dataclasses
+from typing import Literal
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -14,13 +15,21 @@ class Config:
     scales: tuple[float, ...]
     seeds: tuple[int, ...]
     full_scales: tuple[float, ...]
+    full_way: Literal["descent", "flow"]
+    """How the full mask is trained: the flow costs a longer compilation."""
     sgd_limit: int
     samples: bool
     """Whether the document's own cells are redone, if their file is there."""
     spikes: int
     """At most so many spikes are tried again with a safe step and by the flow."""
 
+    spike_descent: int
+    """At most so many gradients of safe descent on a spike."""
+    spike_flow: int
+    """At most so many attempted steps of the flow on a spike; none if 0."""
+
     graphs: int
+    graph_limit: int
     graph_words: int
     graph_scales: tuple[float, ...]
     wide_factor: int
@@ -47,10 +56,14 @@ QUICK = Config(
     scales=(1e-1, 1e-2),
     seeds=(0, 1),
     full_scales=(1e-1, 1e-2),
+    full_way="descent",
     sgd_limit=60_000,
     samples=False,
     spikes=2,
+    spike_descent=150_000,
+    spike_flow=0,
     graphs=96,
+    graph_limit=8_000,
     graph_words=3,
     graph_scales=(0.3, 0.03),
     wide_factor=2,
@@ -72,13 +85,16 @@ FULL = dataclasses.replace(
     QUICK,
     words=32,
     units=32,
-    fractions=(0.201, 0.251, 0.301, 0.351, 0.401),
+    fractions=tuple(round(0.201 + 0.01 * i, 3) for i in range(26)),
     scales=(1e-2, 1e-3, 1e-4),
-    seeds=(0, 1),
+    seeds=(0, 1, 2),
     full_scales=(1e-2, 1e-3),
+    full_way="flow",
     sgd_limit=500_000,
     samples=True,
-    spikes=2,
+    spikes=4,
+    spike_descent=200_000,
+    spike_flow=20_000,
     graphs=300,
     graph_words=4,
     wide_graphs=60,

@@ -4,13 +4,14 @@ import csv
 import math
 import os
 import pathlib
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import xarray as xr
 
 from ...report import Bench
-from .cells import Cell, document_stop, table
+from ...tasks.language_pairs import Mask
+from .cells import Cell, document_stop, table, Way
 from .config import Config
 
 
@@ -19,7 +20,13 @@ GENERALISES = 1e-3
 FULL_STOP = 1e-6
 
 
-def grid(config: Config, mask: Any, way: Any, scales: tuple[float, ...]) -> list[Cell]:
+def grid(
+    config: Config,
+    mask: Mask,
+    way: Way,
+    scales: Sequence[float],
+    fractions: Sequence[float],
+) -> list[Cell]:
     """The document's grid, or the part of it that the profile takes."""
     return [
         Cell(
@@ -32,33 +39,58 @@ def grid(config: Config, mask: Any, way: Any, scales: tuple[float, ...]) -> list
             words=config.words,
             units=config.units,
         )
+        for fraction in fractions
         for scale in scales
         for seed in config.seeds
-        for fraction in config.fractions
     ]
 
 
-def figure_one(config: Config, bench: Bench) -> tuple[xr.Dataset, xr.Dataset]:
-    """Diagonal mask by the document's SGD, full mask by safe descent."""
-    diagonal = table(
-        "figure 1, diagonal mask",
-        grid(config, "diagonal", "sgd", config.scales),
-        bench,
-        stop=document_stop(config.words),
-        limit=config.sgd_limit,
+def stages(fractions: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
+    """A coarse grid, then every other fraction, then all of them.
+
+    A run that is stopped has then seen the whole range.
+    """
+    coarse = fractions[:: max(len(fractions) // 5, 1)]
+    middle = tuple(dict.fromkeys(coarse + fractions[::2]))
+    return tuple(dict.fromkeys((coarse, middle, fractions)))
+
+
+def figure_one(
+    config: Config, fractions: tuple[float, ...], bench: Bench
+) -> tuple[xr.Dataset, xr.Dataset]:
+    """Diagonal mask by the document's SGD, full mask by the profile's own way."""
+    diagonal = _by_sgd(
+        config, grid(config, "diagonal", "sgd", config.scales, fractions), bench
     )
     full = table(
         "figure 1, full mask",
-        grid(config, "full", "descent", config.full_scales),
+        grid(config, "full", config.full_way, config.full_scales, fractions),
         bench,
         stop=FULL_STOP,
-        limit=100_000,
+        limit=20_000 if config.full_way == "flow" else 100_000,
+        width=_width(config),
     )
     return diagonal, full
 
 
+def _width(config: Config) -> int:
+    # One large lane fills the cache; small ones share the cost of a call.
+    return 1 if config.words > 16 else 4
+
+
+def _by_sgd(config: Config, cells: Sequence[Cell], bench: Bench) -> xr.Dataset:
+    return table(
+        "figure 1, diagonal mask",
+        cells,
+        bench,
+        stop=document_stop(config.words),
+        limit=config.sgd_limit,
+        width=_width(config),
+    )
+
+
 def spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.Dataset | None:
-    """Connected, converged cells with a high test loss, trained again two other ways.
+    """The tallest connected, converged cells, trained again two other ways.
 
     A spike that a safe step and the flow do not have came from the step; one that
     they have too is real.
@@ -68,11 +100,19 @@ def spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.Dataset | N
         & (diagonal.ending == 0)
         & (diagonal.test_loss > GENERALISES)
     )
-    where = np.flatnonzero(high.values)[: config.spikes]
+    where = np.flatnonzero(high.values)
+    tallest = np.argsort(-diagonal.test_loss.values[where], kind="stable")
+    where = where[tallest][: config.spikes]
     if where.size == 0:
         return None
     again = {}
-    for way in ("descent", "flow"):
+    limits: dict[Way, int] = {
+        "descent": config.spike_descent,
+        "flow": config.spike_flow,
+    }
+    for way, limit in limits.items():
+        if limit == 0:
+            continue
         cells = [
             Cell(
                 fraction=float(diagonal.fraction[i]),
@@ -91,24 +131,20 @@ def spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.Dataset | N
             cells,
             bench,
             stop=document_stop(config.words),
-            limit=150_000 if way == "descent" else 12_000,
+            limit=limit,
+            width=_width(config),
         )
     first = diagonal.isel(cell=where)
-    return xr.Dataset(
-        {
-            "fraction": first.fraction,
-            "scale": first.scale,
-            "seed": first.seed,
-            "sgd": first.test_loss,
-            "descent": again["descent"].test_loss,
-            "flow": again["flow"].test_loss,
-            "sgd_drift": first.drift,
-            "descent_drift": again["descent"].drift,
-            "flow_drift": again["flow"].drift,
-            "flow_ending": again["flow"].ending,
-            "signs": again["descent"].signs,
+    columns = {name: first[name] for name in ("fraction", "scale", "seed")}
+    columns |= {"sgd": first.test_loss, "sgd_drift": first.drift}
+    for way, found in again.items():
+        columns |= {
+            way: found.test_loss,
+            f"{way}_drift": found.drift,
+            f"{way}_ending": found.ending,
+            f"{way}_signs": found.signs,
         }
-    )
+    return xr.Dataset(columns)
 
 
 def sample_file() -> pathlib.Path | None:
@@ -119,7 +155,7 @@ def sample_file() -> pathlib.Path | None:
 
 
 def samples(config: Config, bench: Bench) -> xr.Dataset | None:
-    """The author's sample cells redone; ours beside the relative difference."""
+    """The author's sample cells redone, as part of the grid; ours beside his."""
     path = sample_file()
     if not config.samples or path is None:
         return None
@@ -135,13 +171,7 @@ def samples(config: Config, bench: Bench) -> xr.Dataset | None:
         )
         for row in rows
     ]
-    found = table(
-        "the author's cells",
-        cells,
-        bench,
-        stop=document_stop(32),
-        limit=500_000,
-    )
+    found = _by_sgd(config, cells, bench)
     ours = 64 * found.test_loss.values
     theirs = np.array([float(row["test_loss"]) for row in rows])
     return found.assign(

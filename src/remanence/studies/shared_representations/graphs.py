@@ -21,7 +21,7 @@ def square(config: Config, bench: Bench) -> xr.Dataset:
             scale=scale,
             seed=1_000 + i,
             mask="full",
-            way="descent",
+            way="flow",
             languages=config.languages,
             words=config.graph_words,
             units=config.graph_words,
@@ -31,7 +31,9 @@ def square(config: Config, bench: Bench) -> xr.Dataset:
             _fractions(config.graphs // len(config.graph_scales))
         )
     ]
-    return table("graphs, H = D", cells, bench, stop=1e-6, limit=15_000, width=16)
+    return table(
+        "graphs, H = D", cells, bench, stop=1e-6, limit=config.graph_limit, width=16
+    )
 
 
 def wide(config: Config, bench: Bench) -> xr.Dataset:
@@ -40,9 +42,9 @@ def wide(config: Config, bench: Bench) -> xr.Dataset:
         Cell(
             fraction=float(fraction),
             scale=scale,
-            seed=5_000 + i,
+            seed=25_000 + i,
             mask="full",
-            way="descent",
+            way="flow",
             languages=config.languages,
             words=config.graph_words,
             units=config.wide_factor * config.graph_words,
@@ -50,12 +52,6 @@ def wide(config: Config, bench: Bench) -> xr.Dataset:
         for scale in config.wide_scales
         for i, fraction in enumerate(_fractions(config.wide_graphs))
     ]
-    return table("graphs, H > D", cells, bench, stop=1e-6, limit=15_000, width=16)
-
-
-def halves(values: np.ndarray) -> tuple[float, float]:
-    """A mean and its standard error."""
-    values = values[np.isfinite(values)]
-    if values.size < 2:
-        return float("nan"), float("nan")
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
+    return table(
+        "graphs, H > D", cells, bench, stop=1e-6, limit=config.graph_limit, width=16
+    )

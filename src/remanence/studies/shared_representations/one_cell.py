@@ -51,7 +51,7 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
         "the document's SGD takes half a minute to a few minutes"
     )
     ((_, fit),) = trained(
-        [cell], stop=document_stop(cell.words), limit=500_000, width=1, workers=1
+        [cell], stop=document_stop(cell.words), limit=500_000, width=1
     )
     if way == "sgd" and fit.precision != "float32":
         bench.tell(

@@ -124,7 +124,7 @@ def predictor(config: Config, seed: int) -> xr.Dataset:
     Nothing in it was fitted, so every graph is unseen: a connected one generalises
     unless its signs meet a wall, a disconnected one besides only by luck of signs.
     """
-    keys = jr.split(jr.key(seed + 40_004), config.predicted_graphs)
+    keys = jr.split(jr.key(seed + 70_004), config.predicted_graphs)
     fractions = np.linspace(0.2, 0.45, config.predicted_graphs)
     Ts = [
         nested_pairs(N, float(f), key=k, diagonal=False)
@@ -135,7 +135,7 @@ def predictor(config: Config, seed: int) -> xr.Dataset:
     for j, log10_scale in enumerate(config.predicted_log_scales):
         draws = config.predicted_draws
         start = toy_start(
-            N, log10_scale=log10_scale, draws=draws * len(Ts), key=jr.key(seed + 40_005)
+            N, log10_scale=log10_scale, draws=draws * len(Ts), key=jr.key(seed + 70_005)
         )
         fit = toy_flow(
             start,

@@ -1,0 +1,14 @@
+"""Panels side by side, and where a logarithmic axis ends."""
+
+from typing import Any
+
+
+FLOOR = 1e-12
+"""Losses below are drawn here: rounding, not learning."""
+
+
+def panels(columns: int) -> tuple[Any, Any]:
+    """A figure with `columns` axes in a row."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(1, columns, figsize=(4.6 * columns, 3.6), layout="constrained")

@@ -1,0 +1,138 @@
+"""Pictures of the toy, of random matrices and of the race."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ...report import Figure
+from .axes import panels
+
+
+def alignment_figure(aligned: xr.Dataset, clock: xr.Dataset) -> Figure:
+    """The contamination law, and the two clocks."""
+
+    def draw() -> Any:
+        figure, axes = panels(2)
+        x = aligned.log10_scale.values
+        for i, width in enumerate(aligned.width.values):
+            part = aligned.sel(width=width)
+            y, e = part.contamination.values, part.log_stderr.values
+            label = (
+                f"width {width}: {float(part.exponent):.2f} (law {float(part.law):.2f})"
+            )
+            axes[0].semilogy(x, y, f"C{i}o", ms=4, label=label)
+            axes[0].fill_between(
+                x, y * np.exp(-2 * e), y * np.exp(2 * e), color=f"C{i}", alpha=0.2
+            )
+            law = y[-1] * 10 ** (float(part.law) * (x - x[-1]))
+            axes[0].semilogy(x, law, f"C{i}--", lw=0.8)
+        axes[0].axhline(0.01, color="C7", lw=0.8, ls=":")
+        axes[0].set(xlabel="log10 σ", ylabel="contamination at half loss")
+        axes[0].legend(fontsize=8)
+        axes[1].plot(x, clock.time.sel(factors=2), "C0o-", ms=4, label="two factors: t")
+        axes[1].set(xlabel="log10 σ", ylabel="t at half loss")
+        twin = axes[1].twinx()
+        three = clock.time.sel(factors=3)
+        twin.plot(x, three, "C1s-", ms=4, label="three factors: t·σ (right)")
+        twin.set(ylabel="t·σ", ylim=(0, 2 * float(three.max())))
+        lines = axes[1].get_lines() + twin.get_lines()
+        axes[1].legend(lines, [line.get_label() for line in lines], fontsize=8)
+        return figure
+
+    return Figure(
+        "alignment",
+        "Alignment in the toy",
+        "Left: what is left of the other modes falls as σ^(1−σ2/σ1) (dashed: the law). Right: two factors take −log σ, three take 1/σ.",
+        draw,
+        aligned,
+    )
+
+
+def walls_figure(stuck: xr.Dataset, guess: xr.Dataset) -> Figure:
+    """Success over σ, and the predictor on unseen graphs."""
+
+    def draw() -> Any:
+        figure, axes = panels(2)
+        x = stuck.log10_scale.values
+        axes[0].plot(x, stuck.success, "C0o", ms=5, label="exact flow")
+        axes[0].plot(x, stuck.foretold, "C1-", label="foretold from T")
+        axes[0].set(
+            xlabel="log10 σ", ylabel="share that generalises", ylim=(-0.03, 1.03)
+        )
+        for i, scale in enumerate(guess.log10_scale.values):
+            part = guess.sel(log10_scale=scale)
+            axes[1].plot(
+                part.foretold,
+                part.seen,
+                f"C{i}o",
+                ms=4,
+                alpha=0.6,
+                label=f"σ = 1e{scale:.0f}",
+            )
+        axes[1].plot([0, 1], [0, 1], color="C7", lw=0.8, ls=":")
+        axes[1].set(xlabel="foretold from T", ylabel="seen in simulation")
+        for ax in axes:
+            ax.legend(fontsize=8)
+        return figure
+
+    return Figure(
+        "walls",
+        "Sign walls and their predictor",
+        "Left: a circulant of width 2, n = 10: how often the flow ends before a sign wall, against the linear phase alone. Right: random graphs that the predictor has not seen.",
+        draw,
+        guess,
+    )
+
+
+def random_figure(drawn: xr.Dataset) -> Figure:
+    """Outlier and bulk edge over the density."""
+
+    def draw() -> Any:
+        figure, ax = panels(1)
+        p = drawn.density.values
+        values = drawn.singular_values.values
+        ax.semilogy(p, values[:, 0], "C0o", label="largest")
+        ax.semilogy(p, drawn.outlier_law, "C0--", lw=0.9, label="pn")
+        ax.semilogy(p, values[:, 1], "C1o", label="second")
+        ax.semilogy(p, drawn.edge_law, "C1--", lw=0.9, label="2√(np(1−p))")
+        ax.semilogy(
+            p, drawn.document_edge, color="C7", ls=":", label="2√(p(1−p)), as printed"
+        )
+        ax.set(xlabel="density p", ylabel="singular value")
+        ax.legend(fontsize=7, ncols=2, loc="center")
+        return figure
+
+    return Figure(
+        "random-pairs",
+        "Random T: outlier and bulk",
+        "Singular values of Bernoulli matrices against their laws; the printed bulk edge lacks √n.",
+        draw,
+        drawn,
+    )
+
+
+def race_figure(found: xr.Dataset) -> Figure:
+    """Reduction against network, and the conserved quantity."""
+
+    def draw() -> Any:
+        figure, axes = panels(2)
+        for i in range(3):
+            label = f"s = {float(found.mode[i]):g}"
+            axes[0].plot(found.time, found.theory[:, i], f"C{i}-", label=label)
+            axes[0].plot(found.time, found.network[:, i], f"C{i}o", ms=3, mfc="none")
+            axes[0].axhline(float(found.cube_root[i]), color="C7", lw=0.6, ls=":")
+        axes[0].set(xlabel="time", ylabel="b2")
+        axes[0].legend(fontsize=8)
+        change = np.abs(found.conserved_network - found.conserved_network[0])
+        axes[1].semilogy(found.time[1:], np.maximum(change[1:, :3], 1e-17))
+        axes[1].set(xlabel="time", ylabel="change of b2² − M b1²")
+        return figure
+
+    return Figure(
+        "race",
+        "The race reduction",
+        "Left: lines are the three-number reduction, circles the whole routing network, dotted (M s)^(1/3). Right: the conserved quantity along the network's flow.",
+        draw,
+        found,
+    )
