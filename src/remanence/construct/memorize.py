@@ -18,6 +18,7 @@ from .exactness import exact_certificate, shift_steps
 from .harmonic import harmonic
 from .harmonics import features
 from .limit_cycle import exponent, GAIN, limit_cycle
+from .long_words import LEAD
 from .memory import margin, Memory
 from .minimal_dimension import harmonic_dimension, LONG, MinimalDimension
 from .one_reading import one_reading, reading_certificate
@@ -99,7 +100,9 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         )
     if method == "harmonic":
         found = harmonic_dimension(w, time_limit=time_limit)
-        written = harmonic(w, found.frequencies, found.readout, found.lead)
+        # Only a hint on how finely to round: the certificate takes nothing on trust.
+        lead = found.lead if found.series is None else LEAD / 2
+        written = harmonic(w, found.frequencies, found.readout, lead)
         certificate = drift_certificate(written, w.indices, w.period, found.frequencies)
         largest = 0.0 if found.frequencies else -math.inf
         return Memory(
