@@ -10,7 +10,7 @@ from remanence.report import Bench, judged
 from remanence.studies import study
 from remanence.studies.memorization import checks
 from remanence.studies.memorization.frontier import frontier, METHODS
-from remanence.studies.memorization.learned import reading
+from remanence.studies.memorization.readings import reading
 
 
 TINY = {

@@ -8,7 +8,8 @@ import xarray as xr
 
 from ...report import Figure
 from .config import Config
-from .learned import needed, Reading
+from .learned import needed
+from .readings import Reading
 
 
 Readings = list[tuple[str, int, int, Reading]]

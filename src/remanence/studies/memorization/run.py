@@ -15,7 +15,8 @@ from .config import Config
 from .cross import cross_rows
 from .figures import figures
 from .frontier import frontier, Point
-from .learned import learned, NEAR, needed, Reading, readings, smallest
+from .learned import learned, needed, smallest
+from .readings import NEAR, Reading, readings
 from .stability import least_factors, one_unit_evidence
 
 
