@@ -27,10 +27,11 @@ def adding(
     """
     if length < 2:
         raise ValueError(f"length must be at least 2, got {length}")
-    key_u, key_first, key_second = jr.split(key, 3)
-    u = jr.uniform(key_u, (samples, length))
-    half = length // 2
-    first = jr.randint(key_first, (samples,), 0, half)
-    second = jr.randint(key_second, (samples,), half, length)
+    # One draw for all three: each takes long to compile, and tasks are compiled often.
+    drawn = jr.uniform(key, (samples, length + 2))
+    u, half = drawn[:, :length], length // 2
+    within = lambda part, n: jnp.minimum((part * n).astype(jnp.int32), n - 1)
+    first = within(drawn[:, length], half)
+    second = half + within(drawn[:, length + 1], length - half)
     marks = jax.nn.one_hot(first, length) + jax.nn.one_hot(second, length)
     return jnp.stack([u, marks], axis=-1), (u * marks).sum(1)

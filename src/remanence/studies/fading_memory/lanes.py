@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import optax
 
-from ...cells import Bent, GRU, LSTM, pushforward, Residual, WeaklyCoupled
+from ...cells import GRU, LSTM, pushforward, Residual, WeaklyCoupled
 from ...construct.residual_spectrum import orthogonal, rotation_blocks
 from ...nets import on_batch, Recurrent
 from ...tasks import adding
@@ -22,6 +22,17 @@ from .config import Config
 
 BENDS = {"tanh": jnp.tanh, "ReLU": jax.nn.relu, "leaky ReLU": jax.nn.leaky_relu}
 GATES = {"GRU": GRU, "LSTM": LSTM}
+
+
+class BentByNumber(eqx.Module):
+    """A bent residual whose activation is traced: all of them train in one program."""
+
+    R: Any
+    which: Any
+
+    def __call__(self, h: Any) -> Any:
+        bent = jnp.stack([bend(self.R @ h) for bend in BENDS.values()])
+        return bent[self.which]
 
 
 def learned(net: Recurrent) -> tuple[Any, Any]:
@@ -122,36 +133,46 @@ def table_lane(config: Config):
     return lane
 
 
-def other_lane(config: Config):
-    """The lane of cells of another kind: bent residuals, and gates behind a residual.
+def _trained_alone(net: Recurrent, point: Any, data: Any, config: Config, key: Any):
+    training = {"permuted": False, "rate": point["rate"], "clip": jnp.float32(1e9)}
+    return pixel_results(net, training, data, config, key)[0]
 
-    `kind` is static. A gated cell by itself is the row with R = 0 and coupling 1;
-    behind a residual it takes the informed one, as the plain cells do.
+
+def bent_lane(config: Config):
+    """The lane of bent residuals; `bend` is a place in `BENDS`."""
+
+    def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
+        cell_key, net_key, train_key = jr.split(key, 3)
+        cell = Residual.init(
+            1,
+            config.units,
+            key=cell_key,
+            residual=BentByNumber(data["informed"], point["bend"]),
+            coupling=jnp.float32(config.coupling),
+        )
+        net = Recurrent.init(cell, outputs=10, key=net_key, readout="last")
+        return _trained_alone(net, point, data, config, train_key)
+
+    return lane
+
+
+def gated_lane(config: Config):
+    """The lane of gated cells, alone or behind a residual; `kind` is static.
+
+    A gated cell by itself is the row with R = 0 and coupling 1; behind a residual it
+    takes the informed one, as the plain cells do.
     """
 
     def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
-        family, kind = point["kind"].split(": ")
         cell_key, net_key, train_key = jr.split(key, 3)
-        R = data["informed"]
-        if family == "bent residual":
-            cell = Residual.init(
-                1,
-                config.units,
-                key=cell_key,
-                residual=Bent(R, BENDS[kind]),
-                coupling=jnp.float32(config.coupling),
-            )
-        else:
-            behind = point["behind"] > 0
-            cell = WeaklyCoupled(
-                GATES[kind].init(1, config.units, key=cell_key),
-                jnp.where(behind, R, jnp.zeros_like(R)),
-                jnp.where(behind, jnp.float32(config.coupling), jnp.float32(1)),
-            )
+        R, behind = data["informed"], point["behind"] > 0
+        cell = WeaklyCoupled(
+            GATES[point["kind"]].init(1, config.units, key=cell_key),
+            jnp.where(behind, R, jnp.zeros_like(R)),
+            jnp.where(behind, jnp.float32(config.coupling), jnp.float32(1)),
+        )
         net = Recurrent.init(cell, outputs=10, key=net_key, readout="last")
-        training = {"permuted": False, "rate": point["rate"], "clip": jnp.float32(1e9)}
-        history, _ = pixel_results(net, training, data, config, train_key)
-        return history
+        return _trained_alone(net, point, data, config, train_key)
 
     return lane
 
@@ -160,7 +181,7 @@ def adding_lane(config: Config):
     """The lane of the adding problem; `length` is static, `kind` picks a row."""
 
     def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
-        cell_key, net_key, train_key, test_key = jr.split(key, 4)
+        cell_key, net_key, train_key, data_key = jr.split(key, 4)
         residual = data["residual"][point["kind"]]
         radii = data["radii"][point["kind"]] ** (1 / point["length"])
         R = rotation_blocks(radii, data["angles"][point["kind"]])
@@ -180,10 +201,16 @@ def adding_lane(config: Config):
             xs, y = batch
             return jnp.square(on_batch(eqx.combine(part, rest), xs)[:, 0] - y).mean()
 
-        def metrics(part, data):
-            return {
-                "error": loss(part, adding(250, point["length"], key=test_key), key)
-            }
+        # Drawn once and picked from: a draw inside the step takes long to compile.
+        count = config.adding_steps * config.batch
+        drawn = adding(count + 250, point["length"], key=data_key)
+        held_out = jax.tree.map(lambda part: part[count:], drawn)
+
+        def batch(data, step, key):
+            at = lambda part: jax.lax.dynamic_slice_in_dim(
+                part, step * config.batch, config.batch
+            )
+            return jax.tree.map(at, drawn)
 
         _, history = trained(
             part,
@@ -191,10 +218,8 @@ def adding_lane(config: Config):
             optimizer(point["rate"], jnp.float32(1.0)),
             steps=config.adding_steps,
             key=train_key,
-            batch=lambda data, step, key: adding(
-                config.batch, point["length"], key=key
-            ),
-            metrics=metrics,
+            batch=batch,
+            metrics=lambda part, data: {"error": loss(part, held_out, key)},
             every=config.adding_steps // 4,
         )
         return history

@@ -35,6 +35,20 @@ def _edge(e: Evidence) -> Verdict:
     return "holds" if abs(e["best_exponent"]) <= 0.05 else "differs"
 
 
+def _fastest(e: Evidence) -> Verdict:
+    """Of the radii that reach the target for every seed, the first is near the edge."""
+    reached = [
+        (steps, exponent)
+        for steps, exponent in zip(e["steps"], e["exponents"], strict=True)
+        if steps is not None
+    ]
+    if not reached:
+        return "open"
+    first = min(steps for steps, _ in reached)
+    near = [abs(exponent) <= 0.05 for steps, exponent in reached if steps == first]
+    return "holds" if all(near) else "differs" if any(near) else "refuted"
+
+
 def _gradient(e: Evidence) -> Verdict:
     return "holds" if abs(e["slope_weak"] - 1) < 0.1 else "refuted"
 
@@ -174,6 +188,23 @@ STATEMENTS = (
          "beats_most_subcritical": False, "beats_most_supercritical": True},
     ),
     _statement(
+        "001.3-speed",
+        "Networks close to the edge of chaos learn fastest.",
+        "speed of convergence best at the edge",
+        _fastest,
+        lambda e: (
+            f"steps to {e['target']:.0%}: "
+            + ", ".join(
+                f"{'never' if steps is None else format(steps, '.0f')} at r = {r:g}"
+                for steps, r in zip(e["steps"], e["radii"], strict=True)
+            )
+        ),
+        {"target": 0.7, "radii": [0.4, 0.9], "exponents": [-0.9, 0.01],
+         "steps": [None, 150.0]},
+        {"target": 0.7, "radii": [0.4, 0.9], "exponents": [-0.9, 0.01],
+         "steps": [100.0, 150.0]},
+    ),
+    _statement(
         "001.3-gradient",
         "The gradient norm goes as r^T: it vanishes below the edge and explodes above.",
         "∝ r^T",
@@ -234,8 +265,10 @@ STATEMENTS = (
     _versus("001.Q1", "A bent residual ρ(Rh) loses nothing against the linear one.",
             "open question: ReLU, leaky ReLU, tanh", _answered,
             "best bent residual", "informed"),
-    _versus("001.Q2", "A gated cell gains from standing behind a residual.",
-            "open question: LSTM, GRU", _answered, "GRU behind a residual", "GRU"),
+    _versus("001.Q2-GRU", "A GRU gains from standing behind a residual.",
+            "open question", _answered, "GRU behind a residual", "GRU"),
+    _versus("001.Q2-LSTM", "An LSTM gains from standing behind a residual.",
+            "open question", _answered, "LSTM behind a residual", "LSTM"),
     _versus("001.Q3", "Informed residuals beat orthogonal initialisation and clipping.",
             "open question, same budget", _answered, "informed", "best Elman"),
     _statement(

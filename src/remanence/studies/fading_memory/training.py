@@ -11,7 +11,7 @@ from ...sweeps import sweep
 from ...tasks import Pixels
 from .cases import Case, cases, informed_by, table
 from .config import Config
-from .lanes import adding_lane, other_lane, table_lane
+from .lanes import adding_lane, BENDS, bent_lane, gated_lane, table_lane
 
 
 MARKED: dict[str, tuple[str, ...]] = {
@@ -85,26 +85,24 @@ def trained_table(
 def trained_others(
     config: Config, bench: Bench, task: Pixels, informed: Any
 ) -> xr.Dataset:
-    """Bent residuals and gated cells: one program each."""
+    """Bent residuals in one program, gated cells of each kind in one."""
     data = pixel_data(config, task, informed)
-    plain = [f"bent residual: {bend}" for bend in config.bent]
     shared = {"rate": config.rates, "seed": range(config.seeds)}
     lanes = len(config.rates) * config.seeds
+    bends = [list(BENDS).index(bend) for bend in config.bent]
     bent = sweep(
-        other_lane(config),
-        {"kind": plain, **shared},
-        static=("kind",),
+        bent_lane(config),
+        {"bend": bends, **shared},
         data=data,
         dims=MARKED,
-        **options(config, bench, "bent", "bent residuals", lanes),
+        **options(config, bench, "bent", "bent residuals", len(bends) * lanes),
+    )
+    bent = bent.rename(bend="kind").assign_coords(
+        kind=[f"bent residual: {bend}" for bend in config.bent]
     )
     gated = sweep(
-        other_lane(config),
-        {
-            "kind": [f"gated: {gate}" for gate in config.gated],
-            "behind": [0, 1],
-            **shared,
-        },
+        gated_lane(config),
+        {"kind": list(config.gated), "behind": [0, 1], **shared},
         static=("kind",),
         data=data,
         dims=MARKED,
