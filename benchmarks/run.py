@@ -20,6 +20,8 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).parent
 DOCS = HERE.parent / "docs"
+PATIENCE = 240
+"""Seconds for one script, so that all fit a quarter of an hour; none with --long."""
 
 
 def best(work, repeats: int = 5) -> float:
@@ -47,7 +49,13 @@ def rows_of(script: pathlib.Path, *, long: bool) -> tuple[list[dict], str]:
     """The rows of one script, and why there are none if there are none."""
     command = [sys.executable, str(script), "--json", *(["--long"] if long else [])]
     start = time.perf_counter()
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    limit = None if long else PATIENCE
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=limit
+        )
+    except subprocess.TimeoutExpired:
+        return [], f"was not done after {PATIENCE} s"
     print(f"{script.name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     if done.returncode:
         return [], done.stderr.strip().splitlines()[-1] if done.stderr else "no word"
