@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .marks import colour_scale, marks, Unfaithful
+from .ink import colour_scale, Unfaithful
+from .marks import marks
 from .style import PALETTES, Theme
 from .untex import untex
 
@@ -160,14 +161,19 @@ def _legend(axes: Any, suffix: str, traces: list, layout: dict) -> None:
         raise Unfaithful
     if legend is not None and labels:
         box = legend.get_window_extent().transformed(axes.figure.transFigure.inverted())
+        panel = axes.get_position()
+        # Plotly's rows are taller: held by the near corner, it grows into the panel.
+        right = box.x0 + box.x1 > panel.x0 + panel.x1
+        top = box.y0 + box.y1 > panel.y0 + panel.y1
         layout[f"legend{suffix}"] = {
-            "x": float(box.x0),
-            "y": float(box.y1),
-            "xanchor": "left",
-            "yanchor": "top",
+            "x": float(box.x1 if right else box.x0),
+            "y": float(box.y1 if top else box.y0),
+            "xanchor": "right" if right else "left",
+            "yanchor": "top" if top else "bottom",
             "bgcolor": "rgba(0,0,0,0)",
             "font": {"size": 11},
-            "orientation": "h" if legend._ncols > 1 else "v",
+            # In several columns it would run on into the next panel.
+            "orientation": "v",
             "title": {"text": untex(legend.get_title().get_text())},
         }
 
