@@ -5,7 +5,9 @@ differentiate; optax's SGD with momentum; a thousand steps a call; one run at a 
 It is timed with all cores and pinned to one (where it is often faster: its matrices
 are too small to share), and the better of the two counts.
 Ours is `momentum_sgd` (same steps, same stop) over a sweep, one run a core; for the
-full mask also `gradient_flow` to the same loss.
+full mask also `gradient_flow` to the same loss. Beside the wall clock of the whole
+machine stands the processor time of one core against one core, which a busy machine
+blurs less: the obvious one cannot use a second core, ours uses them all.
 
     python benchmarks/gdln.py [--long] [--json]
 
@@ -86,14 +88,24 @@ def obvious(run, mask):
 
 
 def timed_obvious(run, mask, *, steps=500_000, stop=0.0):
-    """Seconds a step, steps and last loss; compiled beforehand."""
+    """Seconds a step by the wall and the processor, steps and last loss; compiled before."""
     advance, carry = obvious(run, mask)
     jax.block_until_ready(advance(carry))
-    before, done, loss = time.perf_counter(), 0, np.inf
+    wall, busy, done, loss = time.perf_counter(), time.process_time(), 0, np.inf
     while done < steps and not loss < stop:
         carry, value = advance(carry)
         loss, done = float(value), done + 1_000
-    return (time.perf_counter() - before) / done, done, loss
+    wall, busy = time.perf_counter() - wall, time.process_time() - busy
+    return wall / done, busy / done, done, loss
+
+
+def timed_alone(run, mask, steps):
+    """Processor seconds a step of ours on one core, and the loss."""
+    options = {"mask": mask, "stop": 1e-30, "precision": "float32", "width": 1}
+    dict(momentum_sgd([run], limit=1_000, **options))
+    before = time.process_time()
+    ((_, fit),) = momentum_sgd([run], limit=steps, **options)
+    return (time.process_time() - before) / steps, fit.loss
 
 
 @functools.cache
@@ -140,21 +152,40 @@ def row(task, size, ours, peer, ratios, target):
     }
 
 
+def on_one_core(mask, steps, target):
+    """Processor time, interleaved: both pinned to one core; answers compared first."""
+    ratios, ours, peers = [], [], []
+    core = process_on(CORES[0])
+    for cell in CELLS:
+        run = drawn(*cell)
+        _, peer, _, loss = obvious_on(CORES[:1], run, mask, steps=steps)
+        own, found = core.submit(timed_alone, run, mask, steps).result()
+        if not np.isclose(found, loss, rtol=1e-3):
+            raise SystemExit(f"{mask}: the losses {found} and {loss} differ")
+        ours.append(own)
+        peers.append(peer)
+        ratios.append(peer / own)
+        said(
+            f"{mask} {cell}: {1e6 * peer:.0f} and {1e6 * own:.0f} us of processor a step"
+        )
+    size = f"L 10, D = H = 32, {steps} steps, one core, processor seconds a step"
+    task = f"{mask} mask, same steps, core against core"
+    return [row(task, size, min(ours), min(peers), ratios, target)]
+
+
 def same_steps(mask, lanes, target, steps):
-    """Lane-steps a second on the whole machine, interleaved; answers compared first."""
+    """Steps a second of the whole machine by the wall clock, interleaved."""
     runs = [drawn(*CELLS[i % 3]) for i in range(lanes)]
     options = {"stop": 1e-30, "precision": "float32"}
     # Every worker compiles its program before the clock starts.
     timed_ours(momentum_sgd, runs[:1] * 2 * len(CORES), mask, limit=1_000, **options)
     ratios, ours, peers = [], [], []
     for cell in range(3):
-        peer, _, loss = min(
-            obvious_on(cores, runs[cell], mask, steps=steps)
+        peer = min(
+            obvious_on(cores, runs[cell], mask, steps=steps)[0]
             for cores in (CORES, CORES[:1])
         )
-        seconds, fits = timed_ours(momentum_sgd, runs, mask, limit=steps, **options)
-        if not np.isclose(fits[cell].loss, loss, rtol=1e-3):
-            raise SystemExit(f"{mask}: losses {fits[cell].loss} and {loss} differ")
+        seconds, _ = timed_ours(momentum_sgd, runs, mask, limit=steps, **options)
         ours.append(seconds / (lanes * steps))
         peers.append(peer)
         ratios.append(peers[-1] / ours[-1])
@@ -165,34 +196,44 @@ def same_steps(mask, lanes, target, steps):
     ]
 
 
+def timed_flow(run):
+    """Processor seconds of the flow to the loss, and of nothing compiled."""
+    for _ in range(2):
+        before = time.process_time()
+        ((_, fit),) = gradient_flow([run], mask="full", stop=STOP["full"], width=1)
+        seconds = time.process_time() - before
+    if fit.ending != "converged":
+        raise SystemExit("the flow did not converge")
+    return seconds
+
+
+def steps_of_sgd(run):
+    """How many steps the document's SGD takes to the same loss: ours walks its path."""
+    ((_, fit),) = momentum_sgd([run], mask="full", stop=STOP["full"], width=1)
+    if fit.ending != "converged":
+        raise SystemExit("SGD did not converge")
+    return fit.steps
+
+
 def by_flow(steps, target):
-    """Full mask to Λ = 1e-6: SGD as the obvious does it, against the flow."""
-    runs = [drawn(*cell) for cell in CELLS]
-    timed_ours(gradient_flow, runs[:1] * 2 * len(CORES), "full", stop=0.2)
-    ratios, ours, peers, extrapolated = [], [], [], steps is not None
-    for run, cell in zip(runs, CELLS, strict=True):
-        seconds, fits = timed_ours(
-            gradient_flow, [run] * 2 * len(CORES), "full", stop=STOP["full"]
-        )
-        if any(fit.ending != "converged" for fit in fits.values()):
-            raise SystemExit("the flow did not converge")
-        until = {"steps": steps} if extrapolated else {"stop": STOP["full"]}
-        peer, done, loss = obvious_on(CORES[:1], run, "full", **until)
-        if extrapolated:
-            # The same steps by our own SGD, which takes the same path, faster.
-            (fit,) = timed_ours(momentum_sgd, [run], "full", stop=STOP["full"])[
-                1
-            ].values()
-            done, loss = fit.steps, fit.loss
-        if not loss < STOP["full"]:
-            raise SystemExit("SGD did not converge")
-        ours.append(seconds / (2 * len(CORES)))
-        peers.append(peer * done)
-        ratios.append(peers[-1] / ours[-1])
-        said(f"full {cell}: SGD {done} steps, {peers[-1]:.1f} s; flow {ours[-1]:.2f} s")
-    said_so = ", peer's time is its rate times its steps" if extrapolated else ""
-    size = f"L 10, D = H = 32, {len(CORES)} cores, seconds a cell{said_so}"
-    task = "full mask by the flow, to loss 1e-6"
+    """Full mask to Λ = 1e-6: the obvious SGD's rate times its steps, against the flow."""
+    core = process_on(CORES[0])
+    ratios, ours, peers = [], [], []
+    for cell in CELLS:
+        run = drawn(*cell)
+        own = core.submit(timed_flow, run).result()
+        needed = core.submit(steps_of_sgd, run).result()
+        _, peer, done, _ = obvious_on(CORES[:1], run, "full", steps=steps or needed)
+        if done < needed:
+            said(
+                f"full {cell}: the obvious one's {needed} steps are extrapolated from {done}"
+            )
+        ours.append(own)
+        peers.append(peer * needed)
+        ratios.append(peers[-1] / own)
+        said(f"full {cell}: SGD {needed} steps, {peers[-1]:.1f} s; flow {own:.2f} s")
+    size = "L 10, D = H = 32, one core, processor seconds a cell"
+    task = "full mask by the flow, to loss 1e-6, core against core"
     return [row(task, size, min(ours), min(peers), ratios, target)]
 
 
@@ -227,7 +268,7 @@ def sweep(cells, peer_steps):
         until = (
             {"stop": STOP["diagonal"]} if peer_steps is None else {"steps": peer_steps}
         )
-        peer, done, loss = obvious_on(CORES[:1], drawn(*cell), "diagonal", **until)
+        peer, _, done, loss = obvious_on(CORES[:1], drawn(*cell), "diagonal", **until)
         rates.append(peer)
         said(f"obvious {cell}: {done} steps at {1 / peer:.0f}/s, loss {loss:.3g}")
     seconds, fits = timed_ours(momentum_sgd, runs, "diagonal", stop=STOP["diagonal"])
@@ -241,21 +282,9 @@ def sweep(cells, peer_steps):
     return [row(task, size, seconds, steps * min(rates), ratios, 10.0)]
 
 
-def main():
-    """Run, print, say what was met."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--long", action="store_true")
-    parser.add_argument("--json", action="store_true")
-    asked = parser.parse_args()
-    lanes, steps = (24, 4_000) if asked.long else (12, 2_000)
-    rows = same_steps("diagonal", lanes, 10.0, steps)
-    rows += same_steps("full", lanes, 6.0, steps)
-    rows += by_flow(None if asked.long else 2_000, 10.0)
-    rows += sweep(SIXTY if asked.long else CELLS, None if asked.long else 4_000)
-    kept_to(CORES[:1])
-    factors = (0.5, 1, 2) if asked.long else (1, 2)
-    fitted = {mask: powers(mask, factors) for mask in ("diagonal", "full")}
-    if asked.json:
+def shown(rows, fitted, as_json):
+    """The rows as one JSON list, or in words."""
+    if as_json:
         print(json.dumps(rows))
         return
     for r in rows:
@@ -270,6 +299,31 @@ def main():
     for mask, slopes in fitted.items():
         text = ", ".join(f"{name} {power:+.2f}" for name, power in slopes.items())
         print(f"{mask} mask, cost of a step as a power of: {text}")
+
+
+def main():
+    """Run, print, say what was met."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--long", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument(
+        "--cores", action="store_true", help="only core against core, processor time"
+    )
+    asked = parser.parse_args()
+    lanes, steps = (24, 4_000) if asked.long else (12, 2_000)
+    rows = on_one_core("diagonal", steps, 10.0)
+    rows += on_one_core("full", steps, 6.0)
+    rows += by_flow(None if asked.long else 2_000, 10.0)
+    if asked.cores:
+        shown(rows, {}, asked.json)
+        return
+    rows += same_steps("diagonal", lanes, 10.0, steps)
+    rows += same_steps("full", lanes, 6.0, steps)
+    rows += sweep(SIXTY if asked.long else CELLS, None if asked.long else 4_000)
+    kept_to(CORES[:1])
+    factors = (0.5, 1, 2) if asked.long else (1, 2)
+    fitted = {mask: powers(mask, factors) for mask in ("diagonal", "full")}
+    shown(rows, fitted, asked.json)
 
 
 if __name__ == "__main__":
