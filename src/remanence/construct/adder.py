@@ -176,7 +176,8 @@ def _network(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Recu
         recurrent, W_fc, b = _grown(recurrent, 1, 1), _grown(W_fc, 0, 1), [*b, 0.0]
         embedding[0, -1] = drive[-1, -1] = recurrent[-1, -1] = 1.0
         W_fc[0, -1], b_y[0] = 4.0, -1.0
-    of = lambda array: jnp.asarray(np.asarray(array), dtype=jnp.float32)
+    # Rounded by NumPy: JAX would compile the rounding anew for every shape.
+    of = lambda array: jnp.asarray(np.asarray(array, dtype=np.float32))
     cell = Elman(of(recurrent), of(drive), of(b), jax.nn.relu)
     return Recurrent(cell, of(W_fc), of(b_y), of(embedding), "last")
 

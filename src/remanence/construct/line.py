@@ -13,9 +13,10 @@ import itertools
 import time
 from fractions import Fraction
 
-from flint import arb, fmpq, fmpq_mat, fmpz, fmpz_poly
+from flint import arb, fmpq, fmpz, fmpz_poly
 
 from .algebraic import coefficients, rational, Root, sign_changes
+from .minors import independent_rows, minors
 from .nearest_point import alternative, Whole
 
 
@@ -192,7 +193,7 @@ class Line:
         """Polynomials, positive at a, that annul the corners identically."""
         V = [self.apart(pair) for pair in corners]
         at = [list(self.vector(pair, a)) for pair in corners]
-        kept = _independent_rows(at)
+        kept = independent_rows(at)
         if len(kept) != len(corners) - 1:
             return None
         m = minors([[v[r] for v in V] for r in kept])
@@ -230,34 +231,3 @@ def _power(f: fmpz_poly) -> int:
 
 def _ball(x: Fraction) -> arb:
     return arb(x.numerator) / x.denominator
-
-
-def _independent_rows(columns: list[list[fmpz]]) -> list[int]:
-    """The first rows, of the matrix with these columns, that are independent."""
-    reduced, rank = fmpq_mat([[fmpq(x) for x in column] for column in columns]).rref()
-    width = reduced.ncols()
-    return [next(j for j in range(width) if reduced[i, j] != 0) for i in range(rank)]
-
-
-def minors(rows: list[list[fmpz_poly]]) -> list[fmpz_poly]:
-    """With alternating signs, the determinants of k × (k + 1) polynomials with one column
-    left out: expanded by rows, every set of columns once."""
-    width = len(rows) + 1
-    below: dict[int, fmpz_poly] = {0: fmpz_poly([1])}
-    for row in rows:
-        above: dict[int, fmpz_poly] = {}
-        for used, minor in below.items():
-            for j in range(width):
-                if used >> j & 1 or row[j] == 0:
-                    continue
-                term = row[j] * minor
-                if (used >> (j + 1)).bit_count() % 2:
-                    term = -term
-                key = used | 1 << j
-                above[key] = above.get(key, fmpz_poly([])) + term
-        below = above
-    full = (1 << width) - 1
-    return [
-        below.get(full ^ 1 << j, fmpz_poly([])) * (-1 if j % 2 else 1)
-        for j in range(width)
-    ]

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..tasks.words import Word, word as spelled_word
 from . import long_words
+from .carried import Carried
 from .energy_bound import energy_floor, two_unit_floor
 from .harmonics import cost, features, folded, Frequencies, orbits, units
 from .minimal_search import Search, spelled_out
@@ -43,7 +44,7 @@ class MinimalDimension:
     frequencies: Frequencies
     lower: int
     upper: int
-    carried: "Carried"
+    carried: Carried
     """The proofs, as they were found for the first word of the orbit."""
     floor: int = 0
     """Up to here all sets are refuted at once, by their energy or by turns round a
@@ -167,29 +168,6 @@ def best_readout(labels: tuple[int, ...], S: Frequencies) -> np.ndarray:
         if len(u[0]) != len(phi) or not proved_gap(u, labels, phi) > 0:
             raise AssertionError(f"the readout over {S} lost its proof")
     return u
-
-
-@dataclasses.dataclass(frozen=True)
-class Carried:
-    """Refutations of $v(t) = w(ut + r)$, to be read as refutations of $w$."""
-
-    found: tuple[Refutation, ...]
-    unit: int = 1
-    shift: int = 0
-
-    def refuted(self, labels: tuple[int, ...]) -> tuple[Refutation, ...]:
-        p = len(labels)
-        back = pow(self.unit, -1, p) if p > 1 else 1
-        at = [(self.unit * t + self.shift) % p for t in range(p)]
-        original = list(dict.fromkeys(labels[t] for t in at))
-        return tuple(
-            dataclasses.replace(
-                r,
-                frequencies=folded(r.frequencies, back, p),
-                pairs=tuple((at[t], original[k]) for t, k in r.pairs),
-            )
-            for r in self.found
-        )
 
 
 def _through_orbit(

@@ -19,7 +19,8 @@ import numpy as np
 from flint import arb, ctx, fmpz_poly
 
 from .algebraic import rational, Root, value, ZERO
-from .line import Line, minors, Opening, Order, WIDEST
+from .line import Line, Opening, Order, WIDEST
+from .minors import minors
 
 
 LARGEST = 2_000_000
