@@ -9,6 +9,7 @@ of the cost model in `docs/howto/cluster.md` are measured, as minima over repeat
 
 import argparse
 import json
+import pathlib
 import statistics
 import sys
 import tempfile
@@ -18,8 +19,9 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import optax
 
-from remanence import sweeps
+from remanence import sweeps, train
 
 
 UNITS = 24
@@ -35,6 +37,24 @@ def lane(point, key, data):
 def empty(point, key, data):
     """Nothing to do: what is left is the engine."""
     return {"y": point["x"]}
+
+
+def training(point, key, data):
+    """A small network trained for 200 steps to repeat the input of two steps ago."""
+    W_key, w_key, train_key = jr.split(key, 3)
+    net = jr.normal(W_key, (UNITS, UNITS)) / UNITS**0.5, jr.normal(w_key, (UNITS,)) / 5
+
+    def loss(net, xs, key):
+        W, w = net
+        step = lambda h, x: (jnp.tanh(W @ h + x),) * 2
+        hs = jax.lax.scan(step, jnp.zeros(UNITS), xs)[1]
+        return jnp.mean((hs[2:] @ w - xs[:-2]) ** 2)
+
+    rate = optax.adam(1e-2 * point["gain"])
+    _, history = train.trained(
+        net, loss, rate, steps=200, key=train_key, data=data, every=20
+    )
+    return {"loss": history["loss"]}
 
 
 def axes(lanes):
@@ -128,7 +148,39 @@ def constants(long):
         found["an empty chunk, its worker"] = (spent() - before) / count
         wall = seconds(lambda: sweeps.sweep(empty, many, chunk=1, on=client)) / count
         found["an empty chunk, wall clock with two workers"] = wall
+        for name, what, data in (
+            ("an orbit", lane, jnp.ones(UNITS)),
+            ("a training", training, jnp.sin(jnp.arange(50.0) ** 2)),
+        ):
+            for chunk in (16, 128):
+                found |= of_lanes(name, what, data, chunk, client, spent)
     return found
+
+
+def of_lanes(name, what, data, chunk, client, spent):
+    """Compiling, a lane, and a lane's bytes on disk, by the work of the workers.
+
+    Five chunks more than one cost what chunks cost; the rest of one is compiling.
+    """
+
+    def cost(chunks):
+        with tempfile.TemporaryDirectory() as folder:
+            swept = {"gain": [1.0], "seed": range(chunk * chunks)}
+            began = spent()
+            sweeps.sweep(what, swept, chunk=chunk, data=data, on=client, folder=folder)
+            spent_there = spent() - began
+            sizes = [p.stat().st_size for p in pathlib.Path(folder).glob("chunk-*")]
+            return spent_there, sum(sizes) / (chunk * chunks)
+
+    one, size = cost(1)
+    six, _ = cost(6)
+    a_chunk = (six - one) / 5
+    label = f"{name}, chunks of {chunk}"
+    return {
+        f"{label}: compiling": one - a_chunk,
+        f"{label}: a lane": a_chunk / chunk,
+        f"{label}: bytes a lane": size,
+    }
 
 
 def main():
@@ -150,7 +202,8 @@ def main():
             f"target {row['target']}: {'met' if row['met'] else 'not met'}"
         )
     for name, value in constants(chosen.long).items():
-        print(f"{name}: {1e3 * value:.2f} ms")
+        bytes_ = name.endswith("bytes a lane")
+        print(f"{name}: {value:.0f}" if bytes_ else f"{name}: {1e3 * value:.2f} ms")
 
 
 if __name__ == "__main__":

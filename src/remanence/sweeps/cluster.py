@@ -1,39 +1,34 @@
 """Chunks of lanes computed by the workers of a running Dask scheduler.
 
-Every chunk is one task and every result is sent back to be stored here; a worker
-keeps the programs it compiled. Dask itself repeats the tasks of a worker that dies.
-Since bits depend on code, versions and processor, workers that differ in these are
-refused, when the sweep begins and again in every task, as workers come and go.
+Every chunk is one task and every result is sent back to be stored here. Dask itself
+repeats the tasks of a worker that dies; where no worker is left, the sweep ends with
+what it has. Since bits depend on code, versions and processor, workers that differ in
+these are refused, when the sweep begins and again in every task (`worker.py`).
 """
 
-import collections
-import contextlib
-import hashlib
-import sys
-import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import jax
-
-from .._precision import as_numpy
-from ..train.identity import environment, installed
-from ..train.loop import as_jax
-from .executor import Arrays, Hung, Lost, Program, Work
+from .executor import Arrays, Hung, Lost, Work
 from .grid import Part
+from .worker import (
+    difference,
+    environment_there,
+    kept,
+    Overdue,
+    packed,
+    Payload,
+    task,
+)
 
 
-CONNECT, JOIN = 10.0, 60.0
-"""Seconds to wait for a scheduler, and for its first worker."""
+CONNECT, JOIN, ALONE = 10.0, 60.0, 60.0
+"""Seconds to wait for a scheduler, for its first worker, and for another if all died."""
 RETRIES = 3
 AHEAD = 2
 """Tasks sent for each worker thread: one runs while the next one waits beside it."""
-
-
-Payload = tuple[bytes, bool, str]
-"""The work as bytes, whether it is in double precision, and its digest."""
 
 
 class Cluster:
@@ -77,8 +72,8 @@ class Cluster:
         """What decides the bits there: one answer of all workers, our code and versions."""
         if self.wanted is not None:
             return self.wanted
-        payload = _packed(self.work)
-        ours = _environment_there(payload)
+        payload = packed(self.work)
+        ours = environment_there(payload)
         first: dict[str, Any] = {}
         for worker, theirs in self._answers(payload).items():
             if isinstance(theirs, Exception):
@@ -86,7 +81,7 @@ class Cluster:
             first = first or theirs
             wanted = first | {name: ours[name] for name in ("code", "versions")}
             if theirs != wanted:
-                raise ValueError(f"worker {worker} {_difference(theirs, wanted)}")
+                raise ValueError(f"worker {worker} {difference(theirs, wanted)}")
         self.wanted = first
         return first
 
@@ -95,7 +90,7 @@ class Cluster:
         end = time.monotonic() + JOIN
         while time.monotonic() < end:
             try:
-                said = self.client.run(_environment_there, payload, on_error="return")
+                said = self.client.run(environment_there, payload, on_error="return")
             except OSError as error:
                 raise ValueError(f"the scheduler at {self.on} is gone") from error
             said = {w: a for w, a in said.items() if not isinstance(a, OSError)}
@@ -112,17 +107,17 @@ class Cluster:
 
         if not parts:
             return
-        payload = _packed(self.work)
+        payload = packed(self.work)
         wanted = self.environment()
         run = uuid.uuid4().hex[:8]
         # A task, not scattered data: if its worker dies the scheduler makes it again.
-        sent = self.client.submit(_kept, payload, key=f"work-{run}", retries=RETRIES)
+        sent = self.client.submit(kept, payload, key=f"work-{run}", retries=RETRIES)
         waiting, running, given_up = list(parts)[::-1], {}, []
         arriving = distributed.as_completed(loop=self.client.loop)
 
         def send(part: Part) -> None:
             future = self.client.submit(
-                _task,
+                task,
                 sent,
                 part,
                 wanted,
@@ -141,10 +136,11 @@ class Cluster:
                     waiting.clear()
                     break
                 send(waiting.pop())
+            self._wait(arriving)
             future = next(arriving)
             part, _ = running.pop(future.key)
             result = self._result(future, part)
-            if isinstance(result, _Overdue):
+            if isinstance(result, Overdue):
                 given_up.append(part.name)
                 self.client.restart_workers([result.worker], raise_for_error=False)
             else:
@@ -154,118 +150,50 @@ class Cluster:
                 f"{' and '.join(given_up)} did not end within {self.chunk_limit:g} s"
             )
 
+    def _wait(self, arriving: Any) -> None:
+        """Until a result arrives, for as long as there is somebody to compute it."""
+        anybody = _Presence(self)
+        while not arriving.has_ready():
+            with arriving.thread_condition:
+                arriving.thread_condition.wait(0.1)
+            anybody.check()
+
     def _result(self, future: Any, part: Part) -> Any:
         import distributed
 
+        anybody, patience = _Presence(self), 2.0
+        while True:
+            try:
+                return future.result(timeout=patience)
+            except distributed.KilledWorker:
+                raise Lost(f"{part.name} ended every worker that tried it") from None
+            except TimeoutError:
+                if future.status == "error":
+                    raise
+                # It was ready, but died with its worker and is computed again, or it
+                # is large and takes its time.
+                patience *= 2
+                anybody.check()
+            except (distributed.CancelledError, OSError) as error:
+                raise Lost(f"the scheduler at {self.on} is gone") from error
+
+
+class _Presence:
+    """Looks, at most once a second, whether there is any worker left."""
+
+    def __init__(self, cluster: Cluster):
+        self.cluster = cluster
+        self.seen = self.asked = time.monotonic()
+
+    def check(self) -> None:
+        """Nothing, unless there has been no worker for too long, or no scheduler."""
+        where, now = self.cluster.on, time.monotonic()
+        if now - self.asked < 1.0:
+            return
+        self.asked = now
         try:
-            return future.result()
-        except distributed.KilledWorker:
-            raise Lost(f"{part.name} ended every worker that tried it") from None
-        except (distributed.CancelledError, OSError) as error:
-            raise Lost(f"the scheduler at {self.on} is gone") from error
-
-
-def _packed(work: Work) -> Payload:
-    """The work in bytes; functions of scripts travel whole, installed ones by name."""
-    import cloudpickle
-
-    module = sys.modules.get(getattr(work.lane, "__module__", None) or "")
-    known = cloudpickle.list_registry_pickle_by_value()
-    if module is None or installed(work.lane) or module.__name__ in known:
-        scope = contextlib.nullcontext()
-    else:
-        cloudpickle.register_pickle_by_value(module)
-        scope = contextlib.ExitStack()
-        scope.callback(cloudpickle.unregister_pickle_by_value, module)
-    with scope:
-        content = cloudpickle.dumps((work.grid, work.lane, as_numpy(work.data)))
-    return content, work.x64, hashlib.sha256(content).hexdigest()
-
-
-def _unpacked(payload: Payload) -> Work:
-    import cloudpickle
-
-    content, x64, _ = payload
-    # A message of our own client through Dask, never a file. Opened in the scope, since
-    # a float64 array would arrive outside it as float32.
-    with jax.enable_x64(x64):
-        grid, lane, data = cloudpickle.loads(content)
-        return Work(grid, lane, as_jax(data), x64)
-
-
-def _environment_there(payload: Payload) -> dict[str, Any]:
-    with jax.enable_x64(payload[1]):
-        return environment(_unpacked(payload).lane)
-
-
-def _difference(theirs: dict[str, Any], wanted: dict[str, Any]) -> str:
-    for name, version in wanted["versions"].items():
-        if theirs["versions"].get(name) != version:
-            there = theirs["versions"].get(name)
-            return f"has {name} {there}, but {version} is wanted"
-    names = [name for name in wanted if theirs.get(name) != wanted[name]]
-    return f"has another {' and '.join(names)}, so its bits could differ"
-
-
-def _kept(payload: Payload) -> Payload:
-    """The same; a task, so that the scheduler can make it again."""
-    return payload
-
-
-class _Overdue:
-    """Stands for the arrays of a chunk that was given up."""
-
-    def __init__(self, worker: str):
-        self.worker = worker
-
-
-_PROGRAMS: collections.OrderedDict[str, Program] = collections.OrderedDict()
-_KEPT = 8
-_LOCK = threading.Lock()
-
-
-def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
-    """The program of a static point, made once a worker."""
-    name = f"{payload[2]} {payload[1]} {number}"
-    with _LOCK:
-        if name not in _PROGRAMS:
-            here = _environment_there(payload)
-            if here != wanted:
-                raise ValueError(f"a worker {_difference(here, wanted)}")
-            _PROGRAMS[name] = Program(_unpacked(payload), number)
-            if len(_PROGRAMS) > _KEPT:
-                _PROGRAMS.popitem(last=False)
-        return _PROGRAMS[name]
-
-
-def _task(
-    payload: Payload,
-    part: Part,
-    wanted: dict[str, Any],
-    limit: float | None,
-) -> Arrays | _Overdue:
-    """One chunk, on a worker."""
-    program = _program(payload, part.program, wanted)
-    if limit is None:
-        return program(part)
-    program.ready()  # compiling does not count
-    # The chunk cannot be interrupted; it is left behind in a thread of its own, and
-    # the client then has this worker restarted.
-    box: list[Any] = []
-
-    def run():
-        try:
-            box.append(program(part))
-        except Exception as error:
-            box.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(limit)
-    if not box:
-        import distributed
-
-        return _Overdue(distributed.get_worker().address)
-    if isinstance(box[0], Exception):
-        raise box[0]
-    return box[0]
+            self.seen = now if self.cluster.client.nthreads() else self.seen
+        except (OSError, TimeoutError) as error:
+            raise Lost(f"the scheduler at {where} is gone") from error
+        if now - self.seen > ALONE:
+            raise Lost(f"the scheduler at {where} has had no worker for {ALONE:g} s")

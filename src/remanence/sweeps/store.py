@@ -26,7 +26,16 @@ from ..train.identity import environment
 
 SCHEMA = 1
 SUFFIX = ".safetensors"
-DAMAGE = (ValueError, KeyError, TypeError, safetensors.SafetensorError)
+LARGEST = 8 * 2**30
+"""Bytes of a file that are read."""
+DAMAGE = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    RecursionError,
+    safetensors.SafetensorError,
+)
 """What reading a damaged file raises."""
 
 
@@ -42,11 +51,9 @@ class Store:
         """The arrays of a part, or None if it is missing or not to be trusted."""
         path = self.folder / (name + SUFFIX)
         try:
-            content = path.read_bytes()
+            return _read(_content(path), {"plan": self.plan, "part": name})
         except FileNotFoundError:
             return None
-        try:
-            return _read(content, {"plan": self.plan, "part": name})
         except DAMAGE as error:
             self.tell(f"{path} is damaged ({error}) and is computed again")
             return None
@@ -110,20 +117,37 @@ def opened_store(
         yield store
 
 
+class _Other(Exception):
+    """A sound plan of another schema."""
+
+
+def _content(path: pathlib.Path) -> bytes:
+    """The bytes of one of our files: not too many, and not through a link."""
+    if path.is_symlink():
+        raise ValueError("it is a link")
+    if path.stat().st_size > LARGEST:
+        raise ValueError("it is too large to be ours")
+    return path.read_bytes()
+
+
 def _plan(path: pathlib.Path, tell: Callable[[str], None]) -> dict | None:
     try:
-        plan = unsealed(path.read_bytes())
+        plan = unsealed(_content(path))
+        if plan["schema"] != SCHEMA:
+            raise _Other(plan["schema"])
+        if not all(isinstance(plan[name], dict) for name in ("work", "environment")):
+            raise ValueError("it is no plan")
+        return plan
     except FileNotFoundError:
         return None
+    except _Other as other:
+        raise ValueError(
+            f"{path} has schema {other.args[0]!r}, this version reads {SCHEMA}"
+        ) from None
     except DAMAGE as error:
         # Every part carries the digest of its plan, so those of this one still count.
         tell(f"{path} is damaged ({error}) and is written again")
         return None
-    if plan.get("schema") != SCHEMA:
-        raise ValueError(
-            f"{path} has schema {plan.get('schema')!r}, this version reads {SCHEMA}"
-        )
-    return plan
 
 
 def _refuse_other_work(
@@ -145,7 +169,7 @@ def _remove_parts(folder: pathlib.Path, plan: str) -> None:
     """Remove the parts of one plan, and no file of anybody else."""
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(*DAMAGE):
-            if _metadata(path.read_bytes())["plan"] == plan:
+            if _metadata(_content(path))["plan"] == plan:
                 path.unlink()
 
 

@@ -142,4 +142,6 @@ def unsealed(content: bytes) -> dict:
     text = json.dumps(body, sort_keys=True)
     if hashlib.sha256(text.encode()).hexdigest() != outer["seal"]:
         raise ValueError("the seal does not fit")
+    if not isinstance(body, dict):
+        raise ValueError("it is no record")
     return body

@@ -1,0 +1,133 @@
+"""One chunk of lanes on a worker of the cluster, and what decides its bits there.
+
+The work travels as bytes and is opened once a worker, which keeps the programs it
+compiled. Every task is told the environment that is wanted: workers come and go, and
+one with other code, versions or processor must not compute a single chunk.
+"""
+
+import collections
+import contextlib
+import hashlib
+import sys
+import threading
+from typing import Any
+
+import jax
+
+from .._precision import as_numpy
+from ..train.identity import environment, installed
+from ..train.loop import as_jax
+from .executor import Arrays, Program, Work
+from .grid import Part
+
+
+Payload = tuple[bytes, bool, str]
+"""The work as bytes, whether it is in double precision, and its digest."""
+
+
+def packed(work: Work) -> Payload:
+    """The work in bytes; functions of scripts travel whole, installed ones by name."""
+    import cloudpickle
+
+    module = sys.modules.get(getattr(work.lane, "__module__", None) or "")
+    known = cloudpickle.list_registry_pickle_by_value()
+    if module is None or installed(work.lane) or module.__name__ in known:
+        scope = contextlib.nullcontext()
+    else:
+        cloudpickle.register_pickle_by_value(module)
+        scope = contextlib.ExitStack()
+        scope.callback(cloudpickle.unregister_pickle_by_value, module)
+    with scope:
+        content = cloudpickle.dumps((work.grid, work.lane, as_numpy(work.data)))
+    return content, work.x64, hashlib.sha256(content).hexdigest()
+
+
+def _unpacked(payload: Payload) -> Work:
+    import cloudpickle
+
+    content, x64, _ = payload
+    # A message of our own client through Dask, never a file. Opened in the scope, since
+    # a float64 array would arrive outside it as float32.
+    with jax.enable_x64(x64):
+        grid, lane, data = cloudpickle.loads(content)
+        return Work(grid, lane, as_jax(data), x64)
+
+
+def environment_there(payload: Payload) -> dict[str, Any]:
+    """What decides the bits in this process, for the code of this work."""
+    with jax.enable_x64(payload[1]):
+        return environment(_unpacked(payload).lane)
+
+
+def difference(theirs: dict[str, Any], wanted: dict[str, Any]) -> str:
+    """What is wrong with a worker, in words."""
+    for name, version in wanted["versions"].items():
+        if theirs["versions"].get(name) != version:
+            there = theirs["versions"].get(name)
+            return f"has {name} {there}, but {version} is wanted"
+    names = [name for name in wanted if theirs.get(name) != wanted[name]]
+    return f"has another {' and '.join(names)}, so its bits could differ"
+
+
+def kept(payload: Payload) -> Payload:
+    """The same; a task, so that the scheduler can make it again."""
+    return payload
+
+
+class Overdue:
+    """Stands for the arrays of a chunk that was given up."""
+
+    def __init__(self, worker: str):
+        self.worker = worker
+
+
+_PROGRAMS: collections.OrderedDict[str, Program] = collections.OrderedDict()
+_KEPT = 8
+_LOCK = threading.Lock()
+
+
+def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
+    """The program of a static point, made once a worker."""
+    name = f"{payload[2]} {payload[1]} {number}"
+    with _LOCK:
+        if name not in _PROGRAMS:
+            here = environment_there(payload)
+            if here != wanted:
+                raise ValueError(f"a worker {difference(here, wanted)}")
+            _PROGRAMS[name] = Program(_unpacked(payload), number)
+            if len(_PROGRAMS) > _KEPT:
+                _PROGRAMS.popitem(last=False)
+        return _PROGRAMS[name]
+
+
+def task(
+    payload: Payload,
+    part: Part,
+    wanted: dict[str, Any],
+    limit: float | None,
+) -> Arrays | Overdue:
+    """One chunk, on a worker."""
+    program = _program(payload, part.program, wanted)
+    if limit is None:
+        return program(part)
+    program.ready()  # compiling does not count
+    # The chunk cannot be interrupted; it is left behind in a thread of its own, and
+    # the client then has this worker restarted.
+    box: list[Any] = []
+
+    def run():
+        try:
+            box.append(program(part))
+        except Exception as error:
+            box.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(limit)
+    if not box:
+        import distributed
+
+        return Overdue(distributed.get_worker().address)
+    if isinstance(box[0], Exception):
+        raise box[0]
+    return box[0]

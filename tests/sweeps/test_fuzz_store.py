@@ -1,0 +1,105 @@
+"""Folders of sweeps with anything in them: believed only where sealed, never a crash."""
+
+import os
+
+import numpy as np
+import pytest
+from fuzzed import changed, Counts, JSON
+from hypothesis import given, HealthCheck, settings, strategies as st
+
+from remanence.sweeps import opened_store
+from remanence.train.checkpoint import newest_checkpoint, save_checkpoint, sealed
+
+
+ARRAYS = {"x": np.arange(6.0), "log": np.asarray([np.nan, 1.0])}
+WORK = {"axis x": [1.0, 2.0], "chunk": 4}
+quickly = settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@pytest.fixture(scope="module")
+def counts():
+    return Counts("folders of sweeps")
+
+
+@quickly
+@given(
+    body=JSON
+    | st.fixed_dictionaries(
+        {"schema": st.just(1) | JSON}, optional={"work": JSON, "environment": JSON}
+    )
+)
+def test_a_sealed_plan_that_is_none_is_written_again_or_refused(tmp_path, counts, body):
+    (tmp_path / "plan.json").write_bytes(sealed(body))
+    try:
+        with opened_store(tmp_path, WORK) as store:
+            counts.add("plan written again" if store.notices else "plan read")
+            store.put("part", ARRAYS)
+            assert store.get("part") is not None
+    except ValueError as refusal:
+        named = any(words in str(refusal) for words in ("has schema", "differs in"))
+        counts.add("plan refused" if named else "plan refused without a name")
+
+
+def test_changed_plans_parts_and_checkpoints_are_never_believed(tmp_path, counts):
+    rng = np.random.default_rng(0)
+    with opened_store(tmp_path, WORK) as store:
+        store.put("part", ARRAYS)
+        part, plan = tmp_path / "part.safetensors", tmp_path / "plan.json"
+        sound = part.read_bytes(), plan.read_bytes()
+        for _ in range(400):
+            part.write_bytes(changed(rng, sound[0]))
+            back = store.get("part")
+            counts.add("part refused" if back is None else "part read")
+            assert back is None or back["x"].tobytes() == ARRAYS["x"].tobytes()
+        part.write_bytes(sound[0])
+    for _ in range(100):
+        plan.write_bytes(changed(rng, sound[1]))
+        with opened_store(tmp_path, WORK) as store:
+            counts.add("plan written again" if store.notices else "plan read")
+            assert store.get("part") is not None
+    folder = tmp_path / "training"
+    folder.mkdir()
+    save_checkpoint(folder, 7, ARRAYS, {"loss": 1.0})
+    for path in sorted(folder.glob("checkpoint-*")):
+        whole = path.read_bytes()
+        for _ in range(150):
+            path.write_bytes(changed(rng, whole))
+            said = []
+            found = newest_checkpoint(folder, said.append)
+            counts.add("checkpoint refused" if found is None else "checkpoint read")
+            assert found is not None or "is damaged" in said[0]
+            assert found is None or found[1] == {"loss": 1.0}
+        path.write_bytes(whole)
+
+
+@pytest.mark.parametrize("name", ["part.safetensors", "plan.json"])
+def test_a_link_is_not_followed(tmp_path, counts, name):
+    home, elsewhere = tmp_path / "sweep", tmp_path / "elsewhere"
+    with opened_store(home, WORK) as store:
+        store.put("part", ARRAYS)
+    (home / name).rename(elsewhere)
+    (home / name).symlink_to(elsewhere)
+    with opened_store(home, WORK) as store:
+        back = store.get("part")
+        assert "it is a link" in store.notices[0]
+        assert (back is None) == (name == "part.safetensors")
+        store.put("part", ARRAYS)
+    # What the link led to is untouched; the link itself was replaced.
+    assert elsewhere.is_file() and not (home / name).is_symlink()
+
+
+def test_an_absurd_size_is_refused_unread(tmp_path):
+    with opened_store(tmp_path, WORK) as store:
+        store.put("part", ARRAYS)
+        with (tmp_path / "part.safetensors").open("r+b") as file:
+            os.truncate(file.fileno(), 2**40)  # sparse: takes no room on the disk
+        assert store.get("part") is None and "too large" in store.notices[0]
+
+
+def test_what_was_seen(counts, capsys):
+    seen = counts.done(capsys)
+    assert "plan refused without a name" not in seen
+    assert seen["plan refused"] > 20 and seen["plan written again"] > 50
+    assert seen["part refused"] > 300 and seen["checkpoint refused"] > 200
