@@ -58,3 +58,16 @@ class Server:
         self.server.should_exit = True
         self.thread.join(timeout=60)
         self.listening.close()
+
+
+def finished(server, number, wait=90.0):
+    """A job's summary once it has ended."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < wait:
+        status, jobs = server.ask("GET", "/api/jobs")
+        assert status == 200
+        job = next(job for job in jobs if job["id"] == number)
+        if job["state"] != "running":
+            return job
+        time.sleep(0.1)
+    raise AssertionError("the job did not end")

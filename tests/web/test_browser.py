@@ -1,7 +1,10 @@
 """The lab used as a person would, in a real browser; skipped where there is none."""
 
+import io
 import json
+import os
 import shutil
+import subprocess
 import sys
 
 import numpy as np
@@ -32,6 +35,25 @@ def says(page, place, words):
     """Wait until an element says these words."""
     found = page.locator(f"#{place}")
     playwright.expect(found).to_contain_text(words, timeout=PATIENCE)
+
+
+def dragged(page, place, start, end):
+    """Drag a slider with the mouse from one fraction of its width to another."""
+    page.locator(f"#{place}").scroll_into_view_if_needed()
+    box = page.locator(f"#{place}").bounding_box()
+    at = lambda part: (box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+    page.mouse.move(*at(start))
+    page.mouse.down()
+    page.mouse.move(*at(end), steps=8)
+    page.mouse.up()
+
+
+def looked_at(page, name):
+    """Keep a picture of the whole page where one is asked for."""
+    folder = os.environ.get("REMANENCE_SCREENSHOTS")
+    if folder:
+        width = page.viewport_size["width"]
+        page.screenshot(path=f"{folder}/{name}-{width}.png", full_page=True)
 
 
 @pytest.fixture(scope="module")
@@ -76,10 +98,10 @@ def test_a_string_is_typed_watched_shaken_and_saved(server, page):
     assert "all right" in page.inner_text("#score")
     page.click("#back")
     assert f"{len(evil)} symbols" in page.inner_text("#score")
-    page.focus("#noise")
-    page.keyboard.press("End")
+    dragged(page, "noise", 0.02, 0.98)
     page.click("#play")
     says(page, "score", "forgot")
+    looked_at(page, "memorize")
     page.click("#play")
     page.click("#restart")
     with page.expect_download() as download:
@@ -97,8 +119,9 @@ def test_the_edge_of_chaos_is_felt_by_hand(server, page):
     page.focus("#radius")
     page.keyboard.press("Home")
     says(page, "verdict", "gradients fade")
-    page.keyboard.press("End")
+    dragged(page, "radius", 0.02, 0.98)
     says(page, "verdict", "explode")
+    looked_at(page, "dynamics")
 
 
 def test_pairs_are_clicked_until_everything_is_known(server, page):
@@ -110,6 +133,7 @@ def test_pairs_are_clicked_until_everything_is_known(server, page):
     page.wait_for_selector("#pairs button[data-k='3'][data-l='0'].known")
     label = page.get_attribute("#pairs button[data-k='3'][data-l='0']", "aria-label")
     assert label == "from A into D: not taught, known"
+    looked_at(page, "languages")
 
 
 def test_tabs_follow_the_keyboard_and_the_way_back(server, page):
@@ -155,10 +179,19 @@ def test_a_study_is_run_followed_cancelled_and_compared(patient_server, page):
     page.click("#cancel")
     says(page, "job-state", "cancelled")
     assert "finished parts" in page.inner_text("#progress")
+    looked_at(page, "studies")
     page.click("#stored a")
     page.wait_for_selector("table.claims")
     page.go_back()
     page.wait_for_selector("#stored table")
+
+
+DROP = """(files) => {
+    const given = new DataTransfer();
+    for (const [name, bytes] of files) given.items.add(new File([new Uint8Array(bytes)], name));
+    document.getElementById("drop").dispatchEvent(
+        new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
+}"""
 
 
 def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
@@ -171,36 +204,78 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
             "weight_hh_l0": (0.3 * rng.normal(size=(4, 4))).astype(np.float32),
         }
     )
+    inputs = io.BytesIO()
+    np.save(inputs, rng.normal(size=(120, 2)))
     running = Server(tmp_path_factory.mktemp("lab"))
-    page = browser.new_page()
-    page.set_default_timeout(300_000)
-    dialogs = []
-    page.on("dialog", lambda dialog: dialogs.append(dialog.message))
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.set_default_timeout(120_000)
+    wrong = []
+    page.on("dialog", lambda dialog: wrong.append(dialog.message))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
     try:
         page.goto(f"{running.url}/#checkup")
         name = "<img src=x onerror=alert(1)>.safetensors"
-        drop = """([name, bytes]) => {
-            const given = new DataTransfer();
-            given.items.add(new File([new Uint8Array(bytes)], name));
-            document.getElementById("drop").dispatchEvent(
-                new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
-        }"""
-        page.wait_for_selector("#drop")
         page.wait_for_load_state("networkidle")
-        page.evaluate(drop, [name, list(b"no network at all")])
+        page.evaluate(DROP, [[name, list(b"no network at all")]])
         assert name in page.inner_text("#checkup-status")
+        # It must be chosen what a text is before it is examined.
+        page.select_option("#hear", "text")
         page.click("#examine")
-        page.wait_for_selector("#checkup-status.error")
-        page.evaluate(drop, [name, list(weights)])
-        page.fill("#steps", "100")
+        says(page, "checkup-status", "type a text or choose a file")
+        page.fill("#typed", "<b>to be</b>")
+        page.click("#examine")
+        says(page, "checkup-status", "not a whole safetensors file")
+        # Weights and inputs dropped together; cancelled, then examined.
+        both = [[name, list(weights)], ["inputs.npy", list(inputs.getvalue())]]
+        page.evaluate(DROP, both)
+        assert page.input_value("#hear") == "npy"
+        page.click("#examine")
+        page.click("#cancel-checkup")
+        says(page, "checkup-status", "cancelled")
         page.click("#examine")
         page.wait_for_selector("#checkup-result table")
         assert "largest exponent" in page.inner_text("#checkup-result")
+        assert "of shape 120 x 2" in page.inner_text("#checkup-result")
+        looked_at(page, "checkup")
+        page.reload()  # a refresh loses no finished result
+        page.wait_for_selector("#checkup-result table")
         with page.expect_popup() as popup:
             page.click("text=Open the whole page")
         popup.value.wait_for_load_state()
         assert popup.value.title()
-        assert dialogs == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert wrong == []
     finally:
         page.close()
         running.stop()
+
+
+def test_a_page_of_results_comes_alive(server, browser, tmp_path):
+    """The interactive twins: no error, and back again."""
+    study = subprocess.run(
+        [
+            sys.executable,
+            str(SMALL),
+            "reproduce",
+            "memorization",
+            "--out",
+            str(tmp_path),
+        ],
+        capture_output=True,
+        check=False,
+    )
+    assert study.returncode == 0
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    wrong = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto((tmp_path / "memorization" / "index.html").as_uri())
+    page.click("button.swap")
+    page.wait_for_selector(".live .main-svg")
+    looked_at(page, "twin")
+    page.click("button.swap")
+    page.wait_for_selector("picture.still")
+    page.click("header a")
+    page.wait_for_selector("text=The documents")
+    assert wrong == []
+    page.close()

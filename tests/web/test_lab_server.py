@@ -1,6 +1,7 @@
 """What the lab answers, and whom it refuses."""
 
 import concurrent.futures
+import contextlib
 import http.client
 import json
 import re
@@ -8,19 +9,7 @@ import sys
 import time
 
 import pytest
-from lab_server import Server, SMALL
-
-
-def finished(server, number, wait=90.0):
-    begun = time.monotonic()
-    while time.monotonic() - begun < wait:
-        status, jobs = server.ask("GET", "/api/jobs")
-        assert status == 200
-        job = next(job for job in jobs if job["id"] == number)
-        if job["state"] != "running":
-            return job
-        time.sleep(0.1)
-    raise AssertionError("the job did not end")
+from lab_server import finished, Server, SMALL
 
 
 @pytest.mark.parametrize(
@@ -123,6 +112,25 @@ def test_what_is_too_large_is_refused_unread(server):
     connection.close()
 
 
+@pytest.mark.parametrize("path", ["/api/checkup", "/api/memorize"])
+def test_what_grows_too_large_on_its_way_is_refused(server, path):
+    """No length is told, so that only counting helps."""
+    megabyte = b"x" * 2**20
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+    headers = {"Content-Type": "application/json"}
+    try:
+        with contextlib.suppress(ConnectionError):  # it may hang up before we end
+            connection.request(
+                "POST", path, iter([megabyte] * 66), headers, encode_chunked=True
+            )
+        with contextlib.suppress(ConnectionError):
+            answer = connection.getresponse()
+            assert answer.status == 413 and b"at most 64 MB" in answer.read()
+    finally:
+        connection.close()
+    assert server.ask("GET", "/api/studies")[0] == 200
+
+
 def test_a_string_comes_back_as_networks(server):
     status, answer = server.ask("POST", "/api/memorize", {"text": "<b>&</b>"})
     assert status == 200 and answer["text"] == "<b>&</b>"
@@ -130,7 +138,7 @@ def test_a_string_comes_back_as_networks(server):
     assert rows["shift"]["dimension"] == 1 and rows["shift"]["exponent"] > 0
     assert rows["permutation"]["dimension"] == rows["permutation"]["period"] == 8
     assert rows["tanh"]["exponent"] < 0
-    status, ragged = server.ask("POST", "/api/languages", {"T": [[1, 0], [1]]})
+    status, ragged = server.ask("POST", "/api/languages", {"T": [[1, 0], [1, 1, 1]]})
     assert status == 400 and "Traceback" not in str(ragged)
     status, empty = server.ask("POST", "/api/languages", {"T": [[1, 0], [1, 0]]})
     assert status == 400 and "column 1 of T is empty" in empty["detail"]

@@ -8,6 +8,8 @@ import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -25,10 +27,6 @@ STRICT = (
 )
 # Study pages carry their own small script; they may still load nothing from elsewhere.
 RESULTS = STRICT.replace("script-src 'self'", "script-src 'self' 'unsafe-inline'")
-
-
-class TooLarge(Exception):
-    """More bytes came than are taken."""
 
 
 class Guard:
@@ -53,8 +51,6 @@ class Guard:
             return
         path = scope["path"]
         policy = RESULTS if path.startswith(("/results/", "/checkups/")) else STRICT
-        started = False
-
         taken = 0
 
         async def counted() -> Message:
@@ -62,13 +58,12 @@ class Guard:
             message = await receive()
             taken += len(message.get("body", b""))
             if taken > self.largest:
-                raise TooLarge
+                # Known to the application, which answers with it in its own way.
+                raise HTTPException(413, _too_large(self.largest))
             return message
 
         async def guarded(message: Message) -> None:
-            nonlocal started
             if message["type"] == "http.response.start":
-                started = True
                 message["headers"] = [
                     *message.get("headers", ()),
                     (b"content-security-policy", policy.encode()),
@@ -79,11 +74,7 @@ class Guard:
                 ]
             await send(message)
 
-        try:
-            await self.app(scope, counted, guarded)
-        except TooLarge:
-            if not started:
-                await _answer(send, 413, _too_large(self.largest))
+        await self.app(scope, counted, guarded)
 
 
 def _too_large(largest: int) -> str:

@@ -2,13 +2,12 @@
 
 A job is `remanence reproduce …` or `remanence checkup …` in a process of its own, so
 whatever the command line promises (finished parts kept, results whole or absent)
-holds here too. A checkup's weights and page live as long as the server.
+holds here too. A checkup's weights live until it ends, its page as long as the server
+unless it is asked to be kept.
 """
 
 import asyncio
 import contextlib
-import dataclasses
-import itertools
 import json
 import os
 import pathlib
@@ -18,49 +17,21 @@ import tempfile
 from collections.abc import AsyncIterator
 from typing import Any
 
-from ..report import write_whole
+from ..report import Damaged, stored, write_whole
+from .job import earlier_jobs, Job, write_job
 
 
-@dataclasses.dataclass
-class Job:
-    """One run: what was asked, what it said so far, how it ended."""
-
-    id: int
-    study: str
-    """The study's name, or `checkup`."""
-    profile: str
-    seed: int
-    folder: tempfile.TemporaryDirectory | None = None
-    page: str | None = None
-    """A checkup's page, once it is there."""
-    lines: list[str] = dataclasses.field(default_factory=list)
-    state: str = "running"
-    """running, done, cancelled or failed."""
-    document: dict[str, Any] | None = None
-    process: asyncio.subprocess.Process | None = None
-    changed: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        """What the page is told of it."""
-        return {
-            "id": self.id,
-            "study": self.study,
-            "profile": self.profile,
-            "seed": self.seed,
-            "state": self.state,
-            "said": self.lines[-1] if self.lines else "",
-        }
+UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)
 
 
 class Jobs:
-    """The jobs of one server; one runs at a time."""
+    """The jobs of one results folder; one runs at a time."""
 
     def __init__(self, out: pathlib.Path, command: list[str] | None = None) -> None:
         self.out = out
+        self.home = out / ".lab" / "jobs"
         self.command = command or [sys.executable, "-m", "remanence"]
-        self.all: dict[int, Job] = {}
-        self._numbers = itertools.count(1)
+        self.all = earlier_jobs(self.home)
         self._tasks: set[asyncio.Task] = set()
 
     @property
@@ -70,47 +41,73 @@ class Jobs:
 
     async def reproduce(self, study: str, profile: str, seed: int) -> Job:
         """Start a study; refuses while something runs."""
-        job = self._entered(Job(next(self._numbers), study, profile, seed))
+        job = self._entered(study, profile, seed)
         words = ["reproduce", study, "--profile", profile, "--seed", str(seed)]
         return await self._started(job, [*words, "--out", str(self.out)])
 
-    async def checkup(self, content: bytes, steps: int, seed: int) -> Job:
-        """Start a checkup of a safetensors file; refuses while something runs."""
-        if not content:
-            raise ValueError("the file is empty")
-        folder = tempfile.TemporaryDirectory(prefix="remanence-lab-")
-        job = Job(next(self._numbers), "checkup", "quick", seed, folder)
-        try:
-            self._entered(job)
-        except ValueError:
-            folder.cleanup()
-            raise
-        model = pathlib.Path(folder.name) / "model.safetensors"
-        model.write_bytes(content)
-        words = ["checkup", str(model), "--noise", "--quick", "--steps", str(steps)]
-        words += ["--seed", str(seed), "--out", str(model.with_name("page.html"))]
-        return await self._started(job, words)
+    async def checkup(
+        self,
+        weights: bytes,
+        heard: bytes = b"",
+        *,
+        hear: str = "noise",
+        steps: int = 500,
+        seed: int = 0,
+        keep: bool = False,
+    ) -> Job:
+        """Start a checkup of a safetensors file; refuses while something runs.
 
-    def _entered(self, job: Job) -> Job:
+        It hears noise, or what the bytes `heard` hold: a text, or an array (npy).
+        """
+        job = self._entered("checkup", "quick", seed, keep=keep)
+        try:
+            job.folder = tempfile.TemporaryDirectory(prefix="remanence-lab-")
+            home = pathlib.Path(job.folder.name)
+            (home / "model.safetensors").write_bytes(weights)
+            inputs = home / ("inputs.txt" if hear == "text" else "inputs.npy")
+            inputs.write_bytes(heard)
+        except OSError as problem:
+            return self._unstarted(job, problem)
+        source = {
+            "noise": ["--noise"],
+            "text": ["--text", str(inputs)],
+            "npy": ["--inputs", str(inputs)],
+        }
+        words = ["checkup", str(home / "model.safetensors"), *source[hear], "--quick"]
+        words += ["--steps", str(steps), "--seed", str(seed)]
+        return await self._started(job, [*words, "--out", str(home / "page.html")])
+
+    def _entered(self, study: str, profile: str, seed: int, keep: bool = True) -> Job:
         if (busy := self.running) is not None:
             raise ValueError(f"{busy.study} is running; cancel it or wait")
+        job = Job(max(self.all, default=0) + 1, study, profile, seed, keep=keep)
         self.all[job.id] = job
         return job
 
     async def _started(self, job: Job, words: list[str]) -> Job:
-        job.process = await asyncio.create_subprocess_exec(
-            *self.command,
-            *words,
-            "--json",
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "COLUMNS": "100"},
-        )
+        self._write(job)
+        try:
+            job.process = await asyncio.create_subprocess_exec(
+                *self.command,
+                *words,
+                "--json",
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                env={**os.environ, "COLUMNS": "100"},
+            )
+        except OSError as problem:
+            return self._unstarted(job, problem)
         task = asyncio.create_task(self._followed(job))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return job
+
+    def _unstarted(self, job: Job, problem: OSError) -> Job:
+        job.state, job.lines = "failed", [f"it could not start: {problem.strerror}"]
+        if job.folder is not None:
+            job.folder.cleanup()
         return job
 
     async def _followed(self, job: Job) -> None:
@@ -133,7 +130,16 @@ class Jobs:
         if job.folder is not None:
             job.folder.cleanup()
         job.state = {0: "done", 130: "cancelled"}.get(code, "failed")
+        self._write(job)
         job.changed.set()
+
+    def _write(self, job: Job) -> None:
+        if not job.keep:
+            return
+        try:
+            write_job(job, self.home)
+        except OSError as problem:
+            job.lines.append(f"this job is not kept: {problem.strerror}")
 
     def _keep(self, job: Job) -> None:
         """Results of other seeds replace each other; their claims are kept apart."""
@@ -144,7 +150,8 @@ class Jobs:
             return
         name = f"{job.study}-{job.profile}-{job.seed}.json"
         for study in job.document.get("studies", ()):
-            write_whole(self.out / ".lab" / name, json.dumps(study).encode())
+            with contextlib.suppress(OSError):  # the result itself is written already
+                write_whole(self.out / ".lab" / name, json.dumps(study).encode())
 
     async def cancel(self, job: Job, patience: float = 10.0) -> None:
         """Ctrl-C for the job; after `patience` seconds, the end."""
@@ -168,8 +175,7 @@ class Jobs:
                 yield {"id": after + 1, "line": job.lines[after]}
                 after += 1
             if ended:
-                answer = job.document if job.folder is not None else None
-                yield {"id": after, "state": job.state, "answer": answer}
+                yield {"id": after, "state": job.state, "answer": job.answer}
                 return
             job.changed.clear()
             with contextlib.suppress(TimeoutError):
@@ -177,16 +183,18 @@ class Jobs:
             yield {"id": after}
 
     def runs(self, study: str) -> list[dict[str, Any]]:
-        """The claims of earlier runs of a study, those that can be read."""
-        found = []
+        """The claims of earlier runs of a study, also of the command line's last one."""
+        found = {}
         for path in sorted((self.out / ".lab").glob(f"{study}-*.json")):
-            with contextlib.suppress(ValueError, OSError):
+            with contextlib.suppress(*UNREADABLE):
                 document = json.loads(path.read_bytes())
-                if isinstance(document, dict) and isinstance(
-                    document.get("claims"), list
-                ):
-                    found.append(document)
-        return found
+                run = (document["profile"], document["seed"])
+                if isinstance(document["claims"], list):
+                    found[run] = document
+        with contextlib.suppress(Damaged):
+            if (last := stored(self.out / study)) is not None:
+                found.setdefault((last.profile, last.seed), dict(last.document))
+        return list(found.values())
 
     async def stop(self) -> None:
         """Interrupt what runs and wait until it has said what it saved."""

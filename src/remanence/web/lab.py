@@ -78,10 +78,16 @@ CHECKUP = """
 <p>Drop the weights of a trained RNN, LSTM or GRU (safetensors, torch's names). It is read,
 measured on this machine, and not kept.</p>
 <div id="drop" class="drop"><label>A safetensors file <input id="file" type="file" accept=".safetensors"></label>
-<p class="soft small">or drop it here</p></div>
-<div class="bar"><label>Steps of white noise to hear <input id="steps" type="number" min="50" max="5000" value="500"></label>
-<button id="examine" type="button" disabled>Examine</button>
-<button id="cancel-checkup" type="button" hidden>Cancel</button></div>
+<p class="soft small">or drop it here, together with its inputs if you like (.npy, .txt)</p></div>
+<form id="checkup-form" class="bar"><label>What it hears <select id="hear"><option value="noise">white noise</option>
+<option value="text">a text</option><option value="npy">an array (.npy)</option></select></label>
+<label id="inputs-label" hidden>File of inputs <input id="inputs" type="file"></label>
+<label>Steps <input id="steps" type="number" min="50" max="5000" value="500"></label>
+<label class="tick"><input id="keep" type="checkbox"> Keep the page in the results folder</label>
+<button id="examine" type="submit" disabled>Examine</button>
+<button id="cancel-checkup" type="button" hidden>Cancel</button></form>
+<label id="typed-label" class="typed" hidden>or type the text here
+<textarea id="typed" rows="3" spellcheck="false"></textarea></label>
 <p id="checkup-status" role="status"></p><div id="checkup-result"></div>
 """
 

@@ -38,6 +38,7 @@ def serve(
     try:
         listening.bind((HOST, port))
     except OSError as problem:
+        listening.close()
         raise ValueError(f"port {port} cannot be used: {problem.strerror}") from None
     address = f"http://{HOST}:{listening.getsockname()[1]}/"
     typer.echo(address)

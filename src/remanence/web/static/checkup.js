@@ -1,10 +1,34 @@
 import { $, ask, complain, node, number, tell } from "./ask.js";
 
-let chosen, running;
+let chosen, heard, running;
+
+const size = (file) => `${file.name}, ${(file.size / 1024).toFixed(0)} kB`;
+
+function said() {
+  const words = [chosen, $("hear").value === "noise" ? undefined : heard].filter(Boolean).map(size);
+  tell($("checkup-status"), words.join("; hears "));
+}
 
 function choose(file) {
-  chosen = file; $("examine").disabled = !file;
-  tell($("checkup-status"), file ? `${file.name}, ${(file.size / 1024).toFixed(0)} kB` : "");
+  chosen = file; $("examine").disabled = !file; said();
+}
+
+function hear(kind, file) {
+  $("hear").value = kind; heard = file;
+  $("inputs-label").hidden = kind === "noise";
+  $("typed-label").hidden = kind !== "text";
+  $("inputs").accept = kind === "npy" ? ".npy" : ".txt,text/plain";
+  said();
+}
+
+// What was dropped may be the weights, the inputs, or both.
+function dropped(files) {
+  for (const file of files) {
+    const end = file.name.split(".").at(-1).toLowerCase();
+    if (end === "npy") hear("npy", file);
+    else if (end === "txt") hear("text", file);
+    else choose(file);
+  }
 }
 
 const words = (name) => name.replaceAll("_", " ");
@@ -12,40 +36,56 @@ const words = (name) => name.replaceAll("_", " ");
 function report(id, name, answer) {
   const rows = Object.entries(answer.figures ?? {}).map(([what, value]) => node("tr", {}, node("th", { scope: "row" }, words(what)), node("td", { class: "number" }, number(value))));
   $("checkup-result").replaceChildren(node("h3", {}, `${name}: ${answer.verdict ?? "done"}`),
+    node("p", { class: "soft" }, `It heard ${answer.heard ?? "what it was given"}.`),
     node("p", {}, node("a", { href: `/checkups/${id}.html`, target: "_blank", rel: "noopener" }, "Open the whole page"), " · ",
       node("a", { href: `/checkups/${id}.html`, download: "checkup.html" }, "Keep it")),
     node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the checkup" }, node("table", {}, node("tbody", {}, ...rows))));
 }
 
-async function examine() {
-  const name = chosen.name, begun = performance.now();
-  $("checkup-result").replaceChildren();
+function follow(id, name) {
+  const begun = performance.now();
+  let last = "starting";
+  running = id;
   $("examine").disabled = true; $("cancel-checkup").hidden = false;
-  let said = "starting";
-  const clock = setInterval(() => tell($("checkup-status"), `examining ${name}: ${said} (${((performance.now() - begun) / 1000).toFixed(0)} s)`), 300);
-  const end = () => { clearInterval(clock); $("examine").disabled = false; $("cancel-checkup").hidden = true; };
-  try {
-    const job = await ask(`/api/checkup?${new URLSearchParams({ steps: $("steps").value })}`, { method: "POST", body: chosen, raw: true });
-    running = job.id;
-    const source = new EventSource(`/api/jobs/${job.id}/events`);
-    source.onmessage = (event) => {
-      const { line, state, answer } = JSON.parse(event.data);
-      if (line?.trim()) said = line.trim();
-      if (state === undefined) return;
-      source.close(); end();
-      if (state === "done" && answer) { tell($("checkup-status"), "done"); report(job.id, name, answer); }
-      else if (state === "cancelled") tell($("checkup-status"), "cancelled");
-      else complain($("checkup-status"), new Error(said));
-    };
-  } catch (error) { end(); complain($("checkup-status"), error); }
+  const clock = setInterval(() => tell($("checkup-status"), `examining ${name}: ${last} (${((performance.now() - begun) / 1000).toFixed(0)} s)`), 300);
+  const source = new EventSource(`/api/jobs/${id}/events`);
+  source.onmessage = (event) => {
+    const { line, state, answer } = JSON.parse(event.data);
+    if (line?.trim()) last = line.trim();
+    if (state === undefined) return;
+    source.close(); clearInterval(clock);
+    $("examine").disabled = !chosen; $("cancel-checkup").hidden = true;
+    if (state === "done" && answer) { tell($("checkup-status"), "done"); report(id, name, answer); }
+    else if (state === "cancelled") tell($("checkup-status"), "cancelled");
+    else complain($("checkup-status"), new Error(last));
+  };
 }
 
-export function start() {
+async function examine(event) {
+  event.preventDefault();
+  const kind = $("hear").value;
+  const inputs = kind === "noise" ? undefined : heard ?? (kind === "text" && $("typed").value ? new Blob([$("typed").value]) : undefined);
+  if (kind !== "noise" && !inputs) return complain($("checkup-status"), new Error(kind === "text" ? "type a text or choose a file" : "choose a .npy file"));
+  $("checkup-result").replaceChildren();
+  const asked = { steps: $("steps").value, hear: kind, weights: chosen.size, keep: $("keep").checked };
+  try {
+    const body = new Blob(inputs ? [chosen, inputs] : [chosen]);
+    const job = await ask(`/api/checkup?${new URLSearchParams(asked)}`, { method: "POST", body, raw: true });
+    follow(job.id, chosen.name);
+  } catch (error) { complain($("checkup-status"), error); }
+}
+
+export async function start() {
   const drop = $("drop");
   $("file").addEventListener("change", () => choose($("file").files[0]));
+  $("inputs").addEventListener("change", () => hear($("hear").value, $("inputs").files[0]));
+  $("hear").addEventListener("change", () => { $("inputs").value = ""; hear($("hear").value, undefined); });
   for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
   for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => { event.preventDefault(); choose(event.dataTransfer.files[0]); });
-  $("examine").addEventListener("click", examine);
+  drop.addEventListener("drop", (event) => { event.preventDefault(); dropped(event.dataTransfer.files); });
+  $("checkup-form").addEventListener("submit", examine);
   $("cancel-checkup").addEventListener("click", () => ask(`/api/jobs/${running}`, { method: "DELETE" }).catch((error) => complain($("checkup-status"), error)));
+  // A refresh finds the last checkup again, at work or done.
+  const last = (await ask("/api/jobs")).filter((job) => job.study === "checkup").at(-1);
+  if (last && ["running", "done"].includes(last.state)) follow(last.id, "the last file");
 }

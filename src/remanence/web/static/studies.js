@@ -31,8 +31,8 @@ async function compare() {
 
 function follow(job) {
   current = job.id;
-  $("cancel").disabled = false; $("progress").hidden = false; $("progress").textContent = "";
-  tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}) is running`);
+  $("cancel").disabled = job.state !== "running"; $("progress").hidden = false; $("progress").textContent = "";
+  if (job.state === "running") tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}) is running`);
   source?.close();
   source = new EventSource(`/api/jobs/${job.id}/events`);
   source.onmessage = (event) => {
@@ -40,7 +40,7 @@ function follow(job) {
     if (line !== undefined) { $("progress").textContent += `${line}\n`; $("progress").scrollTop = 1e9; }
     if (state === undefined) return;
     source.close(); $("cancel").disabled = true;
-    tell($("job-state"), `${job.study}: ${state}`);
+    tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}): ${state}`);
     stored(); compare().catch(() => {});
   };
 }
@@ -57,6 +57,7 @@ export async function start() {
   });
   $("study").addEventListener("change", () => compare().catch(() => {}));
   await stored(); compare().catch(() => {});
-  const running = (await ask("/api/jobs")).find((job) => job.state === "running");
-  if (running) follow(running);
+  // A refresh, or another server on the same results, finds the last study again.
+  const last = (await ask("/api/jobs")).filter((job) => job.study !== "checkup").at(-1);
+  if (last) { $("study").value = last.study; follow(last); compare().catch(() => {}); }
 }

@@ -1,0 +1,86 @@
+"""What is already in the results folder: studies, earlier runs, pages."""
+
+import pathlib
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Response
+from fastapi.responses import FileResponse
+
+from ..report import Damaged, stored
+from ..studies import STUDIES
+from .jobs import Jobs
+from .questions import ABSENT, GUARDED, missing
+
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".csv": "text/csv; charset=utf-8",
+    ".nc": "application/x-netcdf",
+    ".json": "application/json",
+}
+"""What may be served from the results folder."""
+
+
+def kept(out: pathlib.Path, jobs: Jobs) -> APIRouter:
+    """What can be read of one results folder."""
+    router = APIRouter(responses=GUARDED)
+
+    @router.get("/api/studies")
+    def studies() -> list[dict[str, Any]]:
+        """The studies, with what is stored of each."""
+        return [_stored(out, name) for name in STUDIES]
+
+    @router.get("/api/studies/{study}/runs", responses=ABSENT)
+    def runs(study: str) -> list[dict[str, Any]]:
+        """The claims of earlier runs, one document a profile and seed."""
+        if study not in STUDIES:
+            raise missing("such study")
+        return jobs.runs(study)
+
+    @router.get("/results/{path:path}", include_in_schema=False)
+    def results(path: str) -> Response:
+        return _result(out, path)
+
+    return router
+
+
+def _stored(out: pathlib.Path, name: str) -> dict[str, Any]:
+    try:
+        result = stored(out / name)
+    except Damaged as problem:
+        return {"study": name, "stored": False, "note": f"damaged: {problem.args[0]}"}
+    if result is None:
+        return {"study": name, "stored": False, "note": "not run yet"}
+    verdicts = [claim.verdict for claim in result.claims]
+    return {
+        "study": name,
+        "stored": True,
+        "title": result.document.get("title", name),
+        "profile": result.profile,
+        "seed": result.seed,
+        "tally": {
+            verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)
+        },
+        "claims": result.document["claims"],
+    }
+
+
+def _result(out: pathlib.Path, path: str) -> Response:
+    """A file of the results folder; never anything hidden or outside of it."""
+    absent: HTTPException = missing("such result")
+    parts = path.split("/")
+    ours = parts[0] in STUDIES or path in ("index.html", "plotly.min.js")
+    odd = any(not part or part.startswith(".") for part in parts) or "\0" in path
+    if not ours or odd or len(path) > 1000:
+        raise absent
+    root = out.resolve()
+    file = (root / path).resolve()
+    if not file.is_relative_to(root) or not file.is_file():
+        raise absent
+    if file.suffix not in KINDS:
+        raise absent
+    return FileResponse(file, media_type=KINDS[file.suffix])

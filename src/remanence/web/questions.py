@@ -1,0 +1,97 @@
+"""What may be asked, field by field; anything else is refused before it is answered."""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from fastapi import HTTPException, Path, Query
+from pydantic import BaseModel, ConfigDict, Field
+
+from ..studies import STUDIES
+from .memories import LONGEST, METHODS
+
+
+Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+"""A job's."""
+
+
+def one_of(words: Iterable[str]) -> str:
+    """The pattern of exactly these words."""
+    return f"^({'|'.join(words)})$"
+
+
+Method = Annotated[str, Query(pattern=one_of(METHODS))]
+Text = Annotated[str, Query(min_length=1, max_length=LONGEST)]
+
+
+class Strict(BaseModel):
+    """A question; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+class Memorize(Strict):
+    """A string to be remembered."""
+
+    text: str = Field(min_length=1, max_length=LONGEST)
+
+
+class Dynamics(Strict):
+    """A weakly coupled network."""
+
+    radius: float = Field(0.95, ge=0.0, le=1.5)
+    angle: float = Field(0.5, ge=0.0, le=3.15)
+    coupling: float = Field(0.1, ge=0.0, le=2.0)
+    units: Literal[2, 4, 8, 16, 32] = 8
+    seed: Seed = 0
+
+
+class Languages(Strict):
+    """Which pairs are taught: rows are outputs, columns inputs."""
+
+    T: list[Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=8)]] = Field(
+        min_length=2, max_length=8
+    )
+    scale: float = Field(0.1, gt=0.0, le=1.0)
+    seed: Seed = 0
+
+
+class Reproduce(Strict):
+    """A study to be run."""
+
+    study: str = Field(pattern=one_of(STUDIES))
+    profile: Literal["quick", "full"] = "quick"
+    seed: Seed = 0
+
+
+class Checkup(Strict):
+    """How an uploaded network is examined.
+
+    The body is the weights file, followed by what it hears, if that is not noise;
+    `weights` says how many bytes of it are the weights.
+    """
+
+    steps: int = Field(500, ge=50, le=5000)
+    seed: Seed = 0
+    hear: Literal["noise", "text", "npy"] = "noise"
+    weights: int | None = Field(None, ge=1, le=2**31 - 1)
+    keep: bool = False
+
+
+Responses = dict[int | str, dict[str, Any]]
+MALFORMED: Responses = {400: {"description": "Refused with a sentence"}}
+GUARDED: Responses = {
+    403: {"description": "From another page or by another name"},
+    413: {"description": "Too large"},
+}
+SLOW: Responses = {
+    429: {"description": "Too much at once"},
+    503: {"description": "Took too long"},
+}
+ABSENT: Responses = {404: {"description": "There is no such thing"}}
+BUSY: Responses = {409: {"description": "Something else is running"}}
+
+
+def missing(what: str) -> HTTPException:
+    """The answer to a question about something that is not there."""
+    return HTTPException(404, f"there is no {what}")
