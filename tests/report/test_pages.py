@@ -1,5 +1,6 @@
 """Pages open from disk, say everything as text, and reach for nothing outside."""
 
+import base64
 import html.parser
 import json
 import math
@@ -18,12 +19,13 @@ from remanence.report import (
     cross_table,
     Figure,
     Outcome,
+    page_alone,
     Row,
     write_front_page,
     write_record,
 )
 from remanence.report.cross import rows
-from remanence.report.figures import drawn
+from remanence.report.figures import drawn, write_figure
 from remanence.report.page import script_json
 from remanence.report.twin import twin
 from remanence.report.typeset import equation, typeset
@@ -121,6 +123,18 @@ def test_the_front_page_has_the_cross_table_what_fell_and_what_is_open(out):
     assert (out / "plotly.min.js").stat().st_size > 1_000_000
 
 
+def test_a_page_alone_needs_nothing_beside_it(out, tmp_path):
+    text = page_alone(out / "memorization")
+    links = [a for a in Reader(text).addresses if not a.startswith("#")]
+    outside = {link for link in links if not link.startswith("data:")}
+    assert outside == {"../index.html"} and "Plotly" in text
+    numbers = next(link for link in links if link.startswith("data:text/csv"))
+    content = base64.b64decode(numbers.partition(",")[2])
+    assert content == (out / "memorization" / "figures" / "orbit.csv").read_bytes()
+    with pytest.raises(FileNotFoundError, match="holds no result"):
+        page_alone(tmp_path)
+
+
 def test_numbers_of_a_figure_are_beside_it(out):
     folder = out / "memorization" / "figures"
     table = np.genfromtxt(folder / "orbit.csv", delimiter=",", names=True)
@@ -128,8 +142,30 @@ def test_numbers_of_a_figure_are_beside_it(out):
     np.testing.assert_allclose(table["x"] ** 2 + table["y"] ** 2, 1)
     with xr.open_dataset(folder / "orbit.nc", engine="scipy") as read:
         np.testing.assert_allclose(read["x"].values, table["x"], atol=1e-9)
-    for name in ("orbit.svg", "orbit-dark.svg", "orbit.png", "orbit-dark.png"):
+    for name in ("orbit.svg", "orbit-dark.svg", "orbit.png"):
         assert (folder / name).stat().st_size > 1000
+
+
+def test_a_figure_without_numbers_gets_those_that_are_drawn(tmp_path):
+    def draw():
+        figure, (left, right) = plt.subplots(1, 2)
+        left.plot([1.0, 2.0], [3.0, 4.0], label="a line")
+        left.scatter([5.0, 6.0], [7.0, 8.0])
+        right.imshow([[1.0, 2.0], [3.0, np.nan]], extent=(0, 2, 0, 2), origin="lower")
+        right.bar([0.5], [9.0])
+        return figure
+
+    picture = drawn(Figure("bare", "Bare", "Nothing beside it.", draw, None))
+    read = picture.figure.data.to_dataframe()
+    line = read[read["mark"] == "a line"]
+    assert line[["x", "y"]].values.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert [5.0, 7.0] in read[["x", "y"]].values.tolist()
+    pixels = read[read["value"].notna()]
+    assert pixels[["x", "y", "value"]].values.tolist() == [
+        [0.5, 0.5, 1.0], [1.5, 0.5, 2.0], [0.5, 1.5, 3.0],
+    ]  # fmt: skip
+    assert [0.5, 9.0] in read[read["panel"] == 1][["x", "y"]].values.tolist()
+    assert write_figure(picture, tmp_path).tables == ("bare.csv", "bare.nc")
 
 
 def test_a_row_that_lacks_columns_was_not_measured():

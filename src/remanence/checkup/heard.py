@@ -1,6 +1,8 @@
 """What a network is made to hear: a file of numbers, a text, or noise."""
 
+import math
 import pathlib
+from typing import BinaryIO
 
 import numpy as np
 
@@ -16,15 +18,44 @@ def from_npy(path: pathlib.Path) -> tuple[np.ndarray, str]:
     """An array of numbers from a `.npy` file; pickled objects are refused."""
     if path.suffix != ".npy":
         raise ValueError(f"--inputs takes a .npy file, got {path.name!r}")
-    if path.stat().st_size > LARGEST:
-        raise ValueError(f"{path.name} is larger than {LARGEST // 10**9} GB")
+    _refuse_odd(path)
     try:
-        array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as problem:
-        raise ValueError(f"{path.name} is not an array of numbers: {problem}") from None
+        with path.open("rb") as file:
+            promised = _promised(file)
+            if promised > path.stat().st_size:
+                raise ValueError(f"it promises {promised} bytes and is shorter")
+            file.seek(0)
+            array = np.lib.format.read_array(file, allow_pickle=False)
+    except Exception as problem:
+        # NumPy reads a header by Python's own tokenizer and parser, and what is no
+        # header raises whatever these raise, in sentences over many lines.
+        why = " ".join(str(problem).split())[:200]
+        raise ValueError(f"{path.name} is not an array of numbers: {why}") from None
     if not (np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)):
         raise ValueError(f"{path.name} holds {array.dtype}, numbers would do")
     return array, f"{path.name}, of shape {' x '.join(map(str, array.shape))}"
+
+
+def _refuse_odd(path: pathlib.Path) -> None:
+    if not path.is_file():  # a folder, a pipe, a device without end
+        raise ValueError(f"{path} is not a file")
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"{path.name} is larger than {LARGEST // 10**9} GB")
+
+
+def _promised(file: BinaryIO) -> int:
+    """The bytes of the array that a header promises; NumPy would make room for them."""
+    version = np.lib.format.read_magic(file)
+    read = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }.get(version)
+    if read is None:
+        raise ValueError(f"its format {version[0]}.{version[1]} is not read")
+    shape, _, dtype = read(file)
+    if min(shape, default=0) < 0:
+        raise ValueError(f"its shape is {shape}")
+    return math.prod(shape) * dtype.itemsize
 
 
 def from_text(path: pathlib.Path, net: Recurrent, steps: int) -> tuple[np.ndarray, str]:
@@ -37,7 +68,9 @@ def from_text(path: pathlib.Path, net: Recurrent, steps: int) -> tuple[np.ndarra
     if net.embedding is None:
         raise ValueError("a text needs a network with an embedding, and this has none")
     tokens = net.embedding.shape[0]
-    content = path.read_bytes()[:50_000_000]
+    _refuse_odd(path)
+    with path.open("rb") as file:
+        content = file.read(50_000_000)
     if not content:
         raise ValueError(f"{path.name} is empty")
     if tokens >= 256:

@@ -6,6 +6,7 @@ module of the command that was asked for is imported, so that help needs no JAX.
 
 import importlib
 import inspect
+import io
 import os
 import sys
 import traceback
@@ -134,7 +135,8 @@ def exit_code(error: BaseException) -> int:
         say(f"{error.strerror or error}: {error.filename}")
         return 2
     if isinstance(error, OSError) or (isinstance(error, ValueError) and ours(error)):
-        say(str(error))
+        for line in str(error).splitlines():  # a recipe keeps its lines
+            say(line)
         return 2
     traceback.print_exception(error, file=sys.stderr)
     say(f"this is a bug in remanence {__version__}: please report the lines above")
@@ -144,6 +146,10 @@ def exit_code(error: BaseException) -> int:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        # Arguments may hold bytes that are no text; they are then shown escaped.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     wanted = next((word for word in words if not word.startswith("-")), None)
     try:
         app = application(wanted)

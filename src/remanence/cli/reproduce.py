@@ -133,6 +133,8 @@ def reproduce(
         )
     if seed < 0:
         raise ValueError(f"--seed must not be negative, got {seed}")
+    if seed >= 2**32:
+        raise ValueError(f"--seed must be below 2³², got {seed}")
     prepare_jax(one_thread=profile == "quick")
     session = Session(
         profile=profile,

@@ -1,49 +1,108 @@
-"""`remanence show`: the claims that are already in a results folder."""
+"""`remanence show`: a stored result, what made it, and the command that redoes it."""
 
 import json
 import pathlib
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 
 def show(
-    study: Annotated[
-        str, typer.Argument(metavar="[STUDY]", help="A study's name, or all.")
+    result: Annotated[
+        str, typer.Argument(metavar="[RESULT]", help="A study, its folder, or all.")
     ] = "all",
     out: Annotated[
         pathlib.Path, typer.Option(help="The folder that holds the results.")
     ] = pathlib.Path("results"),
+    page: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="Write its page alone, everything inside it (.html)."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on stdout, no table.")
     ] = False,
 ) -> None:
-    """The claims that are already in a results folder, checked before they are shown."""
-    from ..report import stored
-    from ..studies import STUDIES
-    from .table import claims_table, console
+    """The claims of stored results, what made them, and the command to redo them.
 
-    if study != "all" and study not in STUDIES:
+    Every file is checked against its digest first; a damaged result is named, never
+    shown.
+    """
+    from ..report import page_alone, stored, write_whole
+    from ..studies import STUDIES
+
+    if result == "all":
+        folders = [out / name for name in STUDIES]
+    elif result in STUDIES:
+        folders = [out / result]
+    elif pathlib.Path(result).is_dir():
+        folders = [pathlib.Path(result)]
+    else:
         raise ValueError(
-            f"no study is called {study!r}; there are {', '.join(STUDIES)}, and all"
+            f"no study is called {result!r}, and no folder; "
+            f"there are {', '.join(STUDIES)}, and all"
         )
-    names = list(STUDIES) if study == "all" else [study]
-    found = [result for name in names if (result := stored(out / name)) is not None]
+    found = [kept for folder in folders if (kept := stored(folder)) is not None]
     if not found:
-        what = "no result" if study == "all" else f"no result of {study}"
+        named = result in STUDIES
+        what = f"no result of {result}" if named else "no result"
+        study = result if named else "all"
         raise FileNotFoundError(
             f"{out} holds {what}; remanence reproduce {study} makes one"
         )
+    if page is not None:
+        if len(found) > 1 or page.suffix != ".html":
+            raise ValueError("--page takes an .html file and one result, not all")
+        write_whole(page, page_alone(found[0].folder).encode())
     if as_json:
         document = {
-            "studies": [dict(result.document) for result in found],
+            "studies": [dict(kept.document) for kept in found],
+            "provenance": {kept.study: dict(kept.provenance) for kept in found},
             "failed": {},
         }
         sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         return
-    for result in found:
-        title = result.document.get("title", "")
-        heading = f"{result.document.get('document', '')} · {title} ({result.profile}, seed {result.seed})"
-        console().print(claims_table(heading, result.claims))
-        console().print()
+    for kept in found:
+        _print(kept)
+
+
+def _print(kept: Any) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from .table import claims_table, console
+
+    title = kept.document.get("title", "")
+    heading = f"{kept.document.get('document', '')} · {title} ({kept.profile}, seed {kept.seed})"
+    console().print(claims_table(heading, kept.claims))
+    origin = Table(title=Text("Where it comes from"), title_justify="left", box=None)
+    origin.add_column("what", no_wrap=True)
+    origin.add_column("value", overflow="fold")
+    for name, value in _origin(kept).items():
+        origin.add_row(Text(name), Text(value))
+    console().print(origin)
+    # On one line however long, so that it can be copied.
+    redo = f"{kept.provenance.get('command', '')} --out {kept.folder.parent} --again"
+    sys.stdout.write(f"\nTo redo it:\n{redo}\n\n")
+
+
+def _origin(kept: Any) -> dict[str, str]:
+    """Configuration, seed, versions, precision, device, code and command, in words."""
+    known = kept.provenance
+    listed = lambda value: (
+        ", ".join(f"{k} {v}" for k, v in value.items())
+        if isinstance(value, dict)
+        else str(value if value is not None else "unknown")
+    )
+    where = (known.get(name) for name in ("device", "processor", "machine", "system"))
+    return {
+        "configuration": listed(known.get("configuration")),
+        "seed": str(kept.seed),
+        "versions": listed(known.get("versions")),
+        "precision": listed(known.get("precision")),
+        "device": ", ".join(str(part) for part in where if part),
+        "code": str(known.get("code", "unknown")),
+        "finished": f"{known.get('finished', 'unknown')} (UTC), after "
+        f"{known.get('seconds', '?')} s",
+        "schema": str(known.get("schema")),
+    }

@@ -33,6 +33,8 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
         raise ValueError(f"{path.name} is a folder; a .safetensors file would do")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
+    if not path.is_file():  # a pipe, or a device without end
+        raise ValueError(f"{path.name} is not a file; a .safetensors file would do")
     size = path.stat().st_size
     if size > LARGEST:
         raise ValueError(

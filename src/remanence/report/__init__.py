@@ -1,5 +1,6 @@
 """Claims, figures and pages."""
 
+from .alone import page_alone as page_alone
 from .claims import (
     Claim as Claim,
     Evidence as Evidence,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from .numbers import numbers
 from .store import write_whole
 from .study import Figure
 from .style import PALETTES, style, Theme
@@ -78,6 +79,8 @@ def drawn(
                 if theme == "light" or len(svg[theme]) > HEAVY:
                     png[theme] = _picture(canvas, "png")
                 twins[theme] = twin_of(canvas, theme) if twin_of else None
+                if figure.data is None:
+                    figure = dataclasses.replace(figure, data=numbers(canvas))
             finally:
                 plt.close(canvas)
     twin = twins if all(twins.values()) else None

@@ -7,7 +7,7 @@ from typing import Any
 
 from .claims import Claim
 from .cross import COLUMNS, Row, rows
-from .html import badge, escape, page
+from .html import badge, escape, page, plotly_script
 from .page import tally
 from .record import read_data
 from .store import Damaged, Stored, stored, write_whole
@@ -141,9 +141,6 @@ def write_front_page(
 
 def _bundle(out: pathlib.Path) -> None:
     """Put plotly's script beside the pages, once."""
-    import plotly
-
-    script = pathlib.Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-    place = out / "plotly.min.js"
+    script, place = plotly_script(), out / "plotly.min.js"
     if not place.exists() or place.stat().st_size != script.stat().st_size:
         write_whole(place, script.read_bytes())

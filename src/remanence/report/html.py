@@ -18,6 +18,13 @@ LOGO = (
 """A hysteresis loop: what stays when the field is gone."""
 
 
+def plotly_script() -> pathlib.Path:
+    """Plotly's script, from its Python package."""
+    import plotly
+
+    return pathlib.Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+
 def escape(text: object) -> str:
     """Text as text, whatever is in it."""
     return html.escape(str(text), quote=True)

@@ -12,7 +12,7 @@ from .claims import Claim, judged
 from .figures import drawn, write_figure
 from .page import study_page
 from .plain import json_bytes
-from .store import digests, whole_folder, write_whole
+from .store import digests, SCHEMA, whole_folder, write_whole
 from .study import Figure, Outcome, Study
 from .tables import as_dataset
 from .twin import twin
@@ -152,7 +152,11 @@ def write_record(record: Record, out: pathlib.Path) -> Record:
             about=record.about,
         )
         write_whole(fresh / "index.html", page.encode())
-        provenance = {**record.provenance, "files": digests(fresh)}
+        provenance = {
+            "schema": SCHEMA,
+            **record.provenance,
+            "files": digests(fresh),
+        }
         provenance["figures"] = [figure.name for figure in record.figures]
         write_whole(fresh / "provenance.json", json_bytes(provenance))
     return dataclasses.replace(record, folder=folder)

@@ -19,6 +19,10 @@ from .claims import Claim, VERDICTS
 
 
 CONTENTS = ("claims.json", "data.zarr", "figures", "index.html", "provenance.json")
+SCHEMA = 2
+"""Of a result. Schema 1 did not name itself; its files are the same."""
+LONGEST = 64 * 1024 * 1024
+"""Bytes of a JSON document that are read."""
 
 
 class Damaged(ValueError):
@@ -102,7 +106,11 @@ def digests(folder: pathlib.Path) -> dict[str, str]:
 
 def _read_json(path: pathlib.Path) -> Any:
     try:
+        if path.stat().st_size > LONGEST:
+            raise Damaged(f"{path} is damaged: it is too large to be a document")
         content = json.loads(path.read_bytes())
+    except Damaged:
+        raise
     except FileNotFoundError:
         raise Damaged(f"{path} is missing") from None
     except (ValueError, RecursionError):
@@ -112,14 +120,41 @@ def _read_json(path: pathlib.Path) -> Any:
     return content
 
 
+def _sound(claim: Claim) -> bool:
+    words = dataclasses.asdict(claim)
+    evidence = words.pop("evidence")
+    return (
+        claim.verdict in VERDICTS
+        and all(isinstance(word, str) for word in words.values())
+        and isinstance(evidence, dict | None)
+    )
+
+
+def _migrated(provenance: dict[str, Any], folder: pathlib.Path) -> dict[str, Any]:
+    """The record of an older schema as today's; one of a newer is refused by name."""
+    found = provenance.get("schema", 1)
+    if found not in (1, SCHEMA):
+        raise Damaged(
+            f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}"
+        )
+    return provenance | {"schema": SCHEMA}
+
+
 def stored(folder: pathlib.Path) -> Stored | None:
     """The result in a folder, or None if there is none; refuses a damaged one."""
     if not folder.is_dir() or not any(folder.iterdir()):
         return None
     provenance = _read_json(folder / "provenance.json")
+    # A link could lead anywhere, so that other files would be taken for results.
+    for name in CONTENTS:
+        for path in (folder / name, *sorted((folder / name).rglob("*"))):
+            if path.is_symlink():
+                raise Damaged(f"{path} is a link, and results hold none")
     listed = provenance.get("files")
-    if not isinstance(listed, dict):
+    figures = provenance.get("figures", [])
+    if not (isinstance(listed, dict) and isinstance(figures, list)):
         raise Damaged(f"{folder / 'provenance.json'} is damaged: it lists no files")
+    provenance = _migrated(provenance, folder)
     for name in CONTENTS[:-1]:
         if not (folder / name).exists():
             raise Damaged(f"{folder / name} is missing")
@@ -128,8 +163,12 @@ def stored(folder: pathlib.Path) -> Stored | None:
     document = _read_json(folder / "claims.json")
     try:
         claims = tuple(Claim(**claim) for claim in document["claims"])
-        # A digest only proves that the file is the one we wrote.
-        if any(claim.verdict not in VERDICTS for claim in claims):
+        # A digest only proves that the file is the one whose digest is beside it.
+        if not (
+            all(map(_sound, claims))
+            and isinstance(document["seed"], int)
+            and all(isinstance(document[name], str) for name in ("study", "profile"))
+        ):
             raise ValueError
         return Stored(
             folder=folder,
