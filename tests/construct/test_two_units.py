@@ -35,7 +35,7 @@ def test_refuted_strings_withstand_drawn_matrices(text):
 @pytest.mark.parametrize("growth", [0.75, 0.97, 1.0, 1.05, 1.4])
 def test_what_two_units_say_is_never_refuted(growth):
     rng = np.random.default_rng(int(100 * growth))
-    for _ in range(12):
+    for _ in range(6):
         length = int(rng.integers(8, 30))
         z = growth * np.exp(1j * np.pi * rng.random())
         x = (z ** np.arange(length) * np.exp(2j * np.pi * rng.random())).real
@@ -61,10 +61,12 @@ def test_real_eigenvalues_are_not_forgotten():
 
 def test_three_units_can_be_the_proved_minimum():
     rng = np.random.default_rng(0)
-    found = []
+    found = set()
     for _ in range(20):
         w = rng.integers(2, size=14).tolist()
         once = rm.minimal_dimension(w, end=True, time_limit=20.0)
-        found.append((once.lower, once.upper))
         assert once.lower <= once.upper
-    assert (3, 3) in found and (2, 2) in found
+        found.add((once.lower, once.upper))
+        if {(2, 2), (3, 3)} <= found:
+            return
+    raise AssertionError(f"neither two nor three units were ever proved: {found}")
