@@ -43,7 +43,8 @@ def polygon_figure(words: tuple[str, ...]) -> Figure:
 
 def polygon(ax, memory: Memory) -> None:
     """One walk in the plane with its argmax regions."""
-    reach = 1.45
+    orbit = memory.written.orbit(memory.word.period)
+    reach = 1.45 * max(1.0, float(np.abs(orbit).max()))
     x, y = np.meshgrid(np.linspace(-reach, reach, 400), np.linspace(-reach, reach, 400))
     W, b = memory.written.W_y, memory.written.b_y
     logits = W @ np.stack([x.ravel(), y.ravel()]) + b[:, None]
@@ -60,8 +61,8 @@ def polygon(ax, memory: Memory) -> None:
         alpha=0.28,
         interpolation="nearest",
     )
-    orbit = memory.written.orbit(memory.word.period)
-    ring = np.vstack([orbit, orbit[:1]])
+    # What is read once does not come back.
+    ring = orbit if memory.method == "once" else np.vstack([orbit, orbit[:1]])
     ax.plot(ring[:, 0], ring[:, 1], color="C7", lw=0.8)
     for t, (h, k) in enumerate(zip(orbit, memory.word.indices, strict=True)):
         ax.plot(*h, "o", ms=7, color=f"C{used.index(k) % 7}")
