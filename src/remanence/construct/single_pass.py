@@ -17,7 +17,7 @@ from flint import acb, arb, ctx
 
 from ..tasks.words import Word
 from .minimal_dimension import harmonic_dimension
-from .separation import separation
+from .separation import separation, widest
 from .two_units import two_units_refuted
 
 
@@ -163,13 +163,19 @@ def walk(values: tuple[complex, ...], length: int) -> np.ndarray:
 
 
 def proved(labels: tuple[int, ...], values: tuple[complex, ...]) -> np.ndarray | None:
-    """A readout for one reading, its leads shown positive in ball arithmetic."""
+    """A readout for one reading, its leads shown positive in ball arithmetic: the one of
+    widest margin if it can be shown, else any."""
     phi = walk(values, len(labels))
     u = separation(labels, phi).u
-    if u is None:
+    if u is None or not _leads(u, labels, values):
         return None
+    wide = widest(labels, phi)
+    return wide if wide is not None and _leads(wide, labels, values) else u
+
+
+def _leads(u: np.ndarray, labels: tuple[int, ...], values: tuple[complex, ...]) -> bool:
     if len(u) == 1:
-        return u
+        return True
     with ctx.workprec(128):
         for t, label in enumerate(labels):
             features = [arb(1)]
@@ -189,5 +195,5 @@ def proved(labels: tuple[int, ...], values: tuple[complex, ...]) -> np.ndarray |
                     arb(0),
                 )
                 if not lead > 0:
-                    return None
-    return u
+                    return False
+    return True
