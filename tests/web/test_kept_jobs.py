@@ -80,6 +80,16 @@ def test_a_job_whose_server_was_killed_says_so(tmp_path):
         server.stop()
 
 
+def test_a_job_cancelled_before_it_has_begun_is_cancelled(tmp_path):
+    server = Server(tmp_path, [sys.executable, "-c", "import time; time.sleep(60)"])
+    try:
+        _, job = server.ask("POST", "/api/checkup", b"WEIGHTS")
+        server.ask("DELETE", f"/api/jobs/{job['id']}")
+        assert finished(server, job["id"])["state"] == "cancelled"
+    finally:
+        server.stop()
+
+
 @pytest.mark.parametrize("kind", ["noise", "text", "npy"])
 def test_a_checkup_hears_what_was_chosen(echo, kind):
     server = echo()

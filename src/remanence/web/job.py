@@ -39,6 +39,8 @@ class Job:
     lines: list[str] = dataclasses.field(default_factory=list)
     state: str = "running"
     """running, done, cancelled or failed."""
+    ending: bool = False
+    """Whether it was asked to end."""
     document: dict[str, Any] | None = None
     process: asyncio.subprocess.Process | None = None
     changed: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)

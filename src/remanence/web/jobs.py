@@ -129,7 +129,9 @@ class Jobs:
             self._keep(job)
         if job.folder is not None:
             job.folder.cleanup()
-        job.state = {0: "done", 130: "cancelled"}.get(code, "failed")
+        # Interrupted before the command had begun, it ends by the signal itself.
+        cancelled = code == 130 or (job.ending and code != 0)
+        job.state = "done" if code == 0 else "cancelled" if cancelled else "failed"
         self._write(job)
         job.changed.set()
 
@@ -158,6 +160,7 @@ class Jobs:
         process = job.process
         if process is None or process.returncode is not None:
             return
+        job.ending = True
         with contextlib.suppress(ProcessLookupError):
             process.send_signal(signal.SIGINT)
         for _ in range(int(patience / 0.05)):
