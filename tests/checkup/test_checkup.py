@@ -14,7 +14,7 @@ import remanence as rm
 from remanence.cells import Elman, GRU, Linear, LSTM
 from remanence.checkup.compare import compared
 from remanence.checkup.export import write_truncated
-from remanence.checkup.gate import unmet
+from remanence.checkup.gate import FIGURES, unmet
 from remanence.checkup.heard import from_npy, from_text, noise
 from remanence.checkup.pictures import pictures
 from remanence.cli import checkup as command
@@ -62,6 +62,7 @@ def test_json_is_plain_and_complete(found, tmp_path):
 
 
 def test_the_gate(found):
+    assert tuple(found.figures) == FIGURES
     assert unmet("window<=300", found.figures) is None
     assert "required window<=1, found" in unmet("window<=1", found.figures)
     assert "not known" in unmet("capacity>1", {"capacity": None})

@@ -18,6 +18,27 @@ PATTERN = re.compile(
 )
 
 
+FIGURES = (
+    "remembers",
+    "window",
+    "certified_window",
+    "half_life",
+    "exponent_horizon",
+    "largest_exponent",
+    "largest_exponent_stderr",
+    "capacity",
+    "contraction_rate",
+    "spectral_radius",
+    "kaplan_yorke",
+    "entropy",
+    "fixed_points",
+    "stable_fixed_points",
+    "exponents",
+    "state_dimension",
+)
+"""What a checkup reports, and what can be required of it."""
+
+
 def parsed(requirement: str) -> tuple[str, str, float]:
     """The name, the comparison and the number of a requirement such as `window<=128`."""
     match = PATTERN.fullmatch(requirement)
@@ -26,6 +47,10 @@ def parsed(requirement: str) -> tuple[str, str, float]:
             f"a requirement reads like 'window<=128' or 'largest_exponent<0', got {requirement!r}"
         )
     name, sign, number = match.groups()
+    if name not in FIGURES:
+        raise ValueError(
+            f"no figure is called {name!r}; there are {', '.join(FIGURES)}"
+        )
     return name, sign, float(number)
 
 
@@ -38,10 +63,6 @@ def unmet(requirement: str, figures: Mapping[str, float | None]) -> str | None:
     'required window<=100, found 120'
     """
     name, sign, number = parsed(requirement)
-    if name not in figures:
-        raise ValueError(
-            f"no figure is called {name!r}; there are {', '.join(figures)}"
-        )
     value = figures[name]
     if value is None or math.isnan(value):
         return f"required {name}{sign}{number:g}, but {name} is not known"

@@ -64,7 +64,7 @@ def _horizons(found: Checkup) -> str:
     rows = [
         (
             m.name,
-            f"{shown(m.value)} {m.unit if m.value is not None else ''}",
+            m.said,
             m.meaning,
             m.remark,
         )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ..measure import FixedPoint, MemoryHorizon, Spectrum
-from ..measure.horizon import shown
 from ..report import json_bytes, write_whole
 
 
@@ -112,7 +111,7 @@ class Checkup:
         lines = [f"{self.name}: {self.verdict}.", "", f"network  {self.network}"]
         lines += [f"heard    {self.heard}", ""]
         lines += [
-            f"{m.name:<17}{shown(m.value):>10} {m.unit:<6} {m.remark}"
+            f"{m.name:<17}{m.said:<15}{m.remark}".rstrip()
             for m in self.horizon.measures
         ]
         lines += ["", f"exponents        {self.spectrum.verdict}"]

@@ -1,6 +1,7 @@
 """`remanence checkup`: how long a trained network remembers, on one page."""
 
 import contextlib
+import os
 import pathlib
 import sys
 from typing import Annotated, Any
@@ -64,6 +65,12 @@ def checkup(
     The verdict comes first. With --require the exit code is 3 when a requirement
     does not hold; any figure of the report can be required.
     """
+    # Before anything imports JAX: else its cache of programs is not found, and every
+    # checkup compiles anew. LAPACK's threads wait for each other at these sizes.
+    from .start import prepare_jax
+
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    prepare_jax()
     from ..checkup.gate import parsed
 
     if seed < 0 or steps < 20:
@@ -76,9 +83,6 @@ def checkup(
         raise ValueError(f"--out takes an .html or .json file, got {out.name!r}")
     models = [model] if compare is None else [*_models(compare), model]
 
-    from .start import prepare_jax
-
-    prepare_jax()
     from ..formats import load
 
     found, net = [], None

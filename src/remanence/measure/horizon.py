@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..cells import input_size
+from ..cells import input_size, output
 from ..nets import Recurrent
 from .capacity import memory_capacity, MemoryCapacity
 from .contraction import Contraction, contraction
@@ -32,8 +32,16 @@ class Measure:
     meaning: str
     remark: str = ""
 
+    @property
+    def said(self) -> str:
+        """The value with its unit, or that it is not known."""
+        if self.value is None:
+            return shown(None)
+        unit = self.unit.removesuffix("s") if self.value == 1 else self.unit
+        return f"{shown(self.value)} {unit}"
+
     def __str__(self) -> str:
-        return f"{self.name}: {shown(self.value)} {self.unit}" + (
+        return f"{self.name}: {self.said}" + (
             f" ({self.remark})" if self.remark else ""
         )
 
@@ -140,8 +148,10 @@ def _capacity(net: Recurrent, xs: np.ndarray, quick: bool) -> MemoryCapacity | N
     if not input_size(net.cell):
         return None
     scale = float(np.std(_heard(net, xs))) or 1.0
+    units = int(np.asarray(output(net.cell, net.cell.initial_state())).size)
+    lags, steps = (100, max(1000, 3 * units)) if quick else (None, None)
     try:
-        return memory_capacity(net.cell, scale=scale, lags=100 if quick else None)
+        return memory_capacity(net.cell, scale=scale, lags=lags, steps=steps)
     except ValueError as refusal:
         if "range of floats" in str(refusal):
             return None

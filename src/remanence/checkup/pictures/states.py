@@ -1,0 +1,73 @@
+"""Where the state lives: eigenvalues at its mean, the orbit and its fixed points."""
+
+import numpy as np
+import xarray as xr
+
+from ...report import Figure
+from ..record import Checkup
+from .canvas import blank
+
+
+def eigenvalues(found: Checkup) -> Figure:
+    """The eigenvalues of the Jacobian beside the unit circle."""
+    real, imaginary = np.real(found.eigenvalues), np.imag(found.eigenvalues)
+
+    def draw():
+        figure, axes = blank()
+        angle = np.linspace(0, 2 * np.pi, 200)
+        axes.plot(np.cos(angle), np.sin(angle), color="C7", lw=1)
+        axes.plot(real, imaginary, "o", ms=3, alpha=0.7)
+        axes.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
+        return figure
+
+    return Figure(
+        "eigenvalues",
+        "Eigenvalues of the Jacobian",
+        "At the mean state and the mean input; inside the circle a direction fades there.",
+        draw,
+        xr.Dataset({"real": ("index", real), "imaginary": ("index", imaginary)}),
+    )
+
+
+def fixed_points(found: Checkup) -> Figure | None:
+    """The orbit in the plane of its first two components, with the points where it rests."""
+    orbit = found.orbit[len(found.orbit) // 5 :]
+    if not np.isfinite(orbit).all() or orbit.shape[1] < 2:
+        return None
+    middle = orbit.mean(axis=0)
+    _, s, axes_of = np.linalg.svd(orbit - middle, full_matrices=False)
+    if len(s) < 2 or not s[0] > 0:
+        return None
+    flat = (orbit - middle) @ axes_of[:2].T
+    share = s[:2] ** 2 / (s**2).sum()
+    points = np.array([(p.state - middle) @ axes_of[:2].T for p in found.fixed])
+    words = [p.stability if p.kind == "fixed" else "slow" for p in found.fixed]
+
+    def draw():
+        figure, axes = blank()
+        axes.plot(*flat.T, ".", ms=3, color="C7", alpha=0.6, label="states visited")
+        marks = {
+            "stable": "o",
+            "saddle": "X",
+            "repeller": "^",
+            "marginal": "D",
+            "slow": "s",
+        }
+        for j, (word, mark) in enumerate(marks.items()):
+            at = [i for i, w in enumerate(words) if w == word]
+            if at:
+                axes.plot(*points[at].T, mark, ms=8, color=f"C{j}", label=word)
+        axes.set(
+            xlabel=f"first component ({share[0]:.0%})",
+            ylabel=f"second component ({share[1]:.0%})",
+        )
+        axes.legend()
+        return figure
+
+    return Figure(
+        "fixed-points",
+        "States visited and fixed points",
+        f"In the plane of the two largest principal components. Fixed points: {found.fixed_sentence}.",
+        draw,
+        xr.Dataset({"first": ("step", flat[:, 0]), "second": ("step", flat[:, 1])}),
+    )

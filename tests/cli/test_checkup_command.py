@@ -1,0 +1,138 @@
+"""`remanence checkup` by its words: inputs, comparisons, gates, exports, refusals."""
+
+import dataclasses
+import json
+
+import jax.random as jr
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+import remanence as rm
+from remanence.cells import Elman, GRU
+from remanence.cli import main
+from remanence.nets import Recurrent
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    code: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def checkup(capfd, monkeypatch, models):
+    """The command in this process and in the folder of the models, always quick."""
+    monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
+    monkeypatch.chdir(models)
+
+    def run(*words):
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main(["checkup", "--quick", "--quiet", *words])
+        return Ended(int(leaving.value.code or 0), *capfd.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """Two checkpoints of one network, a network of tokens, and what they may hear."""
+    folder = tmp_path_factory.mktemp("models")
+    (folder / "run").mkdir()
+    for name, gain in (("before", 0.3), ("after", 0.9)):
+        cell = Elman.init(2, 4, key=jr.key(0), gain=gain)
+        net = Recurrent.init(cell, outputs=3, key=jr.key(1))
+        rm.save(net, folder / f"{name}.safetensors")
+        rm.save(net, folder / "run" / f"step-{gain}.safetensors")
+    spoken = GRU.init(3, 4, key=jr.key(2))
+    net = Recurrent.init(spoken, outputs=4, tokens=4, key=jr.key(3))
+    rm.save(net, folder / "spoken.safetensors")
+    (folder / "words.txt").write_text("abcdcbad" * 20)
+    np.save(folder / "x.npy", np.random.default_rng(0).normal(size=(80, 2)))
+    np.save(folder / "wide.npy", np.ones((80, 5)))
+    return folder
+
+
+def test_two_checkpoints_side_by_side(checkup, models):
+    run = checkup("after.safetensors", "--compare", "before.safetensors", "--inputs",
+                  "x.npy", "--json", "--out", "two.html")  # fmt: skip
+    assert run.code == 0, run.stderr
+    before, after = json.loads(run.stdout)["checkups"]
+    assert (before["name"], after["name"]) == ("before", "after")
+    assert "x.npy, of shape 80 x 2" in after["heard"]
+    # A larger gain forgets more slowly.
+    exponents = [c["figures"]["largest_exponent"] for c in (before, after)]
+    assert exponents[0] < exponents[1] < 0
+    page = (models / "two.html").read_text()
+    assert "Side by side" in page and "change" in page
+
+
+def test_a_folder_of_checkpoints_in_order(checkup):
+    run = checkup("after.safetensors", "--compare", "run", "--inputs", "x.npy")
+    assert run.code == 0, run.stderr
+    table = {
+        line.split()[0]: line.split()[1:] for line in run.stdout.splitlines() if line
+    }
+    assert table["figure"] == ["step-0.3", "step-0.9", "after"]
+    first, second, last = map(float, table["largest_exponent"])
+    assert first < second == last
+
+
+def test_a_text_and_a_gate(checkup):
+    held = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
+                   "--require", "window<=100", "--require", "largest_exponent<0")  # fmt: skip
+    assert held.code == 0, held.stderr
+    assert "words.txt" in held.stdout and held.stdout.startswith("spoken: remembers")
+    failed = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
+                     "--require", "remembers>=1000")  # fmt: skip
+    assert failed.code == 3
+    assert "required remembers>=1000, found " in failed.stderr
+
+
+def test_the_truncated_network_is_written(checkup, models):
+    run = checkup("before.safetensors", "--inputs", "x.npy", "--truncate-to", "cut.py")
+    assert run.code == 0, run.stderr
+    written = (models / "cut.py").read_text()
+    window = int(written.split("WINDOW = ")[1].split()[0])
+    assert f"a window of {window} keeps" in run.stdout
+    assert 'torch.nn.RNN(2, 4, num_layers=1, bias=True, nonlinearity="tanh")' in written
+    again = rm.load(models / "cut.safetensors", quiet=True)
+    np.testing.assert_array_equal(
+        np.asarray(again.cell.W_h),
+        np.asarray(rm.load(models / "before.safetensors", quiet=True).cell.W_h),
+    )
+
+
+def test_refusals_in_one_sentence(checkup, models):
+    (models / "model.pt").write_bytes(b"PK\x03\x04 not opened")
+    (models / "words.npy").write_text("not an array")
+    (models / "empty").mkdir(exist_ok=True)
+    broken = {f"rnn.{kind}_l0": np.ones(shape, np.float32) for kind, shape in (
+        ("weight_ih", (4, 2)), ("weight_hh", (4, 4)), ("weight_ih_l0_reverse", (4, 2)))}  # fmt: skip
+    save_file(broken, models / "both-ways.safetensors")
+    nan = {"weight_ih_l0": np.ones((4, 2), np.float32),
+           "weight_hh_l0": np.full((4, 4), np.nan, np.float32)}  # fmt: skip
+    save_file(nan, models / "nan.safetensors")
+    model = "after.safetensors"
+    cases = [
+        (("model.pt",), "model.pt is a pickle, and no pickle is loaded"),
+        (("model.pt",), "\n    from safetensors.torch import save_file\n"),
+        (("nan.safetensors",), "weight_hh_l0 holds 16 values that are NaN or infinite"),
+        (("both-ways.safetensors",), "bidirectional"),
+        ((model, "--inputs", "wide.npy"), "hears 2 numbers a step, the inputs have 5"),
+        ((model, "--inputs", "words.npy"), "words.npy is not an array of numbers"),
+        ((model, "--inputs", "absent.npy"), "absent.npy"),
+        ((model, "--text", "words.txt"), "a text needs a network with an embedding"),
+        ((model, "--compare", "empty"), "holds no .safetensors file"),
+        ((model, "--layout", "keras"), "no recurrent_kernel is in the file"),
+        ((model, "--layout", "tf"), "layout must be one of torch, keras, flax"),
+        ((model, "--require", "widow<3"), "no figure is called 'widow'"),
+        ((model, "--activation", "cube"), "activation must be 'tanh' or 'relu'"),
+        (("absent.safetensors",), "there is no file absent.safetensors"),
+    ]
+    for words, sentence in cases:
+        run = checkup(*words)
+        assert run.code == 2 and sentence in run.stderr, (words, run.stderr)
+        assert "Traceback" not in run.stderr and run.stdout == ""
