@@ -15,29 +15,32 @@ from remanence.measure.lyapunov_frame import segment, start_frame
 
 
 def test_error_bars_cover_the_long_run():
-    """200 networks: the 95 % interval holds the long-run value in 90 to 99 of 100."""
-    drawn, restarts, batches, steps = 200, 8, 24, 50
+    """200 networks: the 95 % interval holds the long-run value in 90 to 99 of 100.
+
+    So it does for the first exponent, one in the middle and the last.
+    """
+    drawn, restarts, batches, steps, units = 200, 8, 24, 50, 5
     with double():
 
         def network(key):
             key_cell, key_gain = jr.split(key)
             gain = jr.uniform(key_gain, minval=0.5, maxval=2.0)
-            cell = Elman.init(1, 5, key=key_cell)
+            cell = Elman.init(1, units, key=key_cell)
             return eqx.tree_at(lambda c: c.W_h, cell, gain * cell.W_h)
 
         cells = jax.vmap(network)(jr.split(jr.key(5), drawn))
         key_long, key_short = jr.split(jr.key(6))
         long = jr.normal(key_long, (30_000, 1))
         short = jr.normal(key_short, (restarts, 100 + batches * steps, 1))
-        how = {"interval": 4, "adaptive": False}
+        how = {"interval": 1, "adaptive": False}
 
         def truth(cell):
-            options = {"k": 1, "warmup": 500, "interval": 4}
-            return exponents_along(cell, jnp.zeros(5), long, **options)[0]
+            options = {"warmup": 500, "interval": 1}
+            return exponents_along(cell, jnp.zeros(units), long, **options)
 
         def growth(cell, xs):
-            h = jnp.zeros(5)
-            Q = start_frame(h, 1, key=jr.key(0))
+            h = jnp.zeros(units)
+            Q = start_frame(h, units, key=jr.key(0))
             h, Q, *_ = segment(cell, h, Q, xs, start=0, stop=100, **how)
 
             def batch(carry, start):
@@ -54,10 +57,15 @@ def test_error_bars_cover_the_long_run():
     spans = np.full((1, batches), steps)
     found = [[batch_means(run[None], spans) for run in net] for net in seen]
     reach = student.ppf(0.975, batches - 1)
-    mean = np.array([[run.mean[0] for run in net] for net in found])
-    stderr = np.array([[run.stderr[0] for run in net] for net in found])
-    assert 0.90 <= (np.abs(mean - right[:, None]) <= reach * stderr).mean() <= 0.99
-    hits = np.abs(mean[:, 0] - right) <= reach * stderr[:, 0]
-    assert 0.90 <= hits.mean() <= 0.99
-    ratio = np.median(stderr, axis=1) / mean.std(axis=1, ddof=1)
-    assert 0.5 < np.median(ratio) < 2.0
+    means = np.array([[run.mean for run in net] for net in found])
+    stderrs = np.array([[run.stderr for run in net] for net in found])
+    # As a spectrum does it: largest first, each with its own error.
+    order = np.argsort(-means, axis=-1, kind="stable")
+    means, stderrs = (np.take_along_axis(a, order, -1) for a in (means, stderrs))
+    for j in (0, units // 2, units - 1):
+        mean, stderr = means[..., j], stderrs[..., j]
+        hits = np.abs(mean - right[:, j, None]) <= reach * stderr
+        assert 0.90 <= hits.mean() <= 0.99, f"exponent {j}: {hits.mean()}"
+        assert 0.90 <= hits[:, 0].mean() <= 0.99, f"exponent {j}: {hits[:, 0].mean()}"
+        ratio = np.median(stderr, axis=1) / mean.std(axis=1, ddof=1)
+        assert 0.5 < np.median(ratio) < 2.0

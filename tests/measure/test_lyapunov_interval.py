@@ -1,18 +1,32 @@
 """The interval between factorisations: as long as rounding allows, and no longer."""
 
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import pytest
 
 import remanence as rm
 from remanence._precision import as_double, double
 from remanence.cells import Elman, Linear, Residual
-from remanence.measure import growth_along
+from remanence.measure import exponents_of_each, growth_along
+from remanence.measure.lyapunov_frame import start_frame
 
 
 def linear(W):
     with double():
         return Linear(jnp.asarray(W, jnp.float64), jnp.zeros((W.shape[0], 1)))
+
+
+class Unknown:
+    """A cell that keeps its determinant to itself."""
+
+    def __init__(self, cell):
+        self.cell = cell
+        self.pushforward, self.initial_state = cell.pushforward, cell.initial_state
+
+    def __call__(self, h, x):
+        return self.cell(h, x)
 
 
 def tanh_net(units=12, *, gain=1.2, seed=0, steps=600, inputs=2):
@@ -37,9 +51,13 @@ WIDE = TURN @ (np.diag(np.exp([-0.1, -8.0])) + np.array([[0, 1.0], [0, 0]])) @ T
 def test_the_interval_notices_a_wide_spectrum(key):
     narrow = Residual.init(2, 8, key=key, coupling=1e-3)
     long = rm.lyapunov_spectrum(narrow, np.zeros((500, 2))).interval
-    found = rm.lyapunov_spectrum(linear(WIDE), steps=500)
+    found = rm.lyapunov_spectrum(Unknown(linear(WIDE)), steps=500)
     assert long > 20 and found.interval <= 3
     np.testing.assert_allclose(found.exponents, [-0.1, -8.0], atol=1e-6)
+    # Of two directions one follows from the determinant: nothing is left to notice.
+    summed = rm.lyapunov_spectrum(linear(WIDE), steps=500)
+    assert summed.interval > 20
+    np.testing.assert_allclose(summed.exponents, [-0.1, -8.0], atol=1e-6)
 
 
 def test_too_long_an_interval_costs_digits_and_says_so():
@@ -61,3 +79,78 @@ def test_the_record_and_the_core_agree():
     np.testing.assert_allclose(found.exponents, core, atol=1e-7)
     assert (np.asarray(cost) < 1e-6).all() and (found.rounding < 1e-6).all()
     np.testing.assert_allclose(found.running[-1], found.exponents, rtol=1e-12)
+
+
+def textbook(cell, xs, k):
+    """QR after every step in NumPy, from the same frame."""
+    W, U, b = (np.asarray(a, np.float64) for a in (cell.W_h, cell.W_x, cell.b))
+    with double():
+        Q = np.asarray(start_frame(jnp.zeros(len(W)), k, key=jr.key(0)))
+    h, growth = np.zeros(len(W)), 0.0
+    for x in xs:
+        h = np.tanh(W @ h + U @ x + b)
+        Q, R = np.linalg.qr((1 - h * h)[:, None] * (W @ Q))
+        growth = growth + np.log(np.abs(np.diag(R)))
+    return np.sort(growth / len(xs))[::-1]
+
+
+def test_the_last_exponent_follows_from_the_sum():
+    cell, xs = tanh_net(32, gain=1.0, seed=3)
+    with double():
+        cell = as_double(cell)
+    summed = rm.lyapunov_spectrum(cell, xs, warmup=0)
+    alone = rm.lyapunov_spectrum(Unknown(cell), xs, warmup=0)
+    # The last direction is the one that forced short intervals.
+    assert summed.interval > alone.interval
+    every = textbook(cell, xs, 32)
+    np.testing.assert_allclose(summed.exponents, every, atol=1e-6)
+    np.testing.assert_allclose(alone.exponents, every, atol=1e-6)
+    # The account is an estimate: pivots of LU may hide a factor of a few.
+    assert (np.abs(summed.exponents - every) <= 10 * summed.rounding + 1e-9).all()
+
+
+def test_a_singular_matrix_is_dead_though_its_sum_is_finite():
+    W = np.random.default_rng(0).normal(size=(5, 5)) / 3
+    W[:, 4] = W[:, :4] @ [0.1, 0.2, 0.3, 0.4]  # singular up to rounding
+    found = rm.lyapunov_spectrum(linear(W), steps=120)
+    values = np.sort(np.abs(np.linalg.eigvals(W)))[::-1][:4]
+    assert np.isneginf(found.exponents).tolist() == [False] * 4 + [True]
+    np.testing.assert_allclose(
+        found.exponents[:4].sum(), np.log(values).sum(), atol=0.05
+    )
+
+
+def test_single_precision_behind_a_weak_coupling_is_accounted_for():
+    rng = np.random.default_rng(1)
+    xs = rng.normal(size=(600, 2))
+    with double():
+        weak = as_double(
+            Residual.init(2, 24, key=jr.key(0), residual=0.97, coupling=0.02)
+        )
+    every = rm.lyapunov_spectrum(weak, xs, interval=1, warmup=100)
+    rough = rm.lyapunov_spectrum(weak, xs, warmup=100)
+    assert every.rounding.max() < 1e-12 < 1e-9 < rough.rounding.min()
+    gap = np.abs(rough.exponents - every.exponents)
+    assert 1e-15 < gap.max() <= rough.rounding.max() < 5e-7
+
+
+def test_many_networks_are_each_as_alone():
+    with double():
+        keys = jr.split(jr.key(0), 3)
+        cells = as_double(jax.vmap(lambda key: Elman.init(2, 6, key=key))(keys))
+    xs = np.random.default_rng(0).normal(size=(200, 2))
+    found, cost = exponents_of_each(cells, xs, k=2, warmup=40)
+    assert found.shape == cost.shape == (3, 2) and (cost < 1e-6).all()
+    own, _ = exponents_of_each(cells, np.stack([xs, 0 * xs, xs]), k=2, warmup=40)
+    np.testing.assert_array_equal(own[[0, 2]], found[[0, 2]])
+    assert np.abs(own[1] - found[1]).min() > 1e-3
+    for i in range(3):
+        one = jax.tree.map(lambda leaf, i=i: leaf[i], cells)
+        alone = rm.lyapunov_spectrum(one, xs, k=2, warmup=40)
+        np.testing.assert_allclose(found[i], alone.exponents, atol=1e-7)
+    with pytest.raises(ValueError, match="each cell must hear 3 numbers a step"):
+        exponents_of_each(cells, np.ones((50, 3)), k=2)
+    with pytest.raises(ValueError, match="3 networks need finite inputs"):
+        exponents_of_each(cells, np.full((50, 2), np.nan), k=2)
+    with pytest.raises(ValueError, match="one leading axis"):
+        exponents_of_each(one, xs, k=2)

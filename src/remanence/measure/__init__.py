@@ -43,6 +43,7 @@ from .horizon import memory_horizon as memory_horizon, MemoryHorizon as MemoryHo
 from .low_rank import LowRank as LowRank, smallest_rank as smallest_rank
 from .lyapunov import (
     exponents_along as exponents_along,
+    exponents_of_each as exponents_of_each,
     growth_along as growth_along,
     lyapunov_spectrum as lyapunov_spectrum,
     Spectrum as Spectrum,

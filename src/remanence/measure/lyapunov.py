@@ -16,12 +16,13 @@ from .._types import Key, State
 from ..cells import dimension
 from ..nets import ClosedLoop, Recurrent
 from .drive import all_finite, driven
-from .lyapunov_errors import batch_means, BatchMeans
-from .lyapunov_frame import (
+from .lyapunov_along import (
     exponents_along as exponents_along,
+    exponents_of_each as exponents_of_each,
     growth_along as growth_along,
-    start_frame,
 )
+from .lyapunov_errors import batch_means, BatchMeans
+from .lyapunov_frame import start_frame
 from .lyapunov_record import Spectrum as Spectrum
 from .lyapunov_walk import walked
 

@@ -8,8 +8,13 @@ is therefore the unit lower factor of an LU factorisation with partial pivoting,
 at a fifth of the price of Householder's QR; the segment ends with a true QR, so
 that its growth is exactly that of the orthonormal iteration
 (Benettin et al. 1980; the idea is Rutishauser's *Treppeniteration*).
+
+Of a square frame the last direction grows fastest apart and is needed least: the
+last column of the unit lower factor is a unit vector whatever it was. Where the
+cell knows $\log|\det J|$, its growth is that sum less the others'.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -19,12 +24,12 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from .._types import Frame, Key, State
-from ..cells import pushforward
+from ..cells import log_volume, pushforward
 
 
 Count = int | Int[Array, ""]
 
-TOLERANCE = 2.5e-7  # nats a step that rounding may cost on average
+TOLERANCE = 5e-7  # nats a step that rounding may cost on average
 WORST = 1e-3  # nats that one block may cost: beyond, the estimate itself is in doubt
 REACH = 250.0  # nats a column may grow or shrink before it nears the end of the floats
 LONGEST = 1024  # steps after which a frame is looked at, however still it seems
@@ -81,48 +86,80 @@ def segment(
     adaptive: bool = True,
     length: Count | None = None,
     ignored: Bool[Array, " k"] | None = None,
+    rough: tuple[float, float] | None = None,
 ) -> Segment:
     r"""Carry `h` and `Q` over the steps from `start` up to `stop`.
 
     `interval` is the number of steps to the first factorisation. A block in which
     direction $j$ shrinks to $u_{jj}$ beside $u_{\max}$ knows it to
-    $\epsilon\, u_{\max} / u_{jj}$. If `adaptive`, a block that would lift the sum of
+    $\epsilon \sqrt{n}\, u_{\max} / u_{jj}$. If `adaptive`, a block that would lift the sum of
     these above `TOLERANCE` a step is undone and halved, and the next interval follows
     from the spread just seen; else `interval` is kept, and the sum is only told.
     Steps from `length` on are padding and change nothing; the directions in
-    `ignored` are not watched.
+    `ignored` are not watched. `rough` takes the cell's `rough_pushforward` and is its
+    `roughness`: the relative error $\delta$ of one step and the most that a step can
+    spread a frame, $s$. A block then costs $m \delta e^{m s}$ more, and is held so short
+    that this stays within the allowance.
     """
     k = Q.shape[1]
+    volume = log_volume(cell) if adaptive and k == Q.shape[0] > 1 else None
     ignored = jnp.zeros(k, bool) if ignored is None else ignored
     eps = float(jnp.finfo(Q.dtype).eps)
     # Float32 cannot keep the promise of float64: it is held to its own.
     tolerance = TOLERANCE * eps / float(jnp.finfo(jnp.float64).eps)
     worst = min(0.1, WORST * tolerance / TOLERANCE)
+    # Products and factors of n rows round like the root of n, seen to hold.
+    unit = eps * Q.shape[0] ** 0.5
     reach = REACH if Q.dtype == jnp.float64 else 40.0
+    longest = LONGEST
+    if rough is not None:
+        longest = int(math.log(tolerance / (2 * rough[0])) / rough[1])
+        longest = min(max(1, longest), LONGEST)
     to_count = lambda value: jnp.asarray(value, jnp.int32)
     start, stop, interval = to_count(start), to_count(stop), to_count(interval)
 
     def step(t, carry):
-        h, A = carry
+        h, A, whole = carry
         x = None if xs is None else jax.lax.dynamic_index_in_dim(xs, t, keepdims=False)
-        following, JA = pushforward(cell, h, x, A)
+        if rough is not None:
+            following, JA = cell.rough_pushforward(h, x, A)
+        else:
+            following, JA = pushforward(cell, h, x, A)
+        if volume is not None:
+            whole = whole + volume(h, x)
         if length is None:
-            return following, JA
+            return following, JA, whole
         keep = lambda new, old: jnp.where(t < length, new, old)
-        return jax.tree.map(keep, (following, JA), (h, A))
+        return jax.tree.map(keep, (following, JA, whole), carry)
 
     def block(carry):
         t, m, h, Q, growth, rounding, dead = carry
         end = jnp.minimum(t + m, stop)
-        following, A = jax.lax.fori_loop(t, end, step, (h, Q))
+        taken = (end - t).astype(Q.dtype)
+        empty = jnp.zeros((), Q.dtype)
+        following, A, whole = jax.lax.fori_loop(t, end, step, (h, Q, empty))
         frame, u = triangular(A)
         # A single step that loses a direction is the map's doing, not the interval's.
-        lost = (u <= eps * Q.shape[0] * jnp.max(u)) & (end - t == 1)
-        seen = ~(ignored | dead | lost)
+        nothing_left = eps * Q.shape[0]
+        lost = (u <= nothing_left * jnp.max(u)) & (end - t == 1)
         log_u = jnp.log(u)
+        summed = jnp.zeros(k, bool)
+        if volume is not None:
+            last = whole - jnp.sum(log_u[:-1])
+            # Not where a direction dies: the sum must be one of finite parts.
+            known = last > jnp.max(log_u) + taken * jnp.log(nothing_left)
+            known = known & ~jnp.any(ignored | dead)
+            summed = summed.at[-1].set(known)
+            log_u = log_u.at[-1].set(jnp.where(known, last, log_u[-1]))
+        lost = lost & ~summed
+        seen = ~(ignored | dead | lost)
         top = jnp.max(jnp.where(seen, log_u, -jnp.inf))
-        low = jnp.min(jnp.where(seen, log_u, jnp.inf))
-        cost = jnp.where(seen, eps * jnp.exp(top - log_u), 0.0)
+        watched = seen & ~summed
+        low = jnp.min(jnp.where(watched, log_u, jnp.inf))
+        cost = jnp.where(watched, unit * jnp.exp(top - log_u), 0.0)
+        cost = jnp.where(summed, jnp.sum(cost), cost)
+        if rough is not None:
+            cost = cost + rough[0] * taken * jnp.exp(rough[1] * taken)
         new = (end, following, frame, growth + log_u, rounding + cost, dead | lost)
         if not adaptive:
             return (end, m, *new[1:])
@@ -132,11 +169,10 @@ def segment(
         accept = (bearable & (far <= reach)) | (end - t == 1) | ~jnp.any(seen)
         old = (t, h, Q, growth, rounding, dead)
         kept = jax.tree.map(lambda a, b: jnp.where(accept, a, b), new, old)
-        taken = (end - t).astype(Q.dtype)
-        budget = jnp.log(tolerance * taken / eps)
+        budget = jnp.log(tolerance * taken / unit)
         slack = jnp.minimum(budget / (top - low), 0.7 * reach / far)
-        longer = jnp.nan_to_num(0.9 * taken * slack, nan=1.0, posinf=LONGEST)
-        longer = jnp.clip(longer, 1, jnp.minimum(2 * taken, LONGEST))
+        longer = jnp.nan_to_num(0.9 * taken * slack, nan=1.0, posinf=longest)
+        longer = jnp.clip(longer, 1, jnp.minimum(2 * taken, longest))
         following_m = jnp.where(accept, to_count(longer), jnp.maximum(1, m // 2))
         return (kept[0], following_m, *kept[1:])
 
@@ -147,63 +183,3 @@ def segment(
     Q, r = orthonormal(Q)
     growth = jnp.where(dead, -jnp.inf, growth + jnp.log(r))
     return Segment(h, Q, growth, rounding, dead, m)
-
-
-def exponents_along(
-    cell: Any,
-    h0: State,
-    xs: Float[Array, "time inputs"] | None,
-    *,
-    k: int | None = None,
-    interval: Count | None = None,
-    warmup: int = 0,
-    steps: int | None = None,
-    key: Key | None = None,
-) -> Float[Array, " k"]:
-    r"""The finite-time exponents of one orbit, largest first: pure, for `jit` and `vmap`.
-
-    This is the bare core, without error bars. A given `interval` is kept and
-    believed, which is quickest under `vmap`; without one it is found and watched.
-    Call it inside `jax.enable_x64(True)` with float64 weights when figures matter.
-
-    >>> import jax.numpy as jnp
-    >>> from remanence.cells import Diagonal
-    >>> cell = Diagonal(jnp.array([0.5, 0.25]), jnp.ones((2, 1)))
-    >>> found = exponents_along(cell, jnp.zeros(2), jnp.ones((60, 1)), warmup=20)
-    >>> [round(value, 3) for value in found.tolist()]
-    [-0.693, -1.386]
-    """
-    return growth_along(
-        cell, h0, xs, k=k, interval=interval, warmup=warmup, steps=steps, key=key
-    )[0]
-
-
-def growth_along(
-    cell: Any,
-    h0: State,
-    xs: Float[Array, "time inputs"] | None,
-    *,
-    k: int | None = None,
-    interval: Count | None = None,
-    warmup: int = 0,
-    steps: int | None = None,
-    key: Key | None = None,
-) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
-    """`exponents_along`, and what rounding may have cost each, both in nats a step."""
-    time = steps if xs is None else xs.shape[0]
-    if time is None or not 0 <= warmup < time:
-        raise ValueError(f"the warm-up must be shorter than {time} steps, got {warmup}")
-    size = ravel_pytree(h0)[0].size
-    Q = start_frame(h0, k or size, key=jr.key(0) if key is None else key)
-    adaptive = interval is None
-    m = 1 if interval is None else interval
-    if warmup:
-        h0, Q, _, _, _, m = segment(
-            cell, h0, Q, xs, start=0, stop=warmup, interval=m, adaptive=adaptive
-        )
-    late = segment(
-        cell, h0, Q, xs, start=warmup, stop=time, interval=m, adaptive=adaptive
-    )
-    mean = late.growth / (time - warmup)
-    order = jnp.argsort(-mean)
-    return mean[order], late.rounding[order] / (time - warmup)

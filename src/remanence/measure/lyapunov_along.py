@@ -1,0 +1,155 @@
+r"""The bare core of the exponents, $\lambda_i = T^{-1} \sum_t \log u_{ii}(t)$, without error bars.
+
+One orbit as a pure function, for `jit` and `vmap`; and many networks at once. A
+small network and its frame fit into the nearest cache: followed one after the
+other they run faster than side by side, and each keeps its own interval.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, Float
+
+from .._precision import as_double, double
+from .._types import Key, State
+from .drive import refuse_bad_weights
+from .lyapunov_frame import Count, segment, start_frame
+
+
+def exponents_along(
+    cell: Any,
+    h0: State,
+    xs: Float[Array, "time inputs"] | None,
+    *,
+    k: int | None = None,
+    interval: Count | None = None,
+    warmup: int = 0,
+    steps: int | None = None,
+    key: Key | None = None,
+) -> Float[Array, " k"]:
+    r"""The finite-time exponents of one orbit, largest first: pure, for `jit` and `vmap`.
+
+    This is the bare core, without error bars. A given `interval` is kept and
+    believed, which is quickest under `vmap`; without one it is found and watched.
+    Call it inside `jax.enable_x64(True)` with float64 weights when figures matter.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Diagonal
+    >>> cell = Diagonal(jnp.array([0.5, 0.25]), jnp.ones((2, 1)))
+    >>> found = exponents_along(cell, jnp.zeros(2), jnp.ones((60, 1)), warmup=20)
+    >>> [round(value, 3) for value in found.tolist()]
+    [-0.693, -1.386]
+    """
+    return growth_along(
+        cell, h0, xs, k=k, interval=interval, warmup=warmup, steps=steps, key=key
+    )[0]
+
+
+def growth_along(
+    cell: Any,
+    h0: State,
+    xs: Float[Array, "time inputs"] | None,
+    *,
+    k: int | None = None,
+    interval: Count | None = None,
+    warmup: int = 0,
+    steps: int | None = None,
+    key: Key | None = None,
+) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
+    """`exponents_along`, and what rounding may have cost each, both in nats a step."""
+    time = steps if xs is None else xs.shape[0]
+    if time is None or not 0 <= warmup < time:
+        raise ValueError(f"the warm-up must be shorter than {time} steps, got {warmup}")
+    size = ravel_pytree(h0)[0].size
+    Q = start_frame(h0, k or size, key=jr.key(0) if key is None else key)
+    adaptive = interval is None
+    m = 1 if interval is None else interval
+    if warmup:
+        h0, Q, _, _, _, m = segment(
+            cell, h0, Q, xs, start=0, stop=warmup, interval=m, adaptive=adaptive
+        )
+    late = segment(
+        cell, h0, Q, xs, start=warmup, stop=time, interval=m, adaptive=adaptive
+    )
+    mean = late.growth / (time - warmup)
+    order = jnp.argsort(-mean)
+    return mean[order], late.rounding[order] / (time - warmup)
+
+
+@eqx.filter_jit
+def _each(varied, fixed, xs, k, warmup):
+    """One network after the other; with several devices, each takes its share."""
+
+    def lane(at):
+        varied, xs = at
+        cell = eqx.combine(varied, fixed)
+        return growth_along(cell, cell.initial_state(), xs, k=k, warmup=warmup)
+
+    share = lambda varied, xs: jax.lax.map(lane, (varied, xs))
+    devices = jax.devices()
+    if len(devices) == 1:
+        return share(varied, xs)
+    mesh = jax.sharding.Mesh(np.array(devices), ("networks",))
+    spec = jax.sharding.PartitionSpec("networks")
+    return jax.shard_map(
+        share, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False
+    )(varied, xs)
+
+
+def _steps(varied: Any, fixed: Any, width: int) -> bool:
+    """Whether one network of the stack is a cell that hears `width` numbers."""
+    cell = eqx.combine(varied, fixed)
+    try:
+        eqx.filter_eval_shape(lambda: cell(cell.initial_state(), jnp.zeros(width)))
+    except (TypeError, ValueError, IndexError):
+        return False
+    return True
+
+
+def exponents_of_each(
+    cells: Any, inputs: Any, *, k: int, warmup: int = 0
+) -> tuple[Float[np.ndarray, "networks k"], Float[np.ndarray, "networks k"]]:
+    """The first `k` exponents of many networks, and what rounding may have cost each.
+
+    `cells` is one cell whose arrays have a leading axis of networks (as `vmap` over
+    `init` makes it); `inputs` are `time x width` for all of them, or a sequence each.
+    Where JAX was started with several devices, they share the work.
+
+    >>> import jax, jax.numpy as jnp
+    >>> from remanence.cells import Diagonal
+    >>> cells = jax.vmap(Diagonal)(jnp.array([[0.5], [0.25]]), jnp.ones((2, 1, 1)))
+    >>> exponents_of_each(cells, jnp.ones((60, 1)), k=1)[0].round(3).tolist()
+    [[-0.693], [-1.386]]
+    """
+    refuse_bad_weights(cells)
+    with double():
+        varied, fixed = eqx.partition(as_double(cells), eqx.is_array)
+        leading = {leaf.shape[:1] for leaf in jax.tree.leaves(varied)}
+        first = jax.tree.map(lambda leaf: leaf[0] if leaf.ndim else leaf, varied)
+        width = np.shape(inputs)[-1] if np.ndim(inputs) else 0
+        if len(leading) != 1 or () in leading or not _steps(first, fixed, width):
+            raise ValueError(
+                "the arrays of the cells must share one leading axis, that of the "
+                f"networks, and each cell must hear {width} numbers a step"
+            )
+        ((networks,),) = leading
+        xs = np.asarray(inputs, np.float64)
+        if xs.ndim == 2:
+            xs = np.broadcast_to(xs, (networks, *xs.shape))
+        if xs.ndim != 3 or len(xs) != networks or not np.isfinite(xs).all():
+            raise ValueError(
+                f"{networks} networks need finite inputs, time x width or one such "
+                f"sequence each, got shape {np.shape(inputs)}"
+            )
+        # Every device takes as many: the last network is repeated to fill up.
+        share = -(-networks // jax.device_count())
+        rows = np.minimum(np.arange(share * jax.device_count()), networks - 1)
+        padded = jax.tree.map(lambda leaf: leaf[rows], varied)
+        found = _each(padded, fixed, jnp.asarray(xs[rows]), k, warmup)
+    exponents, rounding = (np.asarray(part)[:networks] for part in found)
+    return exponents, rounding
