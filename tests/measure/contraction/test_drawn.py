@@ -8,7 +8,7 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 from remanence._precision import as_double, double
-from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
+from remanence.cells import Bent, Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
 from remanence.measure.contraction import contraction, twin_rate
 
 
@@ -25,6 +25,12 @@ CELLS = {
     ),
     "residual": (
         lambda key: Residual.init(2, 6, key=key, residual=0.5, coupling=0.3),
+        None,
+    ),
+    "bent residual": (
+        lambda key: Residual.init(
+            2, 6, key=key, residual=Bent(jnp.asarray(0.4)), coupling=0.2
+        ),
         None,
     ),
     "diagonal": (lambda key: Diagonal.init(2, 3, key=key, radius=(0.5, 0.9)), None),

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...cells import Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
 from . import lure
+from .bent import bent
 from .comparison import maximum_rung, scaled_rung
 from .full import descended, full_rung
 from .gru import compared_gru
@@ -75,6 +76,8 @@ def contraction(
         return _diagonal(cell, bound, metric)
     if isinstance(cell, LSTM | GRU):
         return _gated(cell, bound, metric)
+    if isinstance(cell, Residual) and callable(cell.R):
+        return bent(cell, bound, metric, slopes)
     if isinstance(cell, Linear | Elman | Residual):
         return _looped(cell, bound, metric, deadline, slopes, solver)
     raise ValueError(

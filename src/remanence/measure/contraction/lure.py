@@ -71,10 +71,6 @@ def loop_of(cell: Linear | Elman | Residual, slopes: Slopes | None) -> Loop:
     found = slopes_of(cell.activation, slopes)
     if isinstance(cell, Elman):
         return Loop(np.zeros((N, N)), W, 1.0, found, W_x, b, cell.activation)
-    if callable(cell.R):
-        raise ValueError(
-            "a residual given as a function cannot be certified; give R as a matrix or a number"
-        )
     R = np.asarray(cell.R, np.float64)
     R = float(R) * np.eye(N) if R.ndim == 0 else R
     return Loop(R, W, float(cell.coupling), found, W_x, b, cell.activation)
