@@ -7,24 +7,131 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+import optax
 import pytest
 
+from remanence import nets
 from remanence.cells import Elman
 from remanence.nets import Recurrent
 from remanence.report import Bench
 from remanence.studies import study
-from remanence.studies.stable_recurrence import boundary, instances, ladder, language
-from remanence.studies.stable_recurrence.config import Config, PAPER, SONNETS
-from remanence.studies.stable_recurrence.peer import equal_units, GatedConvolution
+from remanence.studies.stable_recurrence import (
+    addition,
+    apart,
+    boundary,
+    instances,
+    ladder,
+    language,
+    recital,
+)
+from remanence.studies.stable_recurrence.config import (
+    Adding,
+    Config,
+    PAPER,
+    SHAKESPEARE,
+    SONNETS,
+    Twins,
+)
+from remanence.studies.stable_recurrence.parts import OutOfTime, Parts
+from remanence.studies.stable_recurrence.peer import GatedConvolution, peer_of
 
 
-def test_the_peer_hears_its_width_and_no_more(key):
-    peer = GatedConvolution.init(5, 3, 4, 3, key=key)
-    tokens = jnp.array([0, 1, 2, 3, 4, 0, 1])
+def test_the_peer_hears_its_context_and_no_more(key):
+    peer = GatedConvolution.init(3, 4, 5, 4, key=key, tokens=5)
+    tokens = jnp.array([0, 1, 2, 3, 4, 0, 1, 2, 3])
     changed = tokens.at[3].set(0)
     differs = np.any(np.asarray(peer(tokens) != peer(changed)), axis=1)
-    assert differs.tolist() == [False, False, False, True, True, True, False]
-    assert equal_units(SONNETS, 50, 1) > equal_units(SONNETS, 50, 16)
+    assert differs.tolist() == [False] * 3 + [True] * 4 + [False] * 2
+    with pytest.raises(ValueError, match="context must be a power of two, got 5"):
+        GatedConvolution.init(3, 4, 5, 5, key=key)
+
+
+@pytest.mark.parametrize("context", [1, 2, 16])
+def test_the_peer_is_as_large_as_the_lstm(context):
+    net = language.model_of(SHAKESPEARE, "lstm", 65, key=jr.key(0))
+    peer = peer_of(net, context, key=jr.key(0))
+    size = lambda tree: sum(leaf.size for leaf in jax.tree.leaves(tree))
+    assert 0.97 < size(peer) / size(net) <= 1
+
+
+def test_a_traced_window_is_the_truncated_network(key):
+    net = language.model_of(SONNETS, "lstm", 9, key=key)
+    rows = jr.randint(key, (2, 30), 0, 9)
+    for window in (1, 4):
+        seen = language.windowed(net, rows, jnp.asarray(window), 8)
+        plain = nets.mean_surprise(nets.truncate(net, window), rows, context=8)
+        assert float(seen) == pytest.approx(float(plain), rel=1e-5)
+
+
+def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
+    calls = []
+
+    def part():
+        calls.append(0)
+        return {"third": 1 / 3}
+
+    for _ in range(2):
+        parts = Parts(Bench(folder=tmp_path))
+        assert parts.kept("a part", part) == {"third": 1 / 3}
+    assert len(calls) == 1
+    loss = lambda w, batch, key: ((w - jr.normal(key, (3,))) ** 2).sum()
+    how = {"steps": 33, "key": jr.key(0)}
+    whole = Parts(Bench(folder=tmp_path / "whole"))
+    model = whole.trained("m", jnp.zeros(3), loss, optax.adam(0.1), **how)
+    stopped = Parts(Bench(folder=tmp_path / "cut"))
+    looks = []
+
+    def impatient():
+        looks.append(0)
+        if len(looks) > 5:
+            raise OutOfTime
+
+    stopped.watch = impatient
+    assert stopped.kept("m", lambda: stopped.trained("m", jnp.zeros(3), loss, optax.adam(0.1), **how)) is None  # fmt: skip
+    assert stopped.missing == ["m"]
+    again = Parts(Bench(folder=tmp_path / "cut"))
+    np.testing.assert_array_equal(
+        again.trained("m", jnp.zeros(3), loss, optax.adam(0.1), **how), model
+    )
+
+
+def test_no_part_is_begun_when_time_is_up(tmp_path):
+    parts = Parts(Bench(folder=tmp_path, time_limit=1e-9))
+    assert parts.kept("late", lambda: 1 / 0) is None and parts.missing == ["late"]
+
+
+def test_a_state_that_cannot_hear_the_first_number_errs_by_a_twelfth():
+    cell = Elman(0.5 * jnp.eye(4), jnp.ones((4, 2)), jnp.zeros(4))
+    net = Recurrent(cell, jnp.ones((1, 4)), jnp.zeros(1), None, "last")
+    assert addition.sum_floor(net, 80) == pytest.approx(1 / 12, rel=1e-6)
+    assert addition.sum_floor(net, 2) < addition.sum_floor(net, 20) < 1 / 12
+
+
+def test_the_padded_sum_is_the_sum_of_the_marked_numbers(key):
+    xs, y = addition.padded(50, jnp.asarray(6), 10, key=key)
+    marks = np.asarray(xs[..., 1])
+    np.testing.assert_allclose((xs[..., 0] * marks).sum(1), y, rtol=1e-6)
+    assert np.all(marks[:, :4] == 0) and np.all(marks.sum(1) == 2)
+    assert np.all(marks[:, 4:7].sum(1) == 1)
+
+
+def test_a_cell_at_rest_loses_the_entropy_of_its_string():
+    cell = Elman(0.1 * jnp.eye(4), jnp.zeros((4, 1)), jnp.zeros(4))
+    net = Recurrent(cell, jnp.eye(4), jnp.zeros(4))
+    string = recital.string_of(8, 0)
+    assert sorted(string.tolist()) == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert recital.string_floor(net, string) == pytest.approx(math.log(4), rel=1e-12)
+    loud = Recurrent(Elman(0.9 * jnp.eye(4), 9 * jnp.ones((4, 1)), jnp.zeros(4)), 9 * jnp.eye(4), jnp.zeros(4))  # fmt: skip
+    assert recital.string_floor(loud, string) == 0
+
+
+def test_the_last_loss_of_a_window_is_that_of_the_truncated_network(key):
+    net = language.model_of(SONNETS, "rnn", 7, key=key)
+    rows = jr.randint(key, (3, 12), 0, 7)
+    near = nets.truncate(net, 4)
+    logits = jax.vmap(near)(rows[:, :-1])[:, -1]
+    plain = optax.softmax_cross_entropy_with_integer_labels(logits, rows[:, -1]).mean()
+    assert float(apart.last_loss(net, rows, 11 - 4)) == pytest.approx(float(plain), rel=1e-5)  # fmt: skip
 
 
 def test_the_proved_floor_rises_to_chance():
@@ -60,7 +167,7 @@ def test_stable_models_hear_only_what_their_proof_allows():
     model = language.model_of(SONNETS, "lstm", 40, key=jr.key(0))
     wild = jax.tree.map(lambda leaf: 9 * leaf, model)
     held = language.projected(wild)
-    assert float(jnp.abs(held.embedding).max()) <= 0.75
+    assert float(jnp.abs(jnp.asarray(held.embedding)).max()) <= 0.75
     assert float(jnp.abs(held.cell.W_h).sum(1).max()) <= 0.36 + 1e-6
 
 
@@ -71,7 +178,7 @@ def test_the_papers_recipe_is_kept_and_marked_unrun():
 @pytest.mark.slow
 def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
     sonnets = dataclasses.replace(
-        SONNETS, steps=8, peer_widths=(2,), windows=(1, 8), kinds=("rnn",)
+        SONNETS, steps=8, contexts=(2,), windows=(1, 8), kinds=("rnn",)
     )
     tiny = Config(
         instances=1,
@@ -81,6 +188,12 @@ def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
         lstm_units=(4,),
         delays=(1,),
         copy_steps=5,
+        strings=(2,),
+        string_steps=5,
+        sums=(2,),
+        sum_steps=5,
+        adding=Adding(length=4, steps=5, windows=(1, 4), contexts=(2,)),
+        twins=Twins(text="sonnets", units=4, steps=3, windows=(2, 5)),
         language=(sonnets,),
     )
     found = study("stable-recurrence")

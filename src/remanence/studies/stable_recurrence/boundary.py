@@ -16,12 +16,10 @@ import numpy as np
 import optax
 import xarray as xr
 
-from ...cells import Elman, LSTM
-from ...nets import Recurrent, truncate
-from ...tasks import adding
+from ...cells import Elman
+from ...nets import on_batch, Recurrent
 from ...train import trained
 from ...train.projection import stable
-from .language import surprise
 
 
 SYMBOLS = 4
@@ -75,7 +73,8 @@ def _copier(delay, free, time: int, steps: int, rate: float, seed: int):
 
     def loss(model, _, key):
         xs, asked = asked_after(delay, 64, time, key=key)
-        return surprise(jax.vmap(model)(xs), asked).mean()
+        logits = on_batch(model, xs)
+        return optax.softmax_cross_entropy_with_integer_labels(logits, asked).mean()
 
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(5e-3))
     options = {"steps": steps, "key": key_run, "every": steps, "project": held}
@@ -98,27 +97,3 @@ def proved_floor(net: Recurrent, delay: int) -> float:
     rows = np.linalg.norm(np.asarray(net.W_y, np.float64), axis=1)
     epsilon = float(rows.max()) * rate ** (delay + 1) * apart
     return max(0.0, math.log(SYMBOLS) - 2 * epsilon)
-
-
-def added(length: int, *, steps: int, seed: int, windows: tuple[int, ...]) -> dict:
-    """The adding problem by an LSTM, then asked of its last k inputs only."""
-    key_cell, key_net, key_run, key_test = jr.split(jr.key(seed), 4)
-    net = Recurrent.init(
-        LSTM.init(2, 32, key=key_cell), outputs=1, key=key_net, readout="last"
-    )
-
-    def loss(model, _, key):
-        xs, y = adding(64, length, key=key)
-        return jnp.mean((jax.vmap(model)(xs)[:, 0] - y) ** 2)
-
-    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(5e-3))
-    model, _ = eqx.filter_jit(trained)(
-        net, loss, optimizer, steps=steps, key=key_run, every=steps
-    )
-    tested = lambda model: float(eqx.filter_jit(loss)(model, None, key_test))
-    return {
-        "length": length,
-        "windows": list(windows),
-        "truncated": [tested(truncate(model, min(k, length))) for k in windows],
-        "full": tested(model),
-    }

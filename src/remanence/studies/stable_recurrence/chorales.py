@@ -1,5 +1,7 @@
 """Experiment 4: polyphonic music (JSB chorales), stable and free: nats a chord."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -8,80 +10,113 @@ import numpy as np
 import optax
 
 from ...cells import Elman, LSTM
-from ...nets import Recurrent, truncate
-from ...report import Bench
+from ...nets import on_batch, Recurrent, window_states
 from ...tasks import Music, music
-from ...train import fit
-from ...train.projection import stable
+from ...train.projection import INPUT_BOUND, stable
+from .config import Chorales
+from .language import falling_adam
+from .parts import Parts
+from .peer import peer_of
+
+
+CHORDS = 160
+"""The longest chorale: nothing is cut where losses are measured."""
 
 
 def chord_loss(model, rolls, lengths):
     """Mean negative log-likelihood of the next chord, padding left out."""
-    logits = jax.vmap(model)(rolls[:, :-1])
+    # Notes are 0 or 1; three quarters keep them in the stable LSTM's domain.
+    heard = INPUT_BOUND * rolls[:, :-1]
+    quick = isinstance(model, Recurrent)
+    logits = on_batch(model, heard) if quick else jax.vmap(model)(heard)
+    return _mean(logits, rolls, lengths)
+
+
+def _mean(logits, rolls, lengths):
     each = optax.sigmoid_binary_cross_entropy(logits, rolls[:, 1:]).sum(-1)
     real = jnp.arange(each.shape[1])[None] < lengths[:, None] - 1
     return jnp.where(real, each, 0.0).sum() / real.sum()
 
 
-def chorales(units: int, steps: int, windows: tuple[int, ...], bench: Bench) -> dict:
-    """Test loss of four models, and of their truncations."""
-    parts = music("jsb")
-    found = {}
-    for kind, draw in (("rnn", Elman), ("lstm", LSTM)):
-        for free in (False, True):
-            name = f"jsb-{kind}-{'free' if free else 'stable'}"
-            key_cell, key_net = jr.split(jr.key(bench.seed))
-            cell = draw.init(88, units, key=key_cell)
-            net = Recurrent.init(cell, outputs=88, key=key_net)
-            held = lambda net: eqx.tree_at(lambda n: n.cell, net, stable(net.cell))
+@eqx.filter_jit
+def window_loss(net: Recurrent, rolls, lengths, window):
+    """The loss of the truncation to a traced window."""
 
-            def loss(model, batch, key):
-                rolls, lengths = batch
-                # Notes are 0 or 1; three quarters keep them in the LSTM's domain.
-                return chord_loss(_Quiet(model), rolls, lengths)
+    def one(roll):
+        return jax.vmap(net.read)(window_states(net.cell, INPUT_BOUND * roll, window))
 
-            def batch(data, step, key):
-                rows = jr.randint(key, (32,), 0, data.rolls.shape[0])
-                return data.rolls[rows], data.lengths[rows]
-
-            done = fit(
-                net if free else held(net),
-                loss,
-                optax.chain(optax.clip_by_global_norm(1.0), optax.adam(3e-3)),
-                steps=steps,
-                key=jr.key(bench.seed + 1),
-                data=_trimmed(parts["train"], 80),
-                batch=batch,
-                every=max(steps // 4, 1),
-                project=None if free else held,
-                folder=bench.folder / "models" / name,
-                title=name,
-                quiet=bench.quiet,
-            )
-            test = _trimmed(parts["test"], 129)
-            price = eqx.filter_jit(chord_loss)
-            rolls, lengths = jnp.asarray(test.rolls), jnp.asarray(test.lengths)
-            found[name] = {
-                "nll": float(price(_Quiet(done.model), rolls, lengths)),
-                "windows": list(windows),
-                "truncated": [
-                    float(
-                        price(_Quiet(truncate(done.model, k)), rolls[:24], lengths[:24])
-                    )
-                    for k in windows
-                ],
-            }
-    return found
+    return _mean(jax.lax.map(one, rolls[:, :-1]), rolls, lengths)
 
 
-class _Quiet(eqx.Module):
-    """A model that hears piano rolls at three quarters of their height."""
-
-    model: eqx.Module
-
-    def __call__(self, xs):
-        return self.model(0.75 * xs)  # pyright: ignore[reportCallIssue]
+def held(net: Recurrent) -> Recurrent:
+    """The network with its cell in the stable set."""
+    return eqx.tree_at(lambda n: n.cell, net, stable(net.cell))
 
 
-def _trimmed(part: Music, time: int) -> Music:
+def _loss(model, batch, key):
+    return chord_loss(model, *batch)
+
+
+def _batch(data, step, key):
+    rows = jr.randint(key, (32,), 0, data.rolls.shape[0])
+    return data.rolls[rows], data.lengths[rows]
+
+
+def _untrained(config: Chorales, kind: str, seed: int) -> Recurrent:
+    key_cell, key_net = jr.split(jr.key(seed))
+    draw = {"rnn": Elman, "lstm": LSTM}[kind]
+    cell = draw.init(88, config.units, key=key_cell)
+    return Recurrent.init(cell, outputs=88, key=key_net)
+
+
+def _trained(config: Chorales, model, name: str, parts: Parts, project=None):
+    return parts.trained(
+        name,
+        model,
+        _loss,
+        falling_adam(config.learning_rate, config.steps),
+        steps=config.steps,
+        key=jr.key(parts.bench.seed + 1),
+        data=trimmed(music("jsb")["train"], 80),
+        batch=_batch,
+        project=project,
+    )
+
+
+def sung(config: Chorales, kind: str, free: bool, parts: Parts) -> dict[str, Any]:
+    """Losses of one model on the parts, and of its truncations on the test part."""
+    name = f"jsb-{kind}-{'free' if free else 'stable'}"
+    net = _untrained(config, kind, parts.bench.seed)
+    net = _trained(config, net if free else held(net), name, parts, None if free else held)  # fmt: skip
+    if net is None:
+        return {"diverged": True}
+    pieces = {part: trimmed(rolls, CHORDS) for part, rolls in music("jsb").items()}
+    price = eqx.filter_jit(chord_loss)
+    arrays = lambda part: (jnp.asarray(pieces[part].rolls), jnp.asarray(pieces[part].lengths))  # fmt: skip
+    return {
+        "nll": float(price(net, *arrays("test"))),
+        "nll_valid": float(price(net, *arrays("valid"))),
+        "nll_train": float(price(net, *arrays("train"))),
+        "windows": list(config.windows),
+        "truncated": [
+            float(window_loss(net, *arrays("test"), jnp.asarray(k)))
+            for k in config.windows
+        ],
+    }
+
+
+def sung_by_peer(config: Chorales, context: int, parts: Parts) -> float | None:
+    """The test loss of a convolution of the LSTM's size."""
+    seed = parts.bench.seed
+    peer = peer_of(_untrained(config, "lstm", seed), context, key=jr.key(seed))
+    peer = _trained(config, peer, f"jsb-convolution-{context}", parts)
+    test = trimmed(music("jsb")["test"], CHORDS)
+    if peer is None:
+        return None
+    price = eqx.filter_jit(chord_loss)
+    return float(price(peer, jnp.asarray(test.rolls), jnp.asarray(test.lengths)))
+
+
+def trimmed(part: Music, time: int) -> Music:
+    """The beginnings of the pieces."""
     return Music(part.rolls[:, :time], np.minimum(part.lengths, time))

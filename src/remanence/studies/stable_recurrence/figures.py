@@ -109,113 +109,199 @@ def ladder_figure(table: xr.Dataset) -> Figure:
     )
 
 
+def apart_figure(table: xr.Dataset) -> Figure:
+    """Weight distances of truncated from full training on text."""
+
+    def draw():
+        models = table["model"].values
+        figure, axes = plt.subplots(
+            1,
+            len(models),
+            figsize=(2.4 * len(models) + 1, 3.2),
+            sharey=True,
+            squeeze=False,
+            constrained_layout=True,
+        )
+        for axis, model in zip(axes[0], models, strict=True):
+            part = table.sel(model=model)
+            for i, k in enumerate(part["window"].values):
+                ratio = part["gap"].sel(window=k) / part["moved"]
+                axis.plot(part["step"], ratio, color=f"C{i}", label=f"k = {k}")
+            axis.set(xscale="log", yscale="log", xlabel="step")
+            axis.set_title(str(model), fontsize="medium")
+        axes[0][0].set_ylabel("weight gap / way moved")
+        axes[0][-1].legend(frameon=False, fontsize="small")
+        return figure
+
+    return Figure(
+        "apart",
+        "Truncated and full training of language models",
+        "Distance of weights trained on the last k tokens from those trained on the whole "
+        "segment, over the way that the full model has moved; same start, same data.",
+        draw,
+        table,
+    )
+
+
+def _by_text(names) -> dict[str, list[str]]:
+    """Models by the text that they learnt: the first word of their names."""
+    texts: dict[str, list[str]] = {}
+    for name in names:
+        texts.setdefault(name.split()[0], []).append(name)
+    return texts
+
+
+COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
+
+
+def _panels(count: int, **options):
+    figure, axes = plt.subplots(
+        1,
+        count,
+        figsize=(3.4 * count + 1.2, 3.6),
+        squeeze=False,
+        constrained_layout=True,
+        **options,
+    )
+    return figure, axes[0]
+
+
 def decay_figure(models: dict[str, dict]) -> Figure:
     """Gradient over distance, with the largest exponent's slope."""
     table = xr.Dataset(
         {
-            "decay": (
-                ("model", "distance"),
-                np.array([m["decay"] for m in models.values()]),
-            )
+            name: (("model", "distance"), np.array([m[name] for m in models.values()]))
+            for name in ("decay", "decay_error")
         },
         {"model": list(models)},
     )
 
     def draw():
-        figure, axis = plt.subplots(figsize=(6.4, 3.6), constrained_layout=True)
-        for i, (name, model) in enumerate(models.items()):
-            decay = np.asarray(model["decay"])
-            label = f"{name}: λ₁ = {model['exponent']:+.2f} ± {model['stderr']:.2f}"
-            axis.plot(decay, color=f"C{i}", label=label)
-        top = np.nanmax(table["decay"].values)
-        axis.set(xlabel="distance i (tokens)", yscale="log", ylim=(top * 1e-9, top * 3))
-        axis.set_ylabel("‖∇ₓ p at distance i‖, mean")
-        axis.legend(frameon=False, fontsize="small")
+        texts = _by_text(models)
+        figure, axes = _panels(len(texts))
+        for axis, (text, names) in zip(axes, texts.items(), strict=True):
+            for name in names:
+                model, kind = models[name], name.split(" ", 1)[1]
+                y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
+                label = f"{kind}: λ₁ = {model['exponent']:+.3f} ± {model['stderr']:.3f}"
+                axis.plot(y, color=COLOURS[kind], label=label)
+                x = np.arange(len(y))
+                axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
+            top = max(max(models[name]["decay"]) for name in names)
+            axis.set(xlabel="distance i (tokens)", yscale="log", title=text)
+            axis.set_ylim(top * 1e-9, top * 30)
+            axis.legend(frameon=False, fontsize="small", loc="upper right")
+        axes[0].set_ylabel("‖∇ₓ p at distance i‖, mean")
         return figure
 
     return Figure(
         "decay",
         "How far a loss listens back",
-        "Gradient of a loss with respect to an input i tokens earlier, on held-out text, and "
-        "the largest Lyapunov exponent along it (nats a token).",
+        "Gradient of a loss with respect to an input i tokens earlier, on held-out text (mean "
+        "and standard error over positions), and the largest Lyapunov exponent along that "
+        "text (nats a token).",
         draw,
         table,
     )
 
 
-def context_figure(models: dict[str, dict], peers: dict[str, dict]) -> Figure:
-    """Perplexity against the context that is allowed."""
+def context_figure(
+    models: dict[str, dict], music: dict[str, dict], peers: dict[str, dict], adding: dict | None
+) -> Figure:  # fmt: skip
+    """Test loss against the context that is allowed: text, music, sums."""
+    every = models | music
     rows = [
         (name, k, value)
-        for name, model in models.items()
+        for name, model in every.items()
         for k, value in zip(model["windows"], model["truncated"], strict=True)
-    ] + [
-        (name, k, value)
-        for name, peer in peers.items()
-        for k, value in zip(peer["widths"], peer["perplexity"], strict=True)
     ]
+    rows += [
+        (f"{name} convolution", k, value)
+        for name, peer in peers.items()
+        for k, value in zip(peer["contexts"], peer["score"], strict=True)
+    ]
+    if adding and "diverged" not in adding:
+        rows += [("adding lstm free", k, v) for k, v in zip(adding["windows"], adding["truncated"], strict=True)]  # fmt: skip
+        rows += [("adding convolution", k, v) for k, v in zip(adding["contexts"], adding["peers"], strict=True)]  # fmt: skip
     names, ks, values = zip(*rows, strict=True)
     table = xr.Dataset(
-        {"model": ("row", list(names)), "context": ("row", list(ks)), "perplexity": ("row", list(values))}
+        {"model": ("row", list(names)), "context": ("row", list(ks)), "score": ("row", list(values))}
     )  # fmt: skip
 
     def draw():
-        figure, axis = plt.subplots(figsize=(6.4, 3.6), constrained_layout=True)
-        for i, (name, model) in enumerate(models.items()):
-            relative = np.asarray(model["truncated"]) / model["untruncated"]
-            axis.plot(model["windows"], relative, "o-", ms=3, color=f"C{i}", label=name)
-        for name, peer in peers.items():
-            base = models[peer["beside"]]["untruncated"]
-            relative = np.asarray(peer["perplexity"]) / base
-            axis.plot(peer["widths"], relative, "s--", ms=3, color="C7", label=name)
-        axis.axhline(1, color="C7", lw=0.8)
-        axis.set(xlabel="context (tokens)", xscale="log")
-        axis.set_ylabel("perplexity / untruncated")
-        axis.legend(frameon=False, fontsize="small")
+        texts = _by_text(names)
+        figure, axes = _panels(len(texts))
+        for axis, text in zip(axes, texts, strict=True):
+            for name in dict.fromkeys(texts[text]):
+                kind = name.split(" ", 1)[1]
+                x, y = zip(*[(k, v) for n, k, v in rows if n == name], strict=True)
+                peer = kind == "convolution"
+                colour = "C7" if peer else COLOURS[kind]
+                axis.plot(x, y, "s--" if peer else "o-", ms=3, color=colour, label=kind)
+                if name in every:
+                    whole = every[name].get("untruncated", every[name].get("nll"))
+                    axis.axhline(whole, color=colour, lw=0.7, ls=":")
+            axis.set(xlabel="context (inputs)", xscale="log", title=text)
+            axis.set_ylabel(
+                {"jsb": "nats a chord", "adding": "mean square error"}.get(
+                    text, "perplexity"
+                )
+            )
+            if text not in ("jsb", "adding"):
+                axis.set_yscale("log")
+        axes[0].legend(frameon=False, fontsize="small")
         return figure
 
     return Figure(
         "context",
         "Is the history needed?",
-        "Truncated evaluation over the window, and gated convolutions of equal size trained "
-        "at each width, relative to the untruncated recurrent model.",
+        "Test loss of truncations over their window, and of gated convolutions of the LSTM's "
+        "size trained at each context; dotted, the untruncated models.",
         draw,
         table,
     )
 
 
-def boundary_figure(table: xr.Dataset) -> Figure:
-    """Loss over delay, stable and free, with the proved floor."""
+def boundary_figure(tables: dict[str, xr.Dataset]) -> Figure:
+    """Losses over the length, stable and free, with the proved floors."""
+    marks = {"stable": "C0", "rnn stable": "C0", "lstm stable": "C2", "free": "C1", "lstm free": "C1"}  # fmt: skip
 
     def draw():
-        figure, axis = plt.subplots(figsize=(6, 3.4), constrained_layout=True)
-        for i, model in enumerate(table["model"].values):
-            axis.plot(
-                table["delay"],
-                table["loss"].sel(model=model),
-                "o-",
-                color=f"C{i}",
-                label=str(model),
+        figure, axes = _panels(len(tables))
+        for axis, (name, table) in zip(axes, tables.items(), strict=True):
+            (along,) = table["floor"].dims
+            x = table[along].values
+            for model in table["model"].values:
+                y = table["loss"].sel(model=model)
+                axis.plot(x, y, "o-", ms=4, color=marks[str(model)], label=str(model))
+            axis.plot(x, table["floor"], ":", color="C0", label="proved floor")
+            axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
+            unit = "mse" if name.startswith("adding") else "nats"
+            axis.set(
+                xlabel=f"{along} (steps)", ylabel=f"test loss ({unit})", title=name
             )
-        axis.plot(
-            table["delay"],
-            table["floor"],
-            ":",
-            color="C0",
-            label="proved floor of the stable",
-        )
-        axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="chance")
-        axis.set(xlabel="delay (steps)", ylabel="test loss (nats)")
-        axis.legend(frameon=False)
+            axis.legend(frameon=False, fontsize="small")
         return figure
 
+    rate = next(iter(tables.values())).attrs["rate"]
+    renamed = [
+        table.drop_attrs().rename(
+            {
+                name: f"{task.split()[-1]}_{name}"
+                for name in [*table.data_vars, *table.coords]
+            }
+        )
+        for task, table in tables.items()
+    ]
     return Figure(
         "boundary",
         "Where stability costs",
-        f"One of four symbols recalled after a delay; stable: spectral norm at most {table.attrs['rate']:g}.",
+        "What must be remembered against how long; stable tanh cells have spectral norm at "
+        f"most {rate:g}, the floor is proved for their weights, forgetting is the loss of a "
+        "model that lost what is asked.",
         draw,
-        table,
-    )  # fmt: skip
+        xr.merge(renamed),
+    )
 
 
 def _band(axis, x, values, label, colour):

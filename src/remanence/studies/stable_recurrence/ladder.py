@@ -54,17 +54,16 @@ def lstm_gains(units: tuple[int, ...], *, steps: int = 12) -> xr.Dataset:
     for i, N in enumerate(units):
         W, U = np.random.default_rng(0).normal(size=(2, 4 * N, N)) / N**0.5
 
-        def proofs(gain, W=W, U=U):
+        def proved(gain, which, W=W, U=U):
             cell = LSTM(*(jnp.asarray(gain * A, jnp.float32) for A in (W, U)))
-            paper = contraction(cell, input_bound=1.0, metric="norm")
-            compared = contraction(cell, input_bound=1.0, metric="infinity")
-            return paper.evidence["condition"], compared.rate < 1
+            proof = contraction(cell, input_bound=1.0, metric=("norm", "infinity")[which])  # fmt: skip
+            return proof.rate < 1 if which else proof.evidence["condition"]
 
         for which in range(2):
             low, high = 0.0, 1.0
             for _ in range(steps):
                 middle = (low + high) / 2
-                good = proofs(middle)[which]
+                good = proved(middle, which)
                 low, high = (middle, high) if good else (low, middle)
             table[i, which] = low
     return xr.Dataset(

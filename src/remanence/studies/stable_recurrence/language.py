@@ -4,6 +4,7 @@ Every model is trained on the same segments from the zero state; stable ones are
 projected after every step, embedding included ($|x| \le .75$ for the LSTM).
 """
 
+import dataclasses
 import math
 from typing import Any
 
@@ -14,24 +15,23 @@ import jax.random as jr
 import numpy as np
 import optax
 
-from ...cells import Elman, LSTM
-from ...measure import lyapunov_spectrum
-from ...nets import Recurrent, truncate
-from ...report import Bench
+from ...cells import dimension, Elman, LSTM
+from ...measure import contraction, lyapunov_spectrum, truncation_window
+from ...nets import mean_surprise, Recurrent, window_states
 from ...tasks import characters, columns, Text, wikitext
-from ...train import fit
 from ...train.projection import INPUT_BOUND, stable
 from .config import Language
+from .parts import Parts
 
 
-def text_of(config: Language) -> Text:
-    """The text that a language configuration names."""
+def text_of(config: Any) -> Text:
+    """The text that a configuration names."""
     if config.text == "wikitext":
         return wikitext(vocabulary=config.vocabulary)
     return characters(config.text)
 
 
-def model_of(config: Language, kind: str, tokens: int, *, key: Any) -> Recurrent:
+def model_of(config: Any, kind: str, tokens: int, *, key: Any) -> Recurrent:
     """An untrained model."""
     key_cell, key_net = jr.split(key)
     draw = {"rnn": Elman, "lstm": LSTM}[kind]
@@ -51,15 +51,9 @@ def projected(net: Recurrent) -> Recurrent:
     return net
 
 
-def surprise(logits, targets):
-    """Nats per token, each."""
-    return optax.softmax_cross_entropy_with_integer_labels(logits, targets)
-
-
 def segment_loss(model, batch, key):
     """The mean surprise over a batch of segments, every position counted."""
-    logits = jax.vmap(model)(batch[:, :-1])
-    return surprise(logits, batch[:, 1:]).mean()
+    return mean_surprise(model, batch)
 
 
 def segments(length: int, batch: int):
@@ -72,81 +66,135 @@ def segments(length: int, batch: int):
     return drawn
 
 
+@dataclasses.dataclass(frozen=True)
+class Cosine:
+    """A learning rate that falls to a twentieth along half a cosine."""
+
+    # optax's own schedule rewrites its closure at the first call, and a stopped run
+    # would no longer know itself.
+    rate: float
+    steps: int
+
+    def __call__(self, count):
+        share = jnp.minimum(jnp.asarray(count, jnp.float32) / self.steps, 1.0)
+        return self.rate * (0.05 + 0.475 * (1 + jnp.cos(jnp.pi * share)))
+
+
+def falling_adam(rate: float, steps: int) -> optax.GradientTransformation:
+    """Adam on clipped gradients, its rate falling along a cosine."""
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(Cosine(rate, steps)))
+
+
 def trained_model(
-    config: Language, text: Text, kind: str, free: bool, bench: Bench
-) -> Recurrent:
+    config: Language, text: Text, kind: str, free: bool, parts: Parts
+) -> Recurrent | None:
     """One language model, continued where an interrupted run left it."""
-    model = model_of(config, kind, len(text.vocabulary), key=jr.key(bench.seed))
-    optimizer = optax.chain(
-        optax.clip_by_global_norm(1.0), optax.adam(config.learning_rate)
-    )
-    name = f"{config.text}-{kind}-{'free' if free else 'stable'}"
-    done = fit(
+    seed = parts.bench.seed
+    model = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
+    return parts.trained(
+        f"{config.text}-{kind}-{'free' if free else 'stable'}",
         model if free else projected(model),
         segment_loss,
-        optimizer,
+        falling_adam(config.learning_rate, config.steps),
         steps=config.steps,
-        key=jr.key(bench.seed + 1),
+        key=jr.key(seed + 1),
         data=np.asarray(text.train),
         batch=segments(config.length, config.batch),
-        every=max(config.steps // 8, 1),
         project=None if free else projected,
-        folder=bench.folder / "models" / name,
-        title=name,
-        quiet=bench.quiet,
     )
-    return done.model
 
 
 def held_out(config: Language, text: Text) -> np.ndarray:
-    """The held-out streams that everything is measured on."""
+    """The held-out streams for exponents, gradients and windows."""
     rows = columns(text.test, config.streams)
     return rows[:, : config.stretch + 1]
 
 
 @eqx.filter_jit
-def evaluated(model, rows) -> Any:
+def evaluated(model, rows, context: int = 1) -> Any:
     """Mean surprise of a model on streams, each from the zero state."""
-    logits = jax.vmap(model)(rows[:, :-1])
-    return surprise(logits, rows[:, 1:]).mean()
+    # Ten streams at a time: the states of all would fill the memory.
+    groups = rows.reshape(-1, math.gcd(rows.shape[0], 10), rows.shape[1])
+    price = lambda rows: mean_surprise(model, rows, context=context)
+    return jax.lax.map(price, groups).mean()
+
+
+@eqx.filter_jit
+def windowed(net: Recurrent, rows, window, context: int):
+    """The surprise of the truncation to a traced window, where `context` was heard."""
+
+    def one(row):
+        states = window_states(net.cell, net.heard(row[:-1]), window)
+        late = jax.tree.map(lambda leaf: leaf[context - 1 :], states)
+        logits = jax.vmap(net.read)(late)
+        asked = row[context:]
+        return optax.softmax_cross_entropy_with_integer_labels(logits, asked).mean()
+
+    return jax.lax.map(one, rows).mean()
 
 
 @eqx.filter_jit
 def _decay(net: Recurrent, pieces, length: int):
+    heard = Recurrent(net.cell, net.W_y, net.b_y, readout="last")
+
     def last(xs, target):
-        return surprise(Recurrent(net.cell, net.W_y, net.b_y)(xs)[-1], target)
+        return optax.softmax_cross_entropy_with_integer_labels(heard(xs), target)
 
-    xs = net.embedding[pieces[:, :-1]]  # pyright: ignore[reportOptionalSubscript]
+    xs = jnp.asarray(net.embedding)[pieces[:, :-1]]
     slopes = jax.vmap(jax.grad(last))(xs, pieces[:, -1])
-    norms = jnp.linalg.norm(slopes, axis=-1).mean(0)
-    return norms[::-1][:length]
+    norms = jnp.linalg.norm(slopes, axis=-1)[:, ::-1][:, :length]
+    # Over positions: the mean, and its standard error.
+    return norms.mean(0), norms.std(0) / math.sqrt(len(norms))
 
 
-def gradient_decay(net: Recurrent, rows, length: int) -> np.ndarray:
-    r"""$\|\nabla_{x_t} p_{t+i}\|$ over $i$, the mean over held-out positions."""
+def gradient_decay(net: Recurrent, rows, length: int) -> tuple[np.ndarray, np.ndarray]:
+    r"""$\|\nabla_{x_t} p_{t+i}\|$ over $i$: mean over held-out positions, and its error."""
     size = 2 * length + 1
     whole = np.concatenate(
         [row[: len(row) // size * size].reshape(-1, size) for row in rows]
     )
-    return np.asarray(_decay(net, jnp.asarray(whole[:64]), length))
+    mean, error = _decay(net, jnp.asarray(whole[:64]), length)
+    return np.asarray(mean), np.asarray(error)
 
 
-def measured(config: Language, net: Recurrent, rows: np.ndarray) -> dict[str, Any]:
+def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
     """Everything that is measured on one trained model."""
-    full = float(evaluated(net, jnp.asarray(rows)))
-    short = rows[: min(len(rows), 2), : min(rows.shape[1], 201)]
-    base = float(evaluated(net, jnp.asarray(short)))
+    rows = held_out(config, text)
+    test = columns(text.test, config.test_streams)
+    if config.test_stretch is not None:
+        test = test[:, : config.test_stretch + 1]
+    test = jnp.asarray(test)
+    heard = max(config.windows)
+    few = jnp.asarray(rows)
     by_window = [
-        float(evaluated(truncate(net, k), jnp.asarray(short))) for k in config.windows
+        float(windowed(net, few, jnp.asarray(k), heard)) for k in config.windows
     ]
     spectrum = lyapunov_spectrum(net, rows[:, :-1], k=config.exponents)
+    decay, error = gradient_decay(net, rows, config.decay)
     return {
-        "perplexity": math.exp(full),
+        "perplexity": math.exp(float(evaluated(net, test))),
         "windows": list(config.windows),
         "truncated": [math.exp(value) for value in by_window],
-        "untruncated": math.exp(base),
-        "decay": gradient_decay(net, rows, config.decay).tolist(),
+        "untruncated": math.exp(float(evaluated(net, few, heard))),
+        "decay": decay.astype(float).tolist(),
+        "decay_error": error.astype(float).tolist(),
         "exponent": float(spectrum.exponents[0]),
         "stderr": float(spectrum.stderr[0]),
         "converged": bool(spectrum.converged),
+    }
+
+
+def proved(net: Recurrent, free: bool) -> dict[str, Any]:
+    """What can be proved of a trained model, for the inputs that it can hear."""
+    heard = float(jnp.abs(jnp.asarray(net.embedding)).max())
+    proof = contraction(
+        net.cell,
+        input_bound=heard if free else max(heard, INPUT_BOUND),
+        metric="auto" if isinstance(net.cell, LSTM) else "diagonal",
+        time_limit=600,
+    )
+    return {
+        "dimension": dimension(net.cell),
+        "rate": proof.rate if math.isfinite(proof.rate) else None,
+        "window": None if proof.vacuous else truncation_window(proof, error=1e-3),
     }

@@ -1,78 +1,111 @@
-r"""Experiment 6's feed-forward peer: a gated causal convolution of width $r$ (Dauphin et al. 2017).
+r"""Experiment 6's feed-forward peer: gated causal convolutions (Dauphin et al. 2017, TCN).
 
-$$h_t = (A * x)_t \odot \sigma((B * x)_t), \qquad y_t = W_y h_t + b_y$$
+$$h \leftarrow h + v \odot \sigma(g), \qquad (v, g)_t = A\,h_t + B\,h_{t-2^l} + b$$
+
+A pointwise gated layer, then one such layer for each $l = 0 \dots L-1$: the context is
+$2^L$ inputs, and nothing before them is heard.
 """
+
+import math
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import optax
 from jaxtyping import Array, Float, Int
 
 from ..._types import Key
-from ...train import trained
-from .config import Language
-from .language import segment_loss, segments
 
 
 class GatedConvolution(eqx.Module):
-    """Hears its last `width` inputs and nothing before them."""
+    """Hears its last `context` inputs and nothing before them."""
 
-    embedding: Float[Array, "tokens inputs"]
-    kernel: Float[Array, "width inputs gates"]
+    embedding: Float[Array, "tokens inputs"] | None
+    W_x: Float[Array, "inputs gates"]
+    kernels: tuple[Float[Array, "2 units gates"], ...]
+    biases: tuple[Float[Array, " gates"], ...]
     W_y: Float[Array, "outputs units"]
     b_y: Float[Array, " outputs"]
+    readout: Literal["last", "every"] = eqx.field(static=True, default="every")
 
     @classmethod
     def init(
-        cls, tokens: int, inputs: int, units: int, width: int, *, key: Key
+        cls,
+        inputs: int,
+        units: int,
+        outputs: int,
+        context: int,
+        *,
+        key: Key,
+        tokens: int | None = None,
+        readout: Literal["last", "every"] = "every",
     ) -> "GatedConvolution":
-        """Gaussian weights that keep variance."""
-        key_e, key_k, key_y = jr.split(key, 3)
-        kernel = (width * inputs) ** -0.5 * jr.normal(key_k, (width, inputs, 2 * units))
+        """Gaussian weights that about keep variance; embedded tokens as the models have."""
+        layers = layers_of(context)
+        key_e, key_x, key_y, *keys = jr.split(key, 3 + layers)
+        draw = lambda key, fan, *shape: (2 / fan) ** 0.5 * jr.normal(key, shape)
         return cls(
-            0.3 * jr.normal(key_e, (tokens, inputs)),
-            3 * kernel,
-            units**-0.5 * jr.normal(key_y, (tokens, units)),
-            jnp.zeros(tokens),
+            None if tokens is None else 0.3 * jr.normal(key_e, (tokens, inputs)),
+            draw(key_x, inputs, inputs, 2 * units),
+            tuple(draw(k, 2 * units, 2, units, 2 * units) for k in keys),
+            tuple(jnp.zeros(2 * units) for _ in range(layers + 1)),
+            units**-0.5 * jr.normal(key_y, (outputs, units)),
+            jnp.zeros(outputs),
+            readout,
         )
 
-    def __call__(self, tokens: Int[Array, " time"]) -> Float[Array, "time outputs"]:
-        xs = self.embedding[tokens]
-        width = self.kernel.shape[0]
-        padded = jnp.pad(xs, ((width - 1, 0), (0, 0)))
-        z = sum(padded[j : j + xs.shape[0]] @ self.kernel[j] for j in range(width))
-        value, gate = jnp.split(jnp.asarray(z), 2, axis=-1)
-        return (value * jax.nn.sigmoid(gate)) @ self.W_y.T + self.b_y
+    def hidden(
+        self, xs: Float[Array, "time inputs"] | Int[Array, " time"]
+    ) -> Float[Array, "time units"]:
+        """The last layer's units at every step."""
+        heard = xs if self.embedding is None else self.embedding[xs]
+        first, *rest = self.biases
+        h = _gated(heard @ self.W_x + first)
+        for layer, (kernel, b) in enumerate(zip(self.kernels, rest, strict=True)):
+            back = jnp.pad(h, ((2**layer, 0), (0, 0)))[: h.shape[0]]
+            h = h + _gated(h @ kernel[1] + back @ kernel[0] + b)
+        return h
+
+    def __call__(
+        self, xs: Float[Array, "time inputs"] | Int[Array, " time"]
+    ) -> Float[Array, "*time outputs"]:
+        h = self.hidden(xs)
+        h = h[-1] if self.readout == "last" else h
+        return h @ self.W_y.T + self.b_y
 
 
-def equal_units(config: Language, tokens: int, width: int) -> int:
-    """The units that give the convolution as many weights as the RNN has."""
-    N, E = config.units, config.embedding
-    budget = N * N + N * E + N * tokens
-    return max(4, budget // (2 * width * E + tokens))
+def _gated(z):
+    value, gate = jnp.split(z, 2, axis=-1)
+    return value * jax.nn.sigmoid(gate)
 
 
-def trained_peer(config: Language, stream, tokens: int, width: int, *, seed: int):
-    """A convolution trained on the same segments as the recurrent models."""
-    model = GatedConvolution.init(
-        tokens,
-        config.embedding,
-        equal_units(config, tokens, width),
-        width,
-        key=jr.key(seed),
+def layers_of(context: int) -> int:
+    """Layers that hear so many inputs; a power of two is asked for."""
+    layers = int(context).bit_length() - 1
+    if context < 1 or 2**layers != context:
+        raise ValueError(f"context must be a power of two, got {context}")
+    return layers
+
+
+def equal_units(net: Any, context: int) -> int:
+    """The units that give a convolution as many weights as a recurrent network has."""
+    size = lambda tree: sum(leaf.size for leaf in jax.tree.leaves(tree))
+    inputs, outputs = net.cell.W_x.shape[1], net.W_y.shape[0]
+    budget = size((net.cell, net.W_y, net.b_y)) - outputs
+    a, b = 4 * layers_of(context), 2 * inputs + outputs + 2 * (layers_of(context) + 1)
+    units = budget / b if a == 0 else (math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)
+    return max(4, int(units))
+
+
+def peer_of(net: Any, context: int, *, key: Key) -> GatedConvolution:
+    """An untrained convolution of the size of a recurrent network, and its doors."""
+    return GatedConvolution.init(
+        net.cell.W_x.shape[1],
+        equal_units(net, context),
+        net.W_y.shape[0],
+        context,
+        key=key,
+        tokens=None if net.embedding is None else net.embedding.shape[0],
+        readout=net.readout,
     )
-    optimizer = optax.chain(
-        optax.clip_by_global_norm(1.0), optax.adam(config.learning_rate)
-    )
-    return eqx.filter_jit(trained)(
-        model,
-        segment_loss,
-        optimizer,
-        steps=config.steps,
-        key=jr.key(seed + 1),
-        data=jnp.asarray(stream),
-        batch=segments(config.length, config.batch),
-        every=config.steps,
-    )[0]

@@ -1,0 +1,98 @@
+"""The finished parts of a run: numbers in JSON, models in checkpoints, and the time left.
+
+A part that is there and was made by the same code is read back; JSON keeps every bit
+of a float. A training is advanced slice by slice, so that a time limit loses at most
+the part that it falls into, and the study still ends with what is finished.
+"""
+
+import dataclasses
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..._whole import written_whole
+from ...report import Bench
+from ...train import fit
+from ...train.checkpoint import newest_checkpoint
+from ...train.identity import environment
+
+
+RESERVE = 180.0
+"""Seconds of a time limit that are left for measuring, figures and pages; of a short
+limit, a quarter."""
+SLICES = 16
+"""A training looks at the clock so many times."""
+TELLING = 15.0
+"""Seconds between two sentences about a long training."""
+
+
+class OutOfTime(Exception):
+    """The time limit leaves no room for another part."""
+
+
+@dataclasses.dataclass
+class Parts:
+    """Where parts are kept, when time is up, and what was left out for it."""
+
+    bench: Bench
+    begun: float = dataclasses.field(default_factory=time.monotonic)
+    missing: list[str] = dataclasses.field(default_factory=list)
+
+    def watch(self) -> None:
+        """Stop here if time is up."""
+        limit = self.bench.time_limit
+        if limit is None:
+            return
+        if time.monotonic() - self.begun > limit - min(RESERVE, limit / 4):
+            raise OutOfTime
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """A part made of plain values; None if there was no time for it."""
+        path = self.bench.folder / "kept" / f"{name}.json"
+        here = json.loads(json.dumps(environment(Parts)))
+        if path.is_file():
+            record = json.loads(path.read_text())
+            if record["environment"] == here:
+                return record["value"]
+        self.bench.tell(name)
+        try:
+            self.watch()
+            value = make()
+        except OutOfTime:
+            self.missing.append(name)
+            self.bench.tell(f"no time is left for: {name}")
+            return None
+        text = json.dumps({"environment": here, "value": value})
+        path.parent.mkdir(parents=True, exist_ok=True)
+        written_whole(path, text.encode())
+        return json.loads(text)["value"]
+
+    def trained(self, name: str, model: Any, loss, optimizer, *, steps: int, **how):
+        """`fit` with checkpoints, a slice at a time; the model, or None if it diverged."""
+        folder = self.bench.folder / "models" / name
+        found = newest_checkpoint(folder, self.bench.tell) if folder.is_dir() else None
+        reached = 0 if found is None else int(found[0][".step"])
+        slice_ = max(1, -(-steps // SLICES))
+        done, told = None, time.monotonic()
+        while done is None or done.steps < steps:
+            self.watch()
+            reached = min(max(reached, slice_ * (reached // slice_ + 1)), steps)
+            done = fit(
+                model,
+                loss,
+                optimizer,
+                steps=reached,
+                every=slice_,
+                folder=folder,
+                title=name,
+                quiet=True,
+                **how,
+            )
+            if done.diverged_at is not None:
+                self.bench.tell(f"{name} diverged at step {done.diverged_at}")
+                return None
+            if time.monotonic() - told > TELLING:
+                self.bench.tell(f"{name}: {done.steps} of {steps} steps")
+                told = time.monotonic()
+        return done.model
