@@ -76,12 +76,6 @@ def test_an_unfinished_run_says_nothing_about_a_spike():
     assert tried_again(None)["tried"] == 0
 
 
-def test_the_threshold_stays_open_when_many_runs_did_not_end():
-    rule = {s.id: s for s in study("shared-representations").statements}["003.1"]
-    assert rule.rule(rule.example) == "holds"
-    assert rule.rule({**rule.example, "unfinished": 40}) == "open"
-
-
 def test_a_cut_run_has_seen_the_whole_range():
     """Coarse fractions come first; the last stage is the document's whole grid."""
     first, *_, last = stages(FULL.fractions)

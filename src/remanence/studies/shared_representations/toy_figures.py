@@ -100,7 +100,7 @@ def random_figure(drawn: xr.Dataset) -> Figure:
             p, drawn.document_edge, color="C7", ls=":", label="2√(p(1−p)), as printed"
         )
         ax.set(xlabel="density p", ylabel="singular value")
-        ax.legend(fontsize=7, ncols=2, loc="center")
+        ax.legend(fontsize=7, ncols=2, loc="center", bbox_to_anchor=(0.5, 0.32))
         return figure
 
     return Figure(
