@@ -118,7 +118,15 @@ def test_many_ablations_of_a_gated_cell_leave_zero_apart():
         at_once = ablated_accuracies(net, task, sets, at=at)
         np.testing.assert_allclose(at_once, each, rtol=0, atol=1e-12)
     with pytest.raises(ValueError, match="one of embedding"):
-        ablated_accuracies(net, task, sets, at="h4")  # pyright: ignore[reportArgumentType]
+        ablated_accuracies(net, task, sets, at="h4")
     with pytest.raises(ValueError, match="lie in 0 to 3"):
         ablated_accuracies(net, task, [(4,)], at="h1")
     assert ablated_accuracies(net, task, [], at="h1").shape == (0,)
+
+
+@pytest.mark.parametrize("at", PLACES)
+def test_a_network_of_another_vocabulary_is_refused(at):
+    with pytest.raises(ValueError, match="modulus 11 needs 12 tokens and 11 outputs"):
+        ablated_accuracies(BUILT.net, Modular(11), [(1,)], at=at)
+    with pytest.raises(ValueError, match="modulus 11 needs 12 tokens and 11 outputs"):
+        ablated_accuracy(BUILT.net, Modular(11), (1,), at=at)

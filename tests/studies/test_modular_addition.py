@@ -3,7 +3,6 @@
 import dataclasses
 import io
 import sys
-from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -17,6 +16,7 @@ from remanence.studies.modular_addition.ablations import ablations, growing
 from remanence.studies.modular_addition.config import Config, Recipe
 from remanence.studies.modular_addition.counting import narrowed
 from remanence.studies.modular_addition.dissection import dissected
+from remanence.studies.modular_addition.dynamics import widened
 from remanence.studies.modular_addition.film import animated, film_figure
 
 
@@ -62,7 +62,6 @@ def test_a_narrowed_network_trains_as_narrow():
     import jax
     import jax.numpy as jnp
     import jax.random as jr
-    import optax
 
     from remanence.nets.table import pairs_of
     from remanence.tasks.modular import Modular
@@ -72,17 +71,36 @@ def test_a_narrowed_network_trains_as_narrow():
     net = narrowed(modular_network(task, embedding=4, units=6, key=jr.key(0)), 4)
     seen = task.training_pairs(0.8, key=jr.key(1))
     data = (pairs_of(seen, task.answers), jnp.asarray(seen))
-    step = optax.adamw(1e-2, weight_decay=1.0)
-    arrays: Any = net_arrays(net)
-    state = step.init(arrays)
-    slope = jax.grad(lambda arrays: table_loss(with_arrays(net, arrays), data, None))
+    arrays = net_arrays(net)
+
+    @jax.jit
+    def stepped(arrays):
+        slope = jax.grad(lambda a: table_loss(with_arrays(net, a), data, None))(arrays)
+        return jax.tree.map(lambda a, g: 0.99 * a - 0.1 * g, arrays, slope)
+
     for _ in range(5):
-        change, state = step.update(slope(arrays), state, arrays)
-        arrays = optax.apply_updates(arrays, change)
+        arrays = stepped(arrays)
     W_h, W_x, W_y = arrays
     assert not np.any(W_h[4:]) and not np.any(W_h[:, 4:])
     assert not np.any(W_x[4:]) and not np.any(W_y[:, 4:])
     assert np.all(np.abs(W_h[:4, :4]) > 0)
+
+
+def test_a_widened_network_gives_the_same_answers():
+    import jax.random as jr
+
+    from remanence.measure.ablation import modular_logits
+    from remanence.train.modular import modular_network
+
+    built = adder(11, (1, 3))
+    large = modular_network(built.task, embedding=20, units=24, key=jr.key(0))
+    wide = widened(built.net, like=large)
+    assert wide.cell.W_x.shape == large.cell.W_x.shape
+    np.testing.assert_allclose(
+        modular_logits(wide, built.task), modular_logits(built.net, built.task)
+    )
+    small = modular_network(built.task, embedding=2, units=4, key=jr.key(0))
+    assert widened(built.net, like=small).cell.W_x.shape == built.net.cell.W_x.shape
 
 
 def net_arrays(net):

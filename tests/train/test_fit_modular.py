@@ -1,3 +1,5 @@
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -10,7 +12,12 @@ from remanence.tasks.modular import Modular
 from remanence.train.modular import CELLS, fit_modular, modular_network, rows_spectrum
 
 
-SMALL = {"embedding": 8, "units": 24, "learning_rate": 1e-2, "weight_decay": 0.3}
+SMALL: dict[str, Any] = {
+    "embedding": 8,
+    "units": 24,
+    "learning_rate": 1e-2,
+    "weight_decay": 0.3,
+}
 
 
 def test_a_small_table_is_learned_and_the_history_is_its_film():
@@ -33,6 +40,17 @@ def test_a_small_table_is_learned_and_the_history_is_its_film():
     leaves = jax.tree.leaves(done.net)
     norm = np.sqrt(sum(float((leaf**2).sum()) for leaf in leaves))
     assert float(history.norm[-1]) == pytest.approx(norm, rel=1e-4)
+
+
+def test_without_a_film_the_same_network_comes_out_and_only_the_loss_is_kept():
+    asked: dict[str, Any] = {"steps": 20, "every": 10, "fraction": 0.8, **SMALL}
+    plain = fit_modular(Modular(5), film=False, **asked)
+    filmed = fit_modular(Modular(5), **asked)
+    assert list(plain.history) == ["loss"]
+    for one, other in zip(
+        jax.tree.leaves(plain.net), jax.tree.leaves(filmed.net), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 
 
 def test_divergence_is_recorded_and_not_a_number_that_looks_fine():

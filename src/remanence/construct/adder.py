@@ -16,7 +16,6 @@ import dataclasses
 from collections.abc import Iterable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -176,8 +175,8 @@ def _network(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Recu
         recurrent, W_fc, b = _grown(recurrent, 1, 1), _grown(W_fc, 0, 1), [*b, 0.0]
         embedding[0, -1] = drive[-1, -1] = recurrent[-1, -1] = 1.0
         W_fc[0, -1], b_y[0] = 4.0, -1.0
-    # Rounded by NumPy: JAX would compile the rounding anew for every shape.
-    of = lambda array: jnp.asarray(np.asarray(array, dtype=np.float32))
+    # Rounded by NumPy and put as it is: `jnp.asarray` compiles anew for every shape.
+    of = lambda array: jax.device_put(np.asarray(array, dtype=np.float32))
     cell = Elman(of(recurrent), of(drive), of(b), jax.nn.relu)
     return Recurrent(cell, of(W_fc), of(b_y), of(embedding), "last")
 

@@ -17,7 +17,7 @@ from .._precision import as_double, double
 from ..nets import Recurrent
 from ..nets.table import continued, table_logits, table_states, with_embedding
 from ..tasks.modular import Modular
-from .ablation import Place, PLACES
+from .ablation import PLACES
 from .fourier import frequency_plane
 
 
@@ -32,7 +32,7 @@ def ablated_accuracies(
     task: Modular,
     sets: Sequence[tuple[int, ...]],
     *,
-    at: Place,
+    at: str,
 ) -> Float[np.ndarray, " sets"]:
     """`ablated_accuracy` for each set of frequencies, in float64.
 
@@ -86,7 +86,7 @@ def _accuracies(
     Q: Float[Array, "sets modulus waves"],
     answers: Int[Array, "modulus modulus"],
     inside: Bool[Array, " modulus"],
-    at: Place,
+    at: str,
 ) -> Float[Array, " sets"]:
     modulus = len(answers)
     plain = table_states(net, modulus)

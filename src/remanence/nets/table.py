@@ -60,9 +60,10 @@ def pairs_of(
         for t in range(len(mask)):
             at = np.flatnonzero(token == t)
             back[t, : len(at)] = at
-        return jnp.asarray(back, dtype=jnp.int32)
+        return of(back)
 
-    of = lambda index: jnp.asarray(index, dtype=jnp.int32)
+    # `jnp.asarray` would compile anew for every length.
+    of = lambda index: jax.device_put(np.asarray(index, dtype=np.int32))
     return Pairs(of(a), of(b), of(answers[a, b]), positions(a), positions(b))
 
 

@@ -65,7 +65,7 @@ def fit(
     """Minimise `loss(model, batch, key)` over the floating-point arrays of `model`.
 
     `batch(data, step, key)` draws what one step sees (all of `data` without it);
-    `metrics(model, data)` gives named numbers every `every` steps; `project(model)`
+    `metrics(model, data)` gives named numbers or arrays every `every` steps; `project(model)`
     is applied after each update. All four are pure and traced. With a `folder`,
     checkpoints are kept there and a run that was stopped continues to the same
     bits; the folder of another run is refused. `steps` may grow from run to run.
@@ -194,9 +194,18 @@ class _Run:
             ) from None
         if saved != step or int(state.diverged_at) >= 0:
             save(state, rows)
+        columns = {name: np.asarray(rows[name]) for name in rows}
         history = xr.Dataset(
-            {name: ("step", np.asarray(rows[name])) for name in rows if name != "step"},
-            coords={"step": np.asarray(rows["step"])},
+            {
+                # A metric that is an array has axes of its own.
+                name: (
+                    ("step", *(f"{name} {i}" for i in range(values.ndim - 1))),
+                    values,
+                )
+                for name, values in columns.items()
+                if name != "step"
+            },
+            coords={"step": columns["step"]},
         )
         diverged = int(state.diverged_at)
         return Fit(

@@ -117,10 +117,14 @@ def fit_modular(
     learning_rate: float = 1e-3,
     weight_decay: float = 1.0,
     every: int = 100,
+    film: bool = True,
     folder: str | pathlib.Path | None = None,
     quiet: bool = True,
 ) -> ModularFit:
     """Train a fresh network on a random fraction of the table.
+
+    Without `film` the history holds the loss alone, and all operations modulo one
+    number share a compiled program.
 
     >>> done = fit_modular(Modular(5), steps=60, units=16, embedding=8, every=30)
     >>> done.history.energy.dims, done.history.step.values.tolist()
@@ -137,14 +141,16 @@ def fit_modular(
         _shared_adamw(learning_rate, weight_decay),
         steps=steps,
         key=jr.key(seed),
-        data=(pairs_of(seen, task.answers), jnp.asarray(seen)),
-        metrics=progress_on(task),
+        # Padded to the modulus: every choice of pairs has the same shapes.
+        data=(pairs_of(seen, task.answers, most=task.modulus), jnp.asarray(seen)),
+        metrics=progress_on(task) if film else None,
         every=every,
         folder=folder,
         title=f"{task.operation} modulo {task.modulus}, {cell}, seed {seed}",
         quiet=quiet,
     )
-    return ModularFit(task, done.model, seen, _film(done.history), done.diverged_at)
+    history = _film(done.history) if film else done.history
+    return ModularFit(task, done.model, seen, history, done.diverged_at)
 
 
 @functools.cache
@@ -166,8 +172,7 @@ def progress_on(task: Modular) -> Callable[[Recurrent, Any], dict[str, Array]]:
             "norm": jnp.sqrt(square),
         }
         for name, weights in (("W_E", net.embedding), ("W_fc", net.W_y)):
-            energies = rows_spectrum(weights[order])  # pyright: ignore[reportOptionalSubscript]
-            numbers |= {f"{name} {k}": energy for k, energy in enumerate(energies)}
+            numbers[name] = rows_spectrum(weights[order])  # pyright: ignore[reportOptionalSubscript]
         return numbers
 
     return progress
@@ -187,22 +192,11 @@ def rows_spectrum(
 
 
 def _film(history: xr.Dataset) -> xr.Dataset:
-    """The numbered energies gathered into one array by tensor and frequency."""
-    named = {name: str(name).split(" ") for name in history if " " in str(name)}
-    # Sorted: a continued training hands its numbers back in another order.
-    tensors = sorted({tensor for tensor, _ in named.values()})
-    count = len(named) // len(tensors)
-    energy = np.stack(
-        [
-            np.stack([history[f"{tensor} {k}"].values for k in range(count)], axis=-1)
-            for tensor in tensors
-        ],
-        axis=1,
-    )
+    """The energies of both tensors as one array by tensor and frequency."""
+    tensors = ["W_E", "W_fc"]
+    energy = np.stack([history[name].values for name in tensors], axis=1)
     return (
-        history.drop_vars(list(named))
-        .assign(
-            energy=(("step", "tensor", "frequency"), energy),
-        )
-        .assign_coords(tensor=tensors, frequency=np.arange(count))
+        history.drop_vars(tensors)
+        .assign(energy=(("step", "tensor", "frequency"), energy))
+        .assign_coords(tensor=tensors, frequency=np.arange(energy.shape[-1]))
     )

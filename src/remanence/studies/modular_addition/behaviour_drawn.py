@@ -52,6 +52,7 @@ def ablation_drawn(of: Findings):
         axis.plot(at.removed, at["mean"], color=f"C{i}", marker="o")
         axis.axhline(1 / of.task.modulus, color="C7", lw=1, ls=":")
         axis.set(title=PLACE_NAMES[place], xlabel="key frequencies removed")
+        axis.set_xticks(table.removed)
     axes[0].set_ylabel("accuracy, all pairs")
     return figure
 
@@ -88,18 +89,20 @@ def pairs_drawn(of: Findings):
     """Accuracy without each pair, a panel a place."""
     pairs = of.cuts[0].pairs
     assert pairs is not None
-    n, places = pairs.sizes["frequency"], pairs.place.values
+    n = pairs.sizes["frequency"]
+    shown = {p: name for p, name in PLACE_NAMES.items() if p in pairs.place.values}
     figure, axes = plt.subplots(
-        1, len(places), figsize=(3.4 * len(places) + 1, 3.6), layout="constrained"
+        1, len(shown), figsize=(3.4 * len(shown) + 1, 3.6), layout="constrained"
     )
     edge, image = (0.5, n + 0.5, 0.5, n + 0.5), None
-    for axis, place in zip(np.atleast_1d(axes), places, strict=True):
+    for axis, (place, name) in zip(np.atleast_1d(axes), shown.items(), strict=True):
         image = axis.imshow(
             pairs.sel(place=place), origin="lower", extent=edge, vmin=0, vmax=1
         )
-        axis.set(title=PLACE_NAMES[place], xlabel="frequency removed")
+        axis.set(title=name, xlabel="frequency removed")
         axis.set_xticks(of.found[0].key)
         axis.set_yticks(of.found[0].key)
+        axis.tick_params(axis="x", rotation=90)
     np.atleast_1d(axes)[0].set_ylabel("and frequency removed")
     if image is not None:
         figure.colorbar(image, ax=axes, label="accuracy, all pairs of numbers")
@@ -130,7 +133,7 @@ def film_drawn(of: Findings):
     ):
         panel.bar(1 + np.arange(share.shape[1]), share[i], color="C0", width=0.9)
         panel.set(title=f"step {int(one.step[i])}", xlabel="k")
-    bottom.axes[0].set_ylabel("share of W_E")
+    bottom.axes[0].set_ylabel("share of $W_E$")
     return figure
 
 

@@ -51,8 +51,8 @@ class Config:
 
 QUICK = Config(
     main=Recipe(
-        modulus=43,
-        steps=700,
+        modulus=31,
+        steps=600,
         every=25,
         fraction=0.8,
         learning_rate=3e-3,
@@ -61,8 +61,8 @@ QUICK = Config(
     seeds=(0, 1, 2),
     others=Recipe(
         modulus=23,
-        steps=800,
-        every=100,
+        steps=700,
+        every=350,
         units=64,
         embedding=64,
         fraction=0.8,
@@ -71,8 +71,8 @@ QUICK = Config(
     ),
     sweep=Recipe(
         modulus=23,
-        steps=600,
-        every=600,
+        steps=500,
+        every=500,
         units=64,
         embedding=32,
         fraction=0.8,

@@ -3,6 +3,8 @@ r"""The adder as a dynamical system: exponents, certificate, horizon, and its wr
 import math
 from typing import Any
 
+import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 
@@ -78,6 +80,24 @@ def _in_words(steps: float | None) -> float | str:
     if steps is None:
         return "none"
     return float(steps) if math.isfinite(steps) else "never"
+
+
+def widened(net: Recurrent, *, like: Recurrent) -> Recurrent:
+    """The same Elman network in arrays as large as another's; what is added is silent."""
+    cell, E, W_y = net.cell, net.embedding, net.W_y
+    assert E is not None and W_y is not None and cell.b is not None
+    units, inputs = np.maximum(cell.W_x.shape, like.cell.W_x.shape) - cell.W_x.shape
+    return eqx.tree_at(
+        lambda n: (n.cell.W_h, n.cell.W_x, n.cell.b, n.embedding, n.W_y),
+        net,
+        (
+            jnp.pad(cell.W_h, ((0, units), (0, units))),
+            jnp.pad(cell.W_x, ((0, units), (0, inputs))),
+            jnp.pad(cell.b, (0, units)),
+            jnp.pad(E, ((0, 0), (0, inputs))),
+            jnp.pad(W_y, ((0, 0), (0, units))),
+        ),
+    )
 
 
 def cross_row(

@@ -38,8 +38,9 @@ def pictures(of: Findings) -> tuple[Figure, ...]:
             "Every node speaks the same few frequencies",
             "Energy by frequency. Above: nodes of one index, in shares of what is not "
             "constant; the line is what the largest frequency of shuffled rows reaches in "
-            "1 % of cases. Below: the states of two indices; functions of a + b lie on the "
-            "rising diagonal, of a − b on the falling one.",
+            "1 % of cases. Below: the states of two indices, a dot where more than a thousandth "
+            "of the energy is; functions of a + b lie on the rising diagonal, of a − b on "
+            "the falling one.",
             lambda: spectra_drawn(d),
             spectra_data(d),
         ),

@@ -14,6 +14,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
+from .weights_drawn import name_of
+
 
 SECONDS = 8
 
@@ -67,7 +69,7 @@ def film_figure(one: xr.Dataset, *, most: int = 40) -> Any:
             axis.stairs(
                 share[i], edges, fill=True, color=colour, gid=f"frame-{frame}-{tensor}"
             )
-        axis.set(ylim=(0, 1.08 * share.max()), ylabel=f"share of {tensor}")
+        axis.set(ylim=(0, 1.08 * share.max()), ylabel=f"share of {name_of(tensor)}")
     for frame, i in enumerate(shown):
         axes[0].text(
             0.99,

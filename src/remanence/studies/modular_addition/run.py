@@ -16,7 +16,7 @@ from .ablations import ablations
 from .config import Config, Recipe
 from .counting import counted
 from .dissection import dissected, Dissection, node_tables, NODES, profile
-from .dynamics import compared, cross_row, forgetting
+from .dynamics import compared, cross_row, forgetting, widened
 from .evidence import (
     causality,
     controls,
@@ -63,9 +63,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     bench.tell("writing adders down")
     written = [adder(P) for P in WRITTEN]
     twin = adder(task.modulus, found[0].key)
-    twin_found = dissected(twin.net, task, up_to=1)
+    # In arrays of the learned one's size, so that both are measured by the same programs.
+    wide = widened(twin.net, like=fits[0].net)
+    twin_found = dissected(wide, task, up_to=1)
     twin_cuts = ablations(
-        twin.net, task, twin.frequencies, subsets=config.subsets, seed=seeds[0]
+        wide, task, twin.frequencies, subsets=config.subsets, seed=seeds[0]
     )
     margins = _margins(task)
     bench.tell("exponents of the learned adders")
@@ -80,7 +82,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         for seed, fit in zip(seeds, fits, strict=True)
     ]
     twin_forgot = forgetting(
-        twin.net,
+        wide,
         task,
         steps=config.exponent_steps,
         seed=bench.seed,
@@ -167,7 +169,13 @@ def run(config: Config, bench: Bench) -> Outcome:
 
 
 def _trained(
-    task: Modular, recipe: Recipe, bench: Bench, *, seed: int, cell: str = "elman"
+    task: Modular,
+    recipe: Recipe,
+    bench: Bench,
+    *,
+    seed: int,
+    cell: str = "elman",
+    film: bool = True,
 ) -> ModularFit:
     bench.tell(f"training {cell}, {task.operation} modulo {task.modulus}, seed {seed}")
     settings = dataclasses.asdict(recipe)
@@ -175,7 +183,13 @@ def _trained(
     words = {"+": "plus", "-": "minus", "×": "times"}[task.operation]
     folder = bench.folder / f"{cell}-{words}-{task.modulus}-{seed}"
     return fit_modular(
-        task, seed=seed, cell=cell, folder=folder, quiet=bench.quiet, **settings
+        task,
+        seed=seed,
+        cell=cell,
+        film=film,
+        folder=folder,
+        quiet=bench.quiet,
+        **settings,
     )
 
 
@@ -184,7 +198,7 @@ def _elsewhere(
 ) -> dict[str, Any]:
     """Another cell or operation: what it reached and which frequencies it uses."""
     task = Modular(recipe.modulus, operation)
-    fit = _trained(task, recipe, bench, seed=bench.seed, cell=cell)
+    fit = _trained(task, recipe, bench, seed=bench.seed, cell=cell, film=False)
     tables = node_tables(fit.net, task)
     nodes = {n: key_frequencies(profile(tables[n], task, n)) for n in NODES}
     key = nodes["W_fc"].frequencies

@@ -31,16 +31,20 @@ def spectra_drawn(d: Dissection):
         axis.margins(y=0.15)
     top.axes[0].set_ylabel("share of energy")
     signed = signed_axis(d.task.period)
+    half = d.task.period // 2
     for axis, node in zip(bottom.subplots(1, 2), ("h2", "h3"), strict=True):
         plane = d.planes[node].copy()
-        plane[0, np.flatnonzero(signed == 0)] = np.nan  # the constant
-        share = plane / np.nansum(plane)
-        extent = (signed[0] - 0.5, signed[-1] + 0.5, -0.5, len(plane) - 0.5)
-        image = axis.imshow(
-            np.sqrt(share), origin="lower", extent=extent, aspect="auto", cmap="viridis"
+        plane[0, np.flatnonzero(signed == 0)] = 0.0  # the constant
+        share = plane / plane.sum()
+        a, b = np.nonzero(share > 1e-3)
+        for sign in (1, -1):
+            axis.plot([0, sign * half], [0, half], color="C7", lw=0.7, ls=":")
+        dots = axis.scatter(
+            signed[b], a, s=300 * np.sqrt(share[a, b]), c=share[a, b], vmin=0
         )
         axis.set(title=name_of(node), xlabel="frequency in b", ylabel="frequency in a")
-        bottom.colorbar(image, ax=axis, label="root of energy share")
+        axis.set(xlim=(-half - 1, half + 1), ylim=(-1, half + 1))
+        bottom.colorbar(dots, ax=axis, label="share of energy")
     return figure
 
 
@@ -65,7 +69,9 @@ def singular_values_drawn(d: Dissection):
         axis.set(title=name_of(name), xlabel="index")
         twin = axis.twinx()
         twin.plot(1 + np.arange(len(low.accuracies)), low.accuracies, color="C7", lw=1)
-        twin.set(ylim=(0, 1.05), yticks=[])
+        twin.set(ylim=(0, 1.05), yticks=[0, 1] if axis is axes[-1] else [])
+        if axis is axes[-1]:
+            twin.set_ylabel("accuracy")
         if low.rank is not None and low.energy is not None:
             axis.axvline(low.rank, color="C1")
             axis.annotate(

@@ -46,21 +46,22 @@ def beside_drawn(of: Findings):
     figure = plt.figure(figsize=(11, 5.2), layout="constrained")
     top, bottom = figure.subfigures(2, 1)  # pyright: ignore[reportGeneralTypeIssues]
     data = beside_data(of)
+    width = max(0.4, data.sizes["frequency"] / 80)  # a bar that can be seen
     for axis, node in zip(
         top.subplots(1, len(COMPARED), sharey=True), COMPARED, strict=True
     ):
         at = data.sel(node=node)
         axis.bar(
-            at.frequency - 0.2,
+            at.frequency - width / 2,
             at.share.sel(adder="learned"),
-            0.4,
+            width,
             color="C0",
             label="learned",
         )
         axis.bar(
-            at.frequency + 0.2,
+            at.frequency + width / 2,
             at.share.sel(adder="written"),
-            0.4,
+            width,
             color="C1",
             label="written",
         )
@@ -72,7 +73,7 @@ def beside_drawn(of: Findings):
         for i, adder in enumerate(("learned", "written")):
             curve = data.accuracy.sel(place=place, adder=adder)
             axis.plot(data.removed, curve, color=f"C{i}", marker="o")
-        axis.set(title=name, xlabel="key frequencies removed")
+        axis.set(title=name, xlabel="key frequencies removed", xticks=data.removed)
     bottom.axes[0].set_ylabel("accuracy, all pairs")
     return figure
 
