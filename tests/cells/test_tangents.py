@@ -131,4 +131,6 @@ def test_no_rough_product_where_nothing_bounds_it():
     other = Residual.init(
         3, 4, key=jr.key(0), residual=1.0, coupling=0.01, activation=jax.nn.relu
     )
-    assert [cell.roughness for cell in (matrix, strong, other)] == [None] * 3
+    alone = Residual.init(3, 4, key=jr.key(0), residual=0.9, coupling=0.0)
+    cells = (matrix, strong, other, alone)
+    assert [cell.roughness for cell in cells] == [None] * 4

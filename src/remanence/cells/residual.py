@@ -113,7 +113,7 @@ class Residual(AbstractCell):
     def roughness(self) -> tuple[float, float] | None:
         r"""How wrong `rough_pushforward` is, and by how much one step can spread a frame.
 
-        The first is $\gamma\,\epsilon_{32} \|W_h\|_F / |R|$, the size of the rounding
+        The first is $2 \gamma\,\epsilon_{32} \|W_h\|_2 / |R|$, the size of the rounding
         relative to $J$; the second $\log\frac{|R| + \rho}{|R| - \rho}$ with
         $\rho = \gamma\|W_h\|_2$, which bounds the ratio of the singular values of $J$.
         None where neither is known: unless $R$ is a number above $\rho$ and the
@@ -127,10 +127,9 @@ class Residual(AbstractCell):
         for _ in range(3):
             G = G @ G
         rho = float(self.coupling) * float(np.linalg.norm(G)) ** (1 / 16)
-        if not rho < r:
+        if not 0 < rho < r:
             return None
-        wrong = float(self.coupling) * float(np.linalg.norm(W)) * EPSILON / r
-        return wrong, math.log((r + rho) / (r - rho))
+        return 2 * rho * EPSILON / r, math.log((r + rho) / (r - rho))
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)

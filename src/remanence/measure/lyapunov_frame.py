@@ -29,7 +29,7 @@ from ..cells import log_volume, pushforward
 
 Count = int | Int[Array, ""]
 
-TOLERANCE = 5e-7  # nats a step that rounding may cost on average
+TOLERANCE = 2e-7  # nats a step that rounding may cost on average
 WORST = 1e-3  # nats that one block may cost: beyond, the estimate itself is in doubt
 REACH = 250.0  # nats a column may grow or shrink before it nears the end of the floats
 LONGEST = 1024  # steps after which a frame is looked at, however still it seems
@@ -102,6 +102,8 @@ def segment(
     that this stays within the allowance.
     """
     k = Q.shape[1]
+    # For a few columns QR costs next to nothing, and its diagonal hides no factor.
+    factorised = orthonormal if 4 * k <= Q.shape[0] else triangular
     volume = log_volume(cell) if adaptive and k == Q.shape[0] > 1 else None
     ignored = jnp.zeros(k, bool) if ignored is None else ignored
     eps = float(jnp.finfo(Q.dtype).eps)
@@ -138,7 +140,7 @@ def segment(
         taken = (end - t).astype(Q.dtype)
         empty = jnp.zeros((), Q.dtype)
         following, A, whole = jax.lax.fori_loop(t, end, step, (h, Q, empty))
-        frame, u = triangular(A)
+        frame, u = factorised(A)
         # A single step that loses a direction is the map's doing, not the interval's.
         nothing_left = eps * Q.shape[0]
         lost = (u <= nothing_left * jnp.max(u)) & (end - t == 1)
