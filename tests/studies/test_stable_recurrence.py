@@ -100,6 +100,17 @@ def test_no_part_is_begun_when_time_is_up(tmp_path):
     assert parts.kept("late", lambda: 1 / 0) is None and parts.missing == ["late"]
 
 
+def test_what_has_no_data_stays_open(tmp_path):
+    said = []
+
+    def gone():
+        raise FileNotFoundError("wikitext-2/train.txt was looked for, without success")
+
+    parts = Parts(Bench(folder=tmp_path, tell=said.append))
+    assert parts.kept("words", gone) is None and parts.missing == ["words"]
+    assert said[-1].startswith("words is left out: wikitext-2/train.txt")
+
+
 def test_a_state_that_cannot_hear_the_first_number_errs_by_a_twelfth():
     cell = Elman(0.5 * jnp.eye(4), jnp.ones((4, 2)), jnp.zeros(4))
     net = Recurrent(cell, jnp.ones((1, 4)), jnp.zeros(1), None, "last")

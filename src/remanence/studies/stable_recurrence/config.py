@@ -105,7 +105,7 @@ SONNETS = Language(
     streams=2,
     test_streams=1,
     windows=(1, 2, 4, 8, 16),
-    contexts=(1, 16),
+    contexts=(16,),
 )
 SHAKESPEARE = Language(
     text="shakespeare",

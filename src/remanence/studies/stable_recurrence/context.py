@@ -1,5 +1,6 @@
 """Experiments 3, 4 and 6: models of text and music, their truncations and their peers."""
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
@@ -46,17 +47,17 @@ def language_models(config: Config, parts: Parts, *, words: bool) -> Models:
     """Measurements of every language model, of words or of characters."""
     found: Models = {}
     for each in of_words(config, words):
-        text = text_of(each)
+        text = functools.cache(functools.partial(text_of, each))
         for kind, free in PAIRS:
             if kind not in each.kinds:
                 continue
             name = named(each.text, kind, free)
 
             def made(each=each, text=text, kind=kind, free=free):
-                net = trained_model(each, text, kind, free, parts)
+                net = trained_model(each, text(), kind, free, parts)
                 if net is None:
                     return {"diverged": True}
-                return measured(each, net, text) | {"proof": proved(net, free)}
+                return measured(each, net, text()) | {"proof": proved(net, free)}
 
             value = parts.kept(name, made)
             if value is not None:
@@ -68,11 +69,11 @@ def text_peers(config: Config, parts: Parts, *, words: bool) -> Models:
     """Perplexity of convolutions of the LSTM's size, over their context."""
     found: Models = {}
     for each in of_words(config, words):
-        text = text_of(each)
+        text = functools.cache(functools.partial(text_of, each))
         for context in each.contexts:
             name = f"{each.text} convolution {context}"
             made = lambda each=each, text=text, context=context: _peer(
-                each, text, context, parts
+                each, text(), context, parts
             )
             value = parts.kept(name, made)
             if value is not None:

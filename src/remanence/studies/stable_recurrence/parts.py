@@ -48,7 +48,7 @@ class Parts:
             raise OutOfTime
 
     def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """A part made of plain values; None if there was no time for it."""
+        """A part made of plain values; None without the time or the data for it."""
         path = self.bench.folder / "kept" / f"{name}.json"
         here = json.loads(json.dumps(environment(Parts)))
         if path.is_file():
@@ -62,6 +62,11 @@ class Parts:
         except OutOfTime:
             self.missing.append(name)
             self.bench.tell(f"no time is left for: {name}")
+            return None
+        except FileNotFoundError as missing:
+            # What cannot be measured stays open; the other parts go on.
+            self.missing.append(name)
+            self.bench.tell(f"{name} is left out: {missing}")
             return None
         text = json.dumps({"environment": here, "value": value})
         path.parent.mkdir(parents=True, exist_ok=True)
