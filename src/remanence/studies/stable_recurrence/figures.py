@@ -130,7 +130,7 @@ def apart_figure(table: xr.Dataset) -> Figure:
             axis.set(xscale="log", yscale="log", xlabel="step")
             axis.set_title(str(model), fontsize="medium")
         axes[0][0].set_ylabel("weight gap / way moved")
-        axes[0][-1].legend(frameon=False, fontsize="small")
+        axes[0][0].legend(frameon=False, fontsize="small", loc="lower left")
         return figure
 
     return Figure(
@@ -249,7 +249,7 @@ def context_figure(
             )
             if text not in ("jsb", "adding"):
                 axis.set_yscale("log")
-        axes[0].legend(frameon=False, fontsize="small")
+            axis.legend(frameon=False, fontsize="small")
         return figure
 
     return Figure(
