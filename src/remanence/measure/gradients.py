@@ -84,19 +84,21 @@ def _followed(cell, xs, V, W, spacing, slots):
     def step(carry, at):
         h, frame = carry
         t, x = at
-        # Tangents of the input, pushed through the map beside the state's own.
-        by_input = jax.vmap(
-            lambda v: ravel_pytree(jax.jvp(lambda x: cell(h, x), (x,), (v,))[1])[0],
-            in_axes=1,
-            out_axes=1,
-        )(V)
         flat_frame = frame.transpose(1, 0, 2).reshape(size, -1)
         following, moved = pushforward(cell, h, x, flat_frame)
         frame = moved.reshape(size, slots, columns + 1).transpose(1, 0, 2)
-        fresh = jnp.concatenate([by_input, W[t][:, None]], axis=1)
-        slot = (t // spacing) % slots
-        born = (t % spacing == 0) & (t >= 0)
-        frame = jnp.where(born, frame.at[slot].set(fresh), frame)
+
+        def with_newborn(frame):
+            # Tangents of the input, pushed through the map beside the state's own.
+            by_input = jax.vmap(
+                lambda v: ravel_pytree(jax.jvp(lambda x: cell(h, x), (x,), (v,))[1])[0],
+                in_axes=1,
+                out_axes=1,
+            )(V)
+            fresh = jnp.concatenate([by_input, W[t][:, None]], axis=1)
+            return frame.at[(t // spacing) % slots].set(fresh)
+
+        frame = jax.lax.cond(t % spacing == 0, with_newborn, lambda frame: frame, frame)
         squares = jnp.sum(frame**2, axis=1)
         return (following, frame), (squares[:, :-1].sum(axis=1), squares[:, -1])
 
