@@ -72,7 +72,7 @@ class Config:
 
     units: int = 12
     instances: int = 2
-    length: int = 40
+    length: int = 50
     windows: tuple[int, ...] = (2, 5, 10, 20)
     descent_steps: int = 150
     ladder_units: tuple[int, ...] = (8, 24)
