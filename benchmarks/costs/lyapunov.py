@@ -104,11 +104,12 @@ def drawn(rows, powers, path):
         xscale="log", yscale="log", xlabel="units N", ylabel="seconds (T = 1,000)"
     )
     axes[1].set(xscale="log", yscale="log", xlabel="steps T", ylabel="seconds (N = 32)")
-    axes[2].set(
-        xscale="log", xlabel="steps T", ylabel="peak memory (MB)", ylim=(0, None)
-    )
-    for panel in axes[:2]:
+    axes[2].set(xscale="log", xlabel="steps T", ylabel="peak memory (MB)")
+    axes[2].set_ylim(0, 1.4 * max(r[4] for r in rows if r[0] == "memory"))
+    for panel, sizes in ((axes[0], UNITS), (axes[1], STEPS)):
         panel.legend(frameon=False, fontsize="small")
+        panel.set_xticks(sizes, labels=[f"{size:,}" for size in sizes])
+        panel.minorticks_off()
     for panel in axes:
         panel.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, metadata={"Date": None})
