@@ -17,7 +17,7 @@ STUDY = Study(
     cost={
         "quick": "about 100 s of one core the first time, most of it compiling; no data beyond "
         "the shipped sonnets",
-        "full": "about a quarter of an hour on one idle core; Shakespeare, WikiText-2 (10,000 words, an eighth "
+        "full": "about half an hour on one idle core; Shakespeare, WikiText-2 (10,000 words, an eighth "
         "of an epoch) and JSB, from REMANENCE_DATA or the network; longer recipes are kept, not run",
     },
 )
