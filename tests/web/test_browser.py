@@ -164,6 +164,8 @@ def patient_server(tmp_path_factory):
 def test_a_study_is_run_followed_cancelled_and_compared(patient_server, page):
     page.goto(f"{patient_server.url}/#studies")
     page.wait_for_selector("#stored table")
+    page.wait_for_load_state("networkidle")  # a page before may have left a job
+    page.select_option("#study", "memorization")
     page.click("#study-form button[type=submit]")
     says(page, "job-state", "done")
     assert "about a second" in page.inner_text(
