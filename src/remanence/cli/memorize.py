@@ -80,7 +80,7 @@ def memorize(
         }
     }
     # At n + 1 the shift map serves, so that only the least |a| is sought.
-    heard = minimal_dimension(
+    heard: Any = minimal_dimension(
         word, end=end, stability=len(memory.word.used) + 1.0, time_limit=2.0
     )
     report["one_unit"] = {

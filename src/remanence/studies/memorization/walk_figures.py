@@ -1,5 +1,7 @@
 """Walks: polygons with the regions of their argmax, in the plane, in space, projected."""
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
@@ -133,7 +135,7 @@ def orbit_figure(word: str) -> Figure:
         fig = plt.figure(figsize=(3.2 * (planes + 1.5), 3.3))
         # Room for the third label beside the next panel.
         panels = fig.add_gridspec(1, planes + 1, width_ratios=[1.5, *[1.0] * planes])
-        space = fig.add_subplot(panels[0], projection="3d")
+        space: Any = fig.add_subplot(panels[0], projection="3d")
         # The widest three directions of the walk, without the readout's own.
         u = memory.written.W_y[1] - memory.written.W_y[0]
         u = u / np.linalg.norm(u)
@@ -144,8 +146,8 @@ def orbit_figure(word: str) -> Figure:
         space.plot(*ring, color="C7", lw=0.8)
         for k in (0, 1):
             space.scatter(*at[:, labels == k], color=f"C{k}", s=28, depthshade=False)
-        space.set_box_aspect(None, zoom=0.85)  # pyright: ignore[reportAttributeAccessIssue]
-        space.set_zlabel("readout")  # pyright: ignore[reportAttributeAccessIssue]
+        space.set_box_aspect(None, zoom=0.85)
+        space.set_zlabel("readout")
         space.set_title(f"{word}, d = {memory.dimension}")
         for i in range(planes):
             ax = fig.add_subplot(panels[i + 1])
