@@ -51,8 +51,8 @@ class Config:
 
 QUICK = Config(
     main=Recipe(
-        modulus=31,
-        steps=600,
+        modulus=43,
+        steps=550,
         every=25,
         fraction=0.8,
         learning_rate=3e-3,
@@ -61,8 +61,8 @@ QUICK = Config(
     seeds=(0, 1, 2),
     others=Recipe(
         modulus=23,
-        steps=700,
-        every=350,
+        steps=800,
+        every=400,
         units=64,
         embedding=64,
         fraction=0.8,
@@ -71,16 +71,16 @@ QUICK = Config(
     ),
     sweep=Recipe(
         modulus=23,
-        steps=500,
-        every=500,
+        steps=600,
+        every=600,
         units=64,
         embedding=32,
         fraction=0.8,
         learning_rate=5e-3,
         weight_decay=2.0,
     ),
-    decays=(1.0, 2.0),
-    fractions=(0.6, 0.8),
+    decays=(2.0, 4.0),
+    fractions=(0.8, 0.9),
     widths=(32, 64),
     chunk=16,
     subsets=4,
