@@ -128,7 +128,7 @@ def newest_checkpoint(
     return None
 
 
-def sealed(body: dict) -> bytes:
+def sealed(body: Any) -> bytes:
     """JSON bytes that carry a digest of themselves."""
     text = json.dumps(body, sort_keys=True)
     seal = hashlib.sha256(text.encode()).hexdigest()
