@@ -92,7 +92,9 @@ def operations():
         (verb, path, said, whole)
         for path, verbs in whole["paths"].items()
         for verb, said in verbs.items()
-        if not path.endswith("/events")  # a stream ends with its job, not with an answer
+        if not path.endswith(
+            "/events"
+        )  # a stream ends with its job, not with an answer
     ]
 
 
