@@ -51,7 +51,8 @@ class Memory:
     def generate(self, length: int) -> str | tuple[Hashable, ...]:
         """The first `length` symbols, cut before `<END>`; no compilation.
 
-        >>> memorize("abc", method="tanh").generate(7)
+        >>> import remanence as rm
+        >>> rm.memorize("abc", method="tanh").generate(7)
         'abcabca'
         """
         return self.word.joined(self.emissions(length).tolist())
