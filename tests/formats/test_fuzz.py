@@ -7,6 +7,7 @@ import sys
 import jax
 import numpy as np
 import pytest
+from fuzzed import changed
 from safetensors.numpy import save
 
 from remanence import cells, formats, nets
@@ -87,21 +88,6 @@ def with_header(rng, whole):
     return len(words).to_bytes(8, "little") + words + body
 
 
-def with_bytes(rng, whole):
-    """The same file cut, or with some bytes changed or put in."""
-    data = bytearray(whole)
-    match rng.integers(3):
-        case 0:
-            return bytes(data[: rng.integers(len(data))])
-        case 1:
-            for at in rng.integers(len(data), size=rng.integers(1, 8)):
-                data[at] = rng.integers(256)
-        case _:
-            at = int(rng.integers(len(data)))
-            data[at:at] = rng.bytes(int(rng.integers(1, 64)))
-    return bytes(data)
-
-
 def parses(content):
     size = int.from_bytes(content[:8], "little")
     try:
@@ -120,7 +106,7 @@ def test_every_broken_file_is_read_or_refused(batch, tmp_path, capsys):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     counts = {"read": 0, "refused": 0, "header parses": 0}
     for _ in range(FILES // BATCHES):
-        change = with_header if rng.random() < 0.5 else with_bytes
+        change = with_header if rng.random() < 0.5 else changed
         content = change(rng, whole[rng.integers(len(whole))])
         counts["header parses"] += parses(content)
         path.write_bytes(content)
