@@ -23,6 +23,7 @@ from remanence.studies.stable_recurrence import (
     ladder,
     language,
     recital,
+    rules,
 )
 from remanence.studies.stable_recurrence.config import (
     Adding,
@@ -93,6 +94,43 @@ def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
     np.testing.assert_array_equal(
         again.trained("m", jnp.zeros(3), loss, optax.adam(0.1), **how), model
     )
+
+
+def test_the_cheapest_slice_is_given_and_survives_a_stop(tmp_path):
+    loss = lambda w, batch, key: (w**2).sum()
+    how = {"steps": 32, "key": jr.key(0), "price": lambda w: float(abs(w[0] - 0.5))}
+    start = jnp.ones(1)
+    parts = Parts(Bench(folder=tmp_path))
+    model = parts.trained("m", start, loss, optax.sgd(0.05), **how)
+    assert abs(float(model[0]) - 0.5) < 0.08  # the last one is at 0.9^32 = 0.034
+    stopped, looks = Parts(Bench(folder=tmp_path / "cut")), []
+
+    def impatient():
+        looks.append(0)
+        if len(looks) > 8:
+            raise OutOfTime
+
+    stopped.watch = impatient
+    with pytest.raises(OutOfTime):
+        stopped.trained("m", start, loss, optax.sgd(0.05), **how)
+    again = Parts(Bench(folder=tmp_path / "cut"))
+    np.testing.assert_array_equal(
+        again.trained("m", start, loss, optax.sgd(0.05), **how), model
+    )
+
+
+def test_one_draw_is_no_verdict_and_overlapping_draws_are_none():
+    of = lambda held, free, **more: rules.matching(
+        {"perplexity": {"a rnn stable": held, "a rnn free": free}, **more}
+    )
+    assert of([10.0], [10.0]) == "open"
+    assert of([10.0, 10.1], [10.0, 10.2]) == "holds"
+    assert of([10.0, 12.0], [10.0, 10.2]) == "open"
+    assert of([11.0, 12.0], [10.0, 10.2]) == "differs"
+    assert of([14.0, 15.0], [10.0, 10.2]) == "refuted"
+    chords = lambda held: {"j rnn stable": held, "j rnn free": [8.0, 8.1]}
+    assert of([10.0], [10.0], jsb_nll=chords([8.05, 8.1])) == "holds"
+    assert of([10.0], [10.0], jsb_nll=chords([8.5, 8.6])) == "differs"
 
 
 def test_no_part_is_begun_when_time_is_up(tmp_path):
@@ -189,7 +227,7 @@ def test_the_papers_recipe_is_kept_and_marked_unrun():
 @pytest.mark.slow
 def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
     sonnets = dataclasses.replace(
-        SONNETS, steps=8, contexts=(2,), windows=(1, 8), kinds=("rnn",)
+        SONNETS, steps=8, contexts=(2,), windows=(1, 8), kinds=("rnn",), seeds=2
     )
     tiny = Config(
         instances=1,
@@ -210,5 +248,7 @@ def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
     found = study("stable-recurrence")
     outcome = found.run(tiny, Bench(folder=tmp_path))
     assert set(outcome.evidence) == {s.id for s in found.statements}
+    scores = outcome.evidence["004.5"]["perplexity"]["sonnets rnn free"]
+    assert len(set(scores)) == 2, "two draws are two models"
     for figure in outcome.figures:
         figure.draw()

@@ -14,7 +14,7 @@ from ...nets import on_batch, Recurrent, window_states
 from ...tasks import Music, music
 from ...train.projection import INPUT_BOUND, stable
 from .config import Chorales
-from .language import falling_adam
+from .language import falling_adam, marked, seed_of
 from .parts import Parts
 from .peer import peer_of
 
@@ -69,52 +69,62 @@ def _untrained(config: Chorales, kind: str, seed: int) -> Recurrent:
     return Recurrent.init(cell, outputs=88, key=key_net)
 
 
-def _trained(config: Chorales, model, name: str, parts: Parts, project=None):
+_priced = eqx.filter_jit(chord_loss)
+
+
+def _heard(part: Music) -> tuple[Any, Any]:
+    whole = trimmed(part, CHORDS)
+    return jnp.asarray(whole.rolls), jnp.asarray(whole.lengths)
+
+
+def _trained(config: Chorales, model, name: str, parts: Parts, seed: int, project=None):
+    pieces = music("jsb")
+    valid = _heard(pieces["valid"])
     return parts.trained(
         name,
         model,
         _loss,
         falling_adam(config.learning_rate, config.steps),
         steps=config.steps,
-        key=jr.key(parts.bench.seed + 1),
-        data=trimmed(music("jsb")["train"], 80),
+        key=jr.key(seed + 1),
+        data=trimmed(pieces["train"], 80),
         batch=_batch,
         project=project,
+        price=lambda model: float(_priced(model, *valid)),
     )
 
 
-def sung(config: Chorales, kind: str, free: bool, parts: Parts) -> dict[str, Any]:
-    """Losses of one model on the parts, and of its truncations on the test part."""
-    name = f"jsb-{kind}-{'free' if free else 'stable'}"
-    net = _untrained(config, kind, parts.bench.seed)
-    net = _trained(config, net if free else held(net), name, parts, None if free else held)  # fmt: skip
+def sung(
+    config: Chorales, kind: str, free: bool, parts: Parts, draw: int = 0
+) -> dict[str, Any]:
+    """Losses of one model on the parts; of the first draw's truncations, on the test part."""
+    name = f"jsb-{kind}-{'free' if free else 'stable'}{marked(draw)}"
+    seed = seed_of(parts, draw)
+    net = _untrained(config, kind, seed)
+    net = _trained(config, net if free else held(net), name, parts, seed, None if free else held)  # fmt: skip
     if net is None:
         return {"diverged": True}
-    pieces = {part: trimmed(rolls, CHORDS) for part, rolls in music("jsb").items()}
-    price = eqx.filter_jit(chord_loss)
-    arrays = lambda part: (jnp.asarray(pieces[part].rolls), jnp.asarray(pieces[part].lengths))  # fmt: skip
-    return {
-        "nll": float(price(net, *arrays("test"))),
-        "nll_valid": float(price(net, *arrays("valid"))),
-        "nll_train": float(price(net, *arrays("train"))),
-        "windows": list(config.windows),
-        "truncated": [
-            float(window_loss(net, *arrays("test"), jnp.asarray(k)))
-            for k in config.windows
-        ],
+    heard = {part: _heard(rolls) for part, rolls in music("jsb").items()}
+    found: dict[str, Any] = {
+        "nll": float(_priced(net, *heard["test"])),
+        "nll_valid": float(_priced(net, *heard["valid"])),
+        "nll_train": float(_priced(net, *heard["train"])),
     }
+    if draw == 0:
+        found["windows"] = list(config.windows)
+        found["truncated"] = [
+            float(window_loss(net, *heard["test"], jnp.asarray(k)))
+            for k in config.windows
+        ]
+    return found
 
 
 def sung_by_peer(config: Chorales, context: int, parts: Parts) -> float | None:
     """The test loss of a convolution of the LSTM's size."""
     seed = parts.bench.seed
     peer = peer_of(_untrained(config, "lstm", seed), context, key=jr.key(seed))
-    peer = _trained(config, peer, f"jsb-convolution-{context}", parts)
-    test = trimmed(music("jsb")["test"], CHORDS)
-    if peer is None:
-        return None
-    price = eqx.filter_jit(chord_loss)
-    return float(price(peer, jnp.asarray(test.rolls), jnp.asarray(test.lengths)))
+    peer = _trained(config, peer, f"jsb-convolution-{context}", parts, seed)
+    return None if peer is None else float(_priced(peer, *_heard(music("jsb")["test"])))
 
 
 def trimmed(part: Music, time: int) -> Music:

@@ -8,7 +8,7 @@ import jax.random as jr
 import numpy as np
 
 from ...tasks import Text
-from . import figures
+from . import heard
 from .addition import added
 from .chorales import sung, sung_by_peer
 from .config import Config, Language
@@ -16,8 +16,10 @@ from .language import (
     evaluated,
     falling_adam,
     held_out,
+    marked,
     measured,
     model_of,
+    perplexity,
     proved,
     segment_loss,
     segments,
@@ -65,6 +67,27 @@ def language_models(config: Config, parts: Parts, *, words: bool) -> Models:
     return found
 
 
+def other_draws(config: Config, parts: Parts, models: Models) -> dict[str, list[float]]:
+    """Perplexities of the models that were measured, and of their other trainings."""
+    scores = {name: [v["perplexity"]] for name, v in sound(models).items()}
+    for each in config.language:
+        text = functools.cache(functools.partial(text_of, each))
+        for draw in range(1, each.seeds):
+            for kind, free in PAIRS:
+                name = named(each.text, kind, free)
+                if name not in scores:
+                    continue
+
+                def made(each=each, text=text, kind=kind, free=free, draw=draw):
+                    net = trained_model(each, text(), kind, free, parts, draw)
+                    return None if net is None else perplexity(each, net, text())
+
+                value = parts.kept(f"{name}{marked(draw)}", made)
+                if value is not None:
+                    scores[name].append(value)
+    return scores
+
+
 def text_peers(config: Config, parts: Parts, *, words: bool) -> Models:
     """Perplexity of convolutions of the LSTM's size, over their context."""
     found: Models = {}
@@ -102,18 +125,31 @@ def _peer(each: Language, text: Text, context: int, parts: Parts) -> float | Non
     return float(np.exp(float(evaluated(model, rows, max(each.windows)))))
 
 
-def music_models(config: Config, parts: Parts) -> tuple[Models, Models]:
-    """Losses of the chorale models, and of their convolutions."""
+def music_models(config: Config, parts: Parts) -> Models:
+    """Losses of the chorale models, all draws."""
     chosen = config.music
     if chosen is None:
-        return {}, {}
+        return {}
     found: Models = {}
-    for kind, free in PAIRS:
-        name = named("jsb", kind, free)
-        made = lambda kind=kind, free=free: sung(chosen, kind, free, parts)
-        value = parts.kept(name, made)
-        if value is not None:
-            found[name] = value
+    for draw in range(chosen.seeds):
+        for kind, free in PAIRS:
+            name = named("jsb", kind, free)
+            made = lambda kind=kind, free=free, draw=draw: sung(
+                chosen, kind, free, parts, draw
+            )
+            value = parts.kept(f"{name}{marked(draw)}", made)
+            if value is not None and draw == 0:
+                found[name] = value | {"draws": []}
+            if value is not None and "diverged" not in value and name in found:
+                found[name]["draws"].append(value["nll"])
+    return found
+
+
+def music_peers(config: Config, parts: Parts) -> Models:
+    """Losses of convolutions of the LSTM's size on the chorales, over their context."""
+    chosen = config.music
+    if chosen is None:
+        return {}
     peers: Models = {"jsb": {"contexts": [], "score": []}}
     for context in chosen.contexts:
         made = lambda context=context: sung_by_peer(chosen, context, parts)
@@ -121,7 +157,7 @@ def music_models(config: Config, parts: Parts) -> tuple[Models, Models]:
         if value is not None:
             peers["jsb"]["contexts"].append(context)
             peers["jsb"]["score"].append(value)
-    return found, peers if peers["jsb"]["score"] else {}
+    return peers if peers["jsb"]["score"] else {}
 
 
 def sums(config: Config, parts: Parts) -> dict[str, Any] | None:
@@ -143,7 +179,12 @@ def near(windows, context: int) -> int:
 
 
 def judge(
-    models: Models, music: Models, peers: Models, adding: Any, evidence: dict
+    models: Models,
+    scores: dict[str, list[float]],
+    music: Models,
+    peers: Models,
+    adding: Any,
+    evidence: dict,
 ) -> list[Any]:
     """Evidence for statements 5, 6 and 13; the figures."""
     lost = [n for n, m in (models | music).items() if "diverged" in m]
@@ -151,8 +192,8 @@ def judge(
     if not models:
         return []
     evidence["004.5"] = {
-        "perplexity": {k: short(v["perplexity"]) for k, v in models.items()},
-        "jsb_nll": {k: short(v["nll"]) for k, v in music.items()},
+        "perplexity": {k: [short(v) for v in scores[k]] for k in models},
+        "jsb_nll": {k: [short(v) for v in m["draws"]] for k, m in music.items()},
         "diverged": lost,
     }
     free = {name: v for name, v in models.items() if name.endswith("free")}
@@ -191,6 +232,6 @@ def judge(
             "adding_full": short(adding["full"]),
         }
     return [
-        figures.decay_figure(models),
-        figures.context_figure(models, music, peers, adding),
+        heard.decay_figure(models),
+        heard.context_figure(models, music, peers, adding),
     ]

@@ -143,18 +143,8 @@ def apart_figure(table: xr.Dataset) -> Figure:
     )
 
 
-def _by_text(names) -> dict[str, list[str]]:
-    """Models by the text that they learnt: the first word of their names."""
-    texts: dict[str, list[str]] = {}
-    for name in names:
-        texts.setdefault(name.split()[0], []).append(name)
-    return texts
-
-
-COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
-
-
-def _panels(count: int, **options):
+def panels(count: int, **options):
+    """Axes side by side."""
     figure, axes = plt.subplots(
         1,
         count,
@@ -166,108 +156,12 @@ def _panels(count: int, **options):
     return figure, axes[0]
 
 
-def decay_figure(models: dict[str, dict]) -> Figure:
-    """Gradient over distance, with the largest exponent's slope."""
-    table = xr.Dataset(
-        {
-            name: (("model", "distance"), np.array([m[name] for m in models.values()]))
-            for name in ("decay", "decay_error")
-        },
-        {"model": list(models)},
-    )
-
-    def draw():
-        texts = _by_text(models)
-        figure, axes = _panels(len(texts))
-        for axis, (text, names) in zip(axes, texts.items(), strict=True):
-            for name in names:
-                model, kind = models[name], name.split(" ", 1)[1]
-                y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
-                label = f"{kind}: λ₁ = {model['exponent']:+.3f} ± {model['stderr']:.3f}"
-                axis.plot(y, color=COLOURS[kind], label=label)
-                x = np.arange(len(y))
-                axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
-            top = max(max(models[name]["decay"]) for name in names)
-            axis.set(xlabel="distance i (tokens)", yscale="log", title=text)
-            axis.set_ylim(top * 1e-9, top * 30)
-            axis.legend(frameon=False, fontsize="small", loc="upper right")
-        axes[0].set_ylabel("‖∇ₓ p at distance i‖, mean")
-        return figure
-
-    return Figure(
-        "decay",
-        "How far a loss listens back",
-        "Gradient of a loss with respect to an input i tokens earlier, on held-out text (mean "
-        "and standard error over positions), and the largest Lyapunov exponent along that "
-        "text (nats a token).",
-        draw,
-        table,
-    )
-
-
-def context_figure(
-    models: dict[str, dict], music: dict[str, dict], peers: dict[str, dict], adding: dict | None
-) -> Figure:  # fmt: skip
-    """Test loss against the context that is allowed: text, music, sums."""
-    every = models | music
-    rows = [
-        (name, k, value)
-        for name, model in every.items()
-        for k, value in zip(model["windows"], model["truncated"], strict=True)
-    ]
-    rows += [
-        (f"{name} convolution", k, value)
-        for name, peer in peers.items()
-        for k, value in zip(peer["contexts"], peer["score"], strict=True)
-    ]
-    if adding and "diverged" not in adding:
-        rows += [("adding lstm free", k, v) for k, v in zip(adding["windows"], adding["truncated"], strict=True)]  # fmt: skip
-        rows += [("adding convolution", k, v) for k, v in zip(adding["contexts"], adding["peers"], strict=True)]  # fmt: skip
-    names, ks, values = zip(*rows, strict=True)
-    table = xr.Dataset(
-        {"model": ("row", list(names)), "context": ("row", list(ks)), "score": ("row", list(values))}
-    )  # fmt: skip
-
-    def draw():
-        texts = _by_text(names)
-        figure, axes = _panels(len(texts))
-        for axis, text in zip(axes, texts, strict=True):
-            for name in dict.fromkeys(texts[text]):
-                kind = name.split(" ", 1)[1]
-                x, y = zip(*[(k, v) for n, k, v in rows if n == name], strict=True)
-                peer = kind == "convolution"
-                colour = "C7" if peer else COLOURS[kind]
-                axis.plot(x, y, "s--" if peer else "o-", ms=3, color=colour, label=kind)
-                if name in every:
-                    whole = every[name].get("untruncated", every[name].get("nll"))
-                    axis.axhline(whole, color=colour, lw=0.7, ls=":")
-            axis.set(xlabel="context (inputs)", xscale="log", title=text)
-            axis.set_ylabel(
-                {"jsb": "nats a chord", "adding": "mean square error"}.get(
-                    text, "perplexity"
-                )
-            )
-            if text not in ("jsb", "adding"):
-                axis.set_yscale("log")
-            axis.legend(frameon=False, fontsize="small")
-        return figure
-
-    return Figure(
-        "context",
-        "Is the history needed?",
-        "Test loss of truncations over their window, and of gated convolutions of the LSTM's "
-        "size trained at each context; dotted, the untruncated models.",
-        draw,
-        table,
-    )
-
-
 def boundary_figure(tables: dict[str, xr.Dataset]) -> Figure:
     """Losses over the length, stable and free, with the proved floors."""
     marks = {"stable": "C0", "rnn stable": "C0", "lstm stable": "C2", "free": "C1", "lstm free": "C1"}  # fmt: skip
 
     def draw():
-        figure, axes = _panels(len(tables))
+        figure, axes = panels(len(tables))
         for axis, (name, table) in zip(axes, tables.items(), strict=True):
             (along,) = table["floor"].dims
             x = table[along].values

@@ -5,6 +5,7 @@ projected after every step, embedding included ($|x| \le .75$ for the LSTM).
 """
 
 import dataclasses
+import functools
 import math
 from typing import Any
 
@@ -56,6 +57,7 @@ def segment_loss(model, batch, key):
     return mean_surprise(model, batch)
 
 
+@functools.cache
 def segments(length: int, batch: int):
     """A draw of segments from anywhere in a stream, for `fit`."""
 
@@ -80,19 +82,20 @@ class Cosine:
         return self.rate * (0.05 + 0.475 * (1 + jnp.cos(jnp.pi * share)))
 
 
+@functools.cache
 def falling_adam(rate: float, steps: int) -> optax.GradientTransformation:
     """Adam on clipped gradients, its rate falling along a cosine."""
     return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(Cosine(rate, steps)))
 
 
 def trained_model(
-    config: Language, text: Text, kind: str, free: bool, parts: Parts
+    config: Language, text: Text, kind: str, free: bool, parts: Parts, draw: int = 0
 ) -> Recurrent | None:
     """One language model, continued where an interrupted run left it."""
-    seed = parts.bench.seed
+    seed = seed_of(parts, draw)
     model = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
     return parts.trained(
-        f"{config.text}-{kind}-{'free' if free else 'stable'}",
+        f"{config.text}-{kind}-{'free' if free else 'stable'}{marked(draw)}",
         model if free else projected(model),
         segment_loss,
         falling_adam(config.learning_rate, config.steps),
@@ -102,6 +105,16 @@ def trained_model(
         batch=segments(config.length, config.batch),
         project=None if free else projected,
     )
+
+
+def seed_of(parts: Parts, draw: int) -> int:
+    """The seed of a model's training: the run's for the first, far from it for others."""
+    return parts.bench.seed + 1_000 * draw
+
+
+def marked(draw: int) -> str:
+    """What is added to the name of a training that is not the first."""
+    return f"-{draw + 1}" if draw else ""
 
 
 def held_out(config: Language, text: Text) -> np.ndarray:
@@ -157,13 +170,17 @@ def gradient_decay(net: Recurrent, rows, length: int) -> tuple[np.ndarray, np.nd
     return np.asarray(mean), np.asarray(error)
 
 
-def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
-    """Everything that is measured on one trained model."""
-    rows = held_out(config, text)
+def perplexity(config: Language, net: Recurrent, text: Text) -> float:
+    """The perplexity on the test part."""
     test = columns(text.test, config.test_streams)
     if config.test_stretch is not None:
         test = test[:, : config.test_stretch + 1]
-    test = jnp.asarray(test)
+    return math.exp(float(evaluated(net, jnp.asarray(test))))
+
+
+def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
+    """Everything that is measured on one trained model."""
+    rows = held_out(config, text)
     heard = max(config.windows)
     few = jnp.asarray(rows)
     by_window = [
@@ -172,7 +189,7 @@ def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
     spectrum = lyapunov_spectrum(net, rows[:, :-1], k=config.exponents)
     decay, error = gradient_decay(net, rows, config.decay)
     return {
-        "perplexity": math.exp(float(evaluated(net, test))),
+        "perplexity": perplexity(config, net, text),
         "windows": list(config.windows),
         "truncated": [math.exp(value) for value in by_window],
         "untruncated": math.exp(float(evaluated(net, few, heard))),

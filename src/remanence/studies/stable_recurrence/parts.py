@@ -6,16 +6,21 @@ the part that it falls into, and the study still ends with what is finished.
 """
 
 import dataclasses
+import io
 import json
+import math
+import pathlib
 import time
 from collections.abc import Callable
 from typing import Any
+
+import equinox as eqx
 
 from ..._whole import written_whole
 from ...report import Bench
 from ...train import fit
 from ...train.checkpoint import newest_checkpoint
-from ...train.identity import environment
+from ...train.identity import digest, environment
 
 
 RESERVE = 180.0
@@ -73,16 +78,33 @@ class Parts:
         written_whole(path, text.encode())
         return json.loads(text)["value"]
 
-    def trained(self, name: str, model: Any, loss, optimizer, *, steps: int, **how):
-        """`fit` with checkpoints, a slice at a time; the model, or None if it diverged."""
+    def trained(
+        self,
+        name: str,
+        model: Any,
+        loss,
+        optimizer,
+        *,
+        steps: int,
+        price: Callable[[Any], float] | None = None,
+        **how,
+    ):
+        """`fit` with checkpoints, a slice at a time; the model, or None if it diverged.
+
+        With a `price` the model of the cheapest slice is given, not that of the last.
+        """
         folder = self.bench.folder / "models" / name
         found = newest_checkpoint(folder, self.bench.tell) if folder.is_dir() else None
         reached = 0 if found is None else int(found[0][".step"])
         slice_ = max(1, -(-steps // SLICES))
+        best = Best(folder / f"best-{digest(environment(Parts))[:12]}.eqx", price)
+        again = price is not None and reached > 0  # it may not have been priced
         done, told = None, time.monotonic()
         while done is None or done.steps < steps:
             self.watch()
-            reached = min(max(reached, slice_ * (reached // slice_ + 1)), steps)
+            if not again:
+                reached = min(max(reached, slice_ * (reached // slice_ + 1)), steps)
+            again = False
             done = fit(
                 model,
                 loss,
@@ -97,7 +119,35 @@ class Parts:
             if done.diverged_at is not None:
                 self.bench.tell(f"{name} diverged at step {done.diverged_at}")
                 return None
+            best.seen(done.model)
             if time.monotonic() - told > TELLING:
                 self.bench.tell(f"{name}: {done.steps} of {steps} steps")
                 told = time.monotonic()
-        return done.model
+        return best.of(done.model)
+
+
+@dataclasses.dataclass(frozen=True)
+class Best:
+    """The cheapest of the models seen, in a file, so that a stopped run still knows it."""
+
+    path: pathlib.Path
+    price: Callable[[Any], float] | None
+
+    def seen(self, model: Any) -> None:
+        """Keep the model if it is cheaper than the one kept."""
+        if self.price is None:
+            return
+        value = float(self.price(model))
+        if value < self._kept(model)[0]:
+            whole = io.BytesIO()
+            eqx.tree_serialise_leaves(whole, (value, model))
+            written_whole(self.path, whole.getvalue())
+
+    def of(self, last: Any) -> Any:
+        """The cheapest model; the last one where none has a price."""
+        return last if self.price is None else self._kept(last)[1]
+
+    def _kept(self, like: Any) -> tuple[float, Any]:
+        if not self.path.is_file():
+            return math.inf, like
+        return eqx.tree_deserialise_leaves(self.path, (0.0, like))

@@ -16,7 +16,9 @@ from .context import (  # fmt: skip
     judge,
     language_models,
     music_models,
+    music_peers,
     named,
+    other_draws,
     PAIRS,
     sums,
     text_peers,
@@ -33,15 +35,16 @@ def run(config: Config, bench: Bench) -> Outcome:
     parts = Parts(bench)
     drawn = theory(config, bench, evidence, data)
     models = language_models(config, parts, words=False)
-    music, peers = music_models(config, parts)
+    models |= language_models(config, parts, words=True)
+    music = music_models(config, parts)
     drawn += memory(config, parts, evidence, data)
     adding = sums(config, parts)
     drawn += certificates(config, bench, evidence, data)
     drawn += _apart(config, parts, evidence, data)
-    models |= language_models(config, parts, words=True)
-    peers |= text_peers(config, parts, words=False)
+    peers = text_peers(config, parts, words=False) | music_peers(config, parts)
     peers |= text_peers(config, parts, words=True)
-    drawn += judge(models, music, peers, adding, evidence)
+    scores = other_draws(config, parts, models)
+    drawn += judge(models, scores, music, peers, adding, evidence)
     for name, found, score in (
         ("language", models, "perplexity"),
         ("music", music, "nll"),

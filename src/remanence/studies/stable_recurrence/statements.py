@@ -1,94 +1,7 @@
 """What document 004 says, and what goes beyond it, each with the rule that judges it."""
 
 from ...report import Statement
-
-
-def _under(e):
-    """Bounds hold when no measured gap passes them."""
-    return "holds" if e["largest_ratio"] <= 1 else "refuted"
-
-
-def _lemma_1(e):
-    if e["largest_ratio"] > 1 or e["moving_gap"] > e["moving_corrected"]:
-        return "refuted"
-    return "differs" if e["moving_gap"] > e["moving_printed"] else "holds"
-
-
-def _proposition(e):
-    if e["decaying_ratio"] > 1:
-        return "refuted"
-    # The claim has two halves: the bound holds with alpha/t, and fails without.
-    return "holds" if e["constant_over_bound"] > 1 else "differs"
-
-
-def _match(e):
-    kinds = {name.rsplit(" ", 1)[0] for name in e["perplexity"]}
-    both = [
-        (e["perplexity"][f"{kind} stable"], e["perplexity"][f"{kind} free"])
-        for kind in kinds
-        if {f"{kind} stable", f"{kind} free"} <= e["perplexity"].keys()
-    ]
-    if not both:
-        return "open"
-    worst = max(stable / free for stable, free in both)
-    return "holds" if worst <= 1.05 else "differs" if worst <= 1.3 else "refuted"
-
-
-def _pairs(e):
-    scores = e["perplexity"] | e.get("jsb_nll", {})
-    said = [f"{name} {value:.4g}" for name, value in scores.items()]
-    return ", ".join(said + [f"{name} diverged" for name in e.get("diverged", ())])
-
-
-def _close(e):
-    """Weights of truncated and full training; on text, at the longest window."""
-    text = [v[-1] for name, v in e.get("text", {}).items() if name.endswith("free")]
-    worst = max([e["free_apart"], *text])
-    return "holds" if worst < 0.1 else "differs" if worst < 0.5 else "refuted"
-
-
-def _weights(e):
-    said = (
-        f"longest window: {e['stable_apart']:.2g} of the way moved when stable, "
-        f"{e['free_apart']:.2g} when W starts at norm {e['norm']:g}"
-    )
-    if "text" not in e:
-        return said
-    k = e["text_windows"][-1]
-    text = ", ".join(f"{name} {v[-1]:.2g}" for name, v in e["text"].items())
-    return f"{said}; on text, {k} of {e['text_length']} tokens: {text}"
-
-
-def _costs(e):
-    if any(task["least_excess"] < 0 for task in e.values()):
-        return "refuted"
-    fails = [t["stable"] > 0.8 * t["chance"] > t["free"] for t in e.values()]
-    return "holds" if all(fails) else "differs"
-
-
-def _lengths(e):
-    return "; ".join(
-        f"{name} at {t['length']}: stable {t['stable']:.3g}, free {t['free']:.3g}, proved "
-        f"floor {t['floor']:.3g}, forgetting {t['chance']:.3g}"
-        for name, t in e.items()
-    )
-
-
-def _faded(e):
-    said = f"a window of {e['window']} costs at most {100 * (e['worst_loss'] - 1):.2g} % of perplexity"
-    if "jsb" in e:
-        said += f"; chorales {max(e['jsb'].values()):+.2g} nats"
-    if "adding_full" in e:
-        said += (
-            f"; the adding problem by half its inputs: mse {e['adding_window']:.3f} "
-            f"against {e['adding_full']:.3f}"
-        )
-    return said
-
-
-def _effective(e):
-    upper = [v + 2 * s for v, s in zip(e["exponents"], e["stderrs"], strict=True)]
-    return "holds" if max(upper) < 0 else "refuted"
+from . import rules
 
 
 STATEMENTS = (
@@ -99,7 +12,7 @@ STATEMENTS = (
             "λ^k L_x B_x / (1 − λ)."
         ),
         published="proved, where φ(0, 0) = 0 (not said on the slides)",
-        rule=_lemma_1,
+        rule=rules.lemma_1,
         measured=lambda e: (
             f"largest gap/bound {e['largest_ratio']:.3g}; h' = .5h + 1: gap {e['moving_gap']:g}, "
             f"printed bound {e['moving_printed']:g}, corrected {e['moving_corrected']:g}"
@@ -111,7 +24,7 @@ STATEMENTS = (
         id="004.2",
         statement="Lemma 2: the gradient gap is at most γ k λ^k.",
         published="proved (the slides write = for ≤)",
-        rule=_under,
+        rule=rules.within,
         measured=lambda e: (
             f"largest gap/bound {e['largest_ratio']:.3g}; falls by {e['slope']:.3g} nats a step, "
             f"log λ = {e['log_rate']:.3g}"
@@ -126,7 +39,7 @@ STATEMENTS = (
             "α γ k λ^k N^(αβ+1); without 1/t the bound fails."
         ),
         published="true on random Gaussian instances; fails without 1/t (Figure 1)",
-        rule=_proposition,
+        rule=rules.proposition,
         measured=lambda e: (
             f"α/t: gap/bound {e['decaying_ratio']:.3g}; constant steps reach "
             f"{e['constant_over_bound']:.3g} of the α/t bound"
@@ -150,16 +63,16 @@ STATEMENTS = (
         id="004.5",
         statement="Stable models match unstable ones.",
         published="WikiText-2: RNN 146.7 free; LSTM 92.3 free; stable 143.5 and 113.2 recalled",
-        rule=_match,
-        measured=_pairs,
-        example={"perplexity": {"rnn stable": 10.0, "rnn free": 10.0}},
-        contrary={"perplexity": {"rnn stable": 20.0, "rnn free": 10.0}},
+        rule=rules.matching,
+        measured=rules.scores,
+        example={"perplexity": {"rnn stable": [10.0, 10.1], "rnn free": [10.0, 10.1]}},
+        contrary={"perplexity": {"rnn stable": [20.0, 21.0], "rnn free": [10.0, 10.1]}},
     ),
     Statement(
         id="004.6",
         statement="Trained free models are effectively stable: gradients vanish along real data.",
         published="Figure 2; called sketchy by the slides themselves",
-        rule=_effective,
+        rule=rules.effectively_stable,
         measured=lambda e: ", ".join(
             f"{name}: λ₁ = {v:+.3f} ± {s:.3f}"
             for name, v, s in zip(e["models"], e["exponents"], e["stderrs"], strict=True)
@@ -171,8 +84,8 @@ STATEMENTS = (
         id="004.7",
         statement="Truncated and full training end at close weights, for arbitrary models too.",
         published="shown for arbitrary models (two figures without numbers)",
-        rule=_close,
-        measured=_weights,
+        rule=rules.close,
+        measured=rules.weights_apart,
         example={"stable_apart": 0.001, "free_apart": 0.01, "norm": 2.0},
         contrary={"stable_apart": 0.001, "free_apart": 0.9, "norm": 2.0},
     ),
@@ -226,8 +139,8 @@ STATEMENTS = (
         id="004.12",
         statement="Beyond: a stable model must fail to remember past the delay that its rate allows.",
         published="long memory requires exploding gradients (slide on Lemma 1)",
-        rule=_costs,
-        measured=_lengths,
+        rule=rules.costs,
+        measured=rules.lengths,
         example={"symbol": {"least_excess": 0.1, "stable": 1.38, "free": 0.1, "floor": 1.2, "chance": 1.386, "length": 16}},
         contrary={"symbol": {"least_excess": -0.1, "stable": 0.5, "free": 0.1, "floor": 1.2, "chance": 1.386, "length": 16}},
     ),
@@ -236,7 +149,7 @@ STATEMENTS = (
         statement="Full history is unnecessary: gains fade after a context of some twenty tokens.",
         published="Dauphin et al.: diminishing after 20 words",
         rule=lambda e: "holds" if e["worst_loss"] <= 1.02 else "differs",
-        measured=_faded,
+        measured=rules.faded,
         example={"window": 16, "worst_loss": 1.01},
         contrary={"window": 16, "worst_loss": 1.5},
     ),

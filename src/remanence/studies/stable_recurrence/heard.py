@@ -1,0 +1,126 @@
+"""Pictures of how far back the models of document 004 listen."""
+
+import numpy as np
+import xarray as xr
+from matplotlib.ticker import NullLocator
+
+from ...report import Figure
+from .figures import panels
+
+
+def _by_text(names) -> dict[str, list[str]]:
+    """Models by the text that they learnt: the first word of their names."""
+    texts: dict[str, list[str]] = {}
+    for name in names:
+        texts.setdefault(name.split()[0], []).append(name)
+    return texts
+
+
+COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
+
+
+def decay_figure(models: dict[str, dict]) -> Figure:
+    """Gradient over distance, with the largest exponent's slope."""
+    table = xr.Dataset(
+        {
+            name: (("model", "distance"), np.array([m[name] for m in models.values()]))
+            for name in ("decay", "decay_error")
+        },
+        {"model": list(models)},
+    )
+
+    def draw():
+        texts = _by_text(models)
+        figure, axes = panels(len(texts))
+        for axis, (text, names) in zip(axes, texts.items(), strict=True):
+            for name in names:
+                model, kind = models[name], name.split(" ", 1)[1]
+                y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
+                label = f"{kind}: λ₁ = {model['exponent']:+.3f} ± {model['stderr']:.3f}"
+                axis.plot(y, color=COLOURS[kind], label=label)
+                x = np.arange(len(y))
+                axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
+            top = max(max(models[name]["decay"]) for name in names)
+            axis.set(xlabel="distance i (tokens)", yscale="log", title=text)
+            axis.set_ylim(top * 1e-9, top * 30)
+            axis.legend(frameon=False, fontsize="small", loc="upper right")
+        axes[0].set_ylabel("‖∇ₓ p at distance i‖, mean")
+        return figure
+
+    return Figure(
+        "decay",
+        "How far a loss listens back",
+        "Gradient of a loss with respect to an input i tokens earlier, on held-out text (mean "
+        "and standard error over positions), and the largest Lyapunov exponent along that "
+        "text (nats a token).",
+        draw,
+        table,
+    )
+
+
+def context_figure(
+    models: dict[str, dict], music: dict[str, dict], peers: dict[str, dict], adding: dict | None
+) -> Figure:  # fmt: skip
+    """Test loss against the context that is allowed: text, music, sums."""
+    curves = {
+        name: (m["windows"], m["truncated"], m.get("untruncated", m.get("nll")))
+        for name, m in (models | music).items()
+    }
+    if adding and "diverged" not in adding:
+        curves["adding lstm free"] = (adding["windows"], adding["truncated"], adding["full"])  # fmt: skip
+        peers = peers | {"adding": {"contexts": adding["contexts"], "score": adding["peers"]}}  # fmt: skip
+    for name, peer in peers.items():
+        curves[f"{name} convolution"] = (peer["contexts"], peer["score"], None)
+    rows = [(name, k, v) for name, (ks, vs, _) in curves.items() for k, v in zip(ks, vs, strict=True)]  # fmt: skip
+    names, ks, values = zip(*rows, strict=True)
+    table = xr.Dataset(
+        {"model": ("row", list(names)), "context": ("row", list(ks)), "score": ("row", list(values))}
+    )  # fmt: skip
+
+    def draw():
+        texts = _by_text(curves)
+        figure, axes = panels(len(texts))
+        for axis, (text, here) in zip(axes, texts.items(), strict=True):
+            for name in here:
+                _curve(axis, name.split(" ", 1)[1], *curves[name])
+            axis.set(xlabel="context (inputs)", xscale="log", title=text)
+            axis.set_ylabel(UNITS.get(text, "perplexity"))
+            ticks = sorted({k for name in here for k in curves[name][0] if k & (k - 1) == 0})  # fmt: skip
+            axis.set_xticks(ticks, [str(k) for k in ticks])
+            axis.minorticks_off()
+            if text not in UNITS:
+                _log_scale(axis)
+            axis.legend(frameon=False, fontsize="small")
+        return figure
+
+    return Figure(
+        "context",
+        "Is the history needed?",
+        "Test loss of truncations over their window, and of gated convolutions of the LSTM's "
+        "size trained at each context; dotted, the untruncated models.",
+        draw,
+        table,
+    )
+
+
+UNITS = {"jsb": "nats a chord", "adding": "mean square error"}
+
+
+def _curve(axis, kind: str, contexts, scores, whole) -> None:
+    peer = kind == "convolution"
+    colour = "C7" if peer else COLOURS[kind]
+    known = [(k, v) for k, v in zip(contexts, scores, strict=True) if v is not None]
+    if known:
+        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=kind)  # fmt: skip
+    if whole is not None:
+        axis.axhline(whole, color=colour, lw=0.7, ls=":")
+
+
+def _log_scale(axis) -> None:
+    """A logarithmic axis with plain numbers."""
+    axis.set_yscale("log")
+    low, high = axis.get_ylim()
+    near = [m * 10.0**e for e in range(5) for m in (1, 2, 3, 4, 5, 6, 8)]
+    ticks = [v for v in near if low <= v <= high]
+    axis.set_yticks(ticks, [f"{v:g}" for v in ticks])
+    axis.yaxis.set_minor_locator(NullLocator())
