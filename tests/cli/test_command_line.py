@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -307,19 +308,23 @@ def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment(fading_memory={"wait": 60.0}),
+        env=environment(fading_memory={"wait": 600.0}),
     )
     part = out / ".parts" / "fading-memory"
     others = [name for name in STUDIES if name != "fading-memory"]
-    begun = time.monotonic()
-    while time.monotonic() - begun < 300 and not (
-        list(part.rglob("part.txt"))
-        and all((out / name / "claims.json").exists() for name in others)
-    ):
+    watchdog = threading.Timer(300, process.kill)
+    watchdog.start()
+    assert process.stderr is not None
+    heard, waiting = "", set(others)
+    while waiting and (line := process.stderr.readline()):
+        heard += line
+        waiting -= {name for name in waiting if line.startswith(f"{name} took")}
+    while not list(part.rglob("part.txt")) and process.poll() is None:
         time.sleep(0.02)
-    time.sleep(3)  # the last of the others leaves
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
+    watchdog.cancel()
+    stderr = heard + stderr
     assert process.returncode == 130, stderr
     assert f"saved: {', '.join(others)}; fading-memory keeps 1 file" in stderr
     assert "Traceback" not in stderr

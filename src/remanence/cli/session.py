@@ -139,12 +139,20 @@ class Session:
                     self.failed[name] = "".join(last) or f"it ended with code {status}"
                     say(f"{name} failed: {self.failed[name]}; the other studies go on")
         except (KeyboardInterrupt, TimeUp) as stop:
-            self._stopped(stop, [name for name in missing if name not in ended])
+            # One that was leaving when it was stopped has left its result whole.
+            left = [name for name in missing if name not in ended]
+            if not self.again:
+                left = [n for n in left if not self._read_back(n, just_made=True)]
+            self._in_order(names)
+            self._stopped(stop, left)
             code = 130
-        self.done = {name: self.done[name] for name in names if name in self.done}
+        self._in_order(names)
         if tables:
             self._tables(names)
         return code or (1 if self.failed else 0)
+
+    def _in_order(self, names: Sequence[str]) -> None:
+        self.done = {name: self.done[name] for name in names if name in self.done}
 
     def _options(self) -> list[str]:
         """The same wishes, for a study in a process of its own."""
@@ -223,10 +231,13 @@ class Session:
 
     def _stopped(self, stop: BaseException, missing: Sequence[str]) -> None:
         kept = ", ".join(self.done) or "no study"
-        parts = self.out / ".parts" / missing[0]
-        count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
         why = "time is up" if isinstance(stop, TimeUp) else str(stop) or "interrupted"
         why = str(stop) if isinstance(stop, Unfinished) else why
+        if not missing:
+            say(f"{why}: finished and saved: {kept}; nothing was left to do")
+            return
+        parts = self.out / ".parts" / missing[0]
+        count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
         say(
             f"{why}: finished and saved: {kept}; {missing[0]} keeps {count} "
             f"file{'' if count == 1 else 's'} of finished parts in {parts} and the "
