@@ -154,3 +154,22 @@ def test_many_networks_are_each_as_alone():
         exponents_of_each(cells, np.full((50, 2), np.nan), k=2)
     with pytest.raises(ValueError, match="one leading axis"):
         exponents_of_each(one, xs, k=2)
+
+
+def test_the_first_exponents_of_large_networks_equal_qr_after_every_step():
+    """An error that turns a few columns towards those left out costs more than itself."""
+    with double():
+        keys = jr.split(jr.key(3), 32)[jnp.array([7, 11, 19, 30])]
+        draw = lambda key: Elman.init(4, 64, key=key, gain=1.2)
+        cells = as_double(jax.vmap(draw)(keys))
+        xs = np.asarray(jr.normal(jr.key(4), (2000, 4)))
+        Q = np.asarray(start_frame(jnp.zeros(64), 8, key=jr.key(0)))
+    found, _ = exponents_of_each(cells, xs, k=8, warmup=200)
+    W, U = np.asarray(cells.W_h), np.asarray(cells.W_x)
+    h, Q, growth = np.zeros((4, 64)), np.stack([Q] * 4), np.zeros((4, 8))
+    for t, x in enumerate(xs):
+        h = np.tanh(np.einsum("nij,nj->ni", W, h) + U @ x)
+        Q, R = np.linalg.qr((1 - h * h)[..., None] * (W @ Q))
+        growth += (t >= 200) * np.log(np.abs(np.einsum("nii->ni", R)))
+    every = -np.sort(-growth / 1800, axis=1)
+    np.testing.assert_allclose(found, every, atol=1e-7)

@@ -31,6 +31,7 @@ Count = int | Int[Array, ""]
 
 TOLERANCE = 2e-7  # nats a step that rounding may cost on average
 WORST = 1e-3  # nats that one block may cost: beyond, the estimate itself is in doubt
+BEHIND = 1000.0  # what an error may cost more that turns columns towards those left out
 REACH = 250.0  # nats a column may grow or shrink before it nears the end of the floats
 LONGEST = 1024  # steps after which a frame is looked at, however still it seems
 
@@ -102,8 +103,6 @@ def segment(
     that this stays within the allowance.
     """
     k = Q.shape[1]
-    # For a few columns QR costs next to nothing, and its diagonal hides no factor.
-    factorised = orthonormal if 4 * k <= Q.shape[0] else triangular
     volume = log_volume(cell) if adaptive and k == Q.shape[0] > 1 else None
     ignored = jnp.zeros(k, bool) if ignored is None else ignored
     eps = float(jnp.finfo(Q.dtype).eps)
@@ -111,7 +110,7 @@ def segment(
     tolerance = TOLERANCE * eps / float(jnp.finfo(jnp.float64).eps)
     worst = min(0.1, WORST * tolerance / TOLERANCE)
     # Products and factors of n rows round like the root of n, seen to hold.
-    unit = eps * Q.shape[0] ** 0.5
+    unit = eps * Q.shape[0] ** 0.5 * (BEHIND if k < Q.shape[0] else 1.0)
     reach = REACH if Q.dtype == jnp.float64 else 40.0
     longest = LONGEST
     if rough is not None:
@@ -140,7 +139,7 @@ def segment(
         taken = (end - t).astype(Q.dtype)
         empty = jnp.zeros((), Q.dtype)
         following, A, whole = jax.lax.fori_loop(t, end, step, (h, Q, empty))
-        frame, u = factorised(A)
+        frame, u = triangular(A)
         # A single step that loses a direction is the map's doing, not the interval's.
         nothing_left = eps * Q.shape[0]
         lost = (u <= nothing_left * jnp.max(u)) & (end - t == 1)
