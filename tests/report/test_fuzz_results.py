@@ -2,21 +2,16 @@
 
 import json
 import os
-import shutil
 
 import numpy as np
 import pytest
-import small_study
 from fuzzed import changed, Counts, JSON
 from hypothesis import given, HealthCheck, settings, strategies as st
 
 from remanence.report import (
-    Bench,
-    concluded,
     Damaged,
     stored,
     write_front_page,
-    write_record,
 )
 from remanence.report.store import digest
 
@@ -24,27 +19,6 @@ from remanence.report.store import digest
 quickly = settings(
     max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory):
-    chosen = small_study.study()
-    bench = Bench(folder=tmp_path_factory.mktemp("parts"))
-    outcome = small_study.run(chosen.profiles["quick"], bench)
-    record = concluded(
-        chosen,
-        outcome,
-        profile="quick",
-        seed=0,
-        command="remanence",
-        provenance={"seconds": 1.0},
-    )
-    return write_record(record, tmp_path_factory.mktemp("results")).folder
-
-
-@pytest.fixture
-def folder(whole, tmp_path):
-    return shutil.copytree(whole, tmp_path / "memorization")
 
 
 @pytest.fixture(scope="module")

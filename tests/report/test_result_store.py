@@ -1,35 +1,12 @@
 """Results are written whole, and what is damaged is named, never believed."""
 
 import os
-import shutil
 
 import pytest
 import small_study
 
-from remanence.report import Bench, concluded, Damaged, read_data, stored, write_record
+from remanence.report import concluded, Damaged, read_data, stored
 from remanence.report.store import CONTENTS, whole_folder, write_whole
-
-
-@pytest.fixture(scope="module")
-def result(tmp_path_factory):
-    out = tmp_path_factory.mktemp("results")
-    chosen = small_study.study()
-    bench = Bench(folder=tmp_path_factory.mktemp("parts"))
-    outcome = small_study.run(chosen.profiles["quick"], bench)
-    record = concluded(
-        chosen,
-        outcome,
-        profile="quick",
-        seed=0,
-        command="remanence",
-        provenance={"seconds": 1.0},
-    )
-    return write_record(record, out)
-
-
-@pytest.fixture
-def folder(result, tmp_path):
-    return shutil.copytree(result.folder, tmp_path / "memorization")
 
 
 def test_a_result_reads_back_as_it_was_judged(result, folder):

@@ -68,6 +68,7 @@ def drawn(
             f"a figure's name is a file name of a-z, 0-9, - and _, got {figure.name!r}"
         )
     import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure as MplFigure
 
     svg, png, twins, boxes = {}, {}, {}, None
     for theme in PALETTES:
@@ -78,6 +79,8 @@ def drawn(
                 svg[theme] = _picture(canvas, "svg")
                 if theme == "light" or len(svg[theme]) > HEAVY:
                     png[theme] = _picture(canvas, "png")
+                elif twin_of and type(canvas).savefig is not MplFigure.savefig:
+                    _picture(canvas, "png")  # one that moves stands still for its twin
                 twins[theme] = twin_of(canvas, theme) if twin_of else None
                 if figure.data is None:
                     figure = dataclasses.replace(figure, data=numbers(canvas))

@@ -2,10 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 from matplotlib.text import Annotation
 
 from .areas import bars, collection, patch
-from .heat import image
+from .heat import image, is_picture, picture
 from .ink import (
     colour,
     DASHES,
@@ -20,10 +21,11 @@ from .ink import (
 from .untex import untex
 
 
-def marks(axes: Any, x: str, y: str) -> tuple[list[dict], list[dict], list[dict]]:
-    """The traces, shapes and annotations of one axes."""
+def marks(axes: Any, x: str, y: str) -> tuple[list[dict], dict[str, list[dict]]]:
+    """The traces of one axes, and its shapes, images and annotations."""
     traces: list[dict] = []
     shapes: list[dict] = []
+    images: list[dict] = []
     for box in axes.containers:  # an error bar keeps its name on the group
         lines = getattr(box, "lines", None)
         if lines:
@@ -36,6 +38,8 @@ def marks(axes: Any, x: str, y: str) -> tuple[list[dict], list[dict], list[dict]
             as_line(artist, axes, x, y, traces, shapes)
         elif artist in axes.collections:
             traces += collection(artist, axes)
+        elif artist in axes.images and is_picture(artist):
+            images.append(picture(artist, axes, x, y))
         elif artist in axes.images:
             traces.append(image(artist))
         elif artist in axes.patches:
@@ -45,11 +49,12 @@ def marks(axes: Any, x: str, y: str) -> tuple[list[dict], list[dict], list[dict]
     traces += bars(axes)
     for trace in traces:
         trace |= {"xaxis": x, "yaxis": y}
-    return (
-        traces,
-        shapes,
-        [as_words(text, axes, x, y) for text in axes.texts if text.get_text()],
-    )
+    words = [
+        as_words(text, axes, x, y)
+        for text in axes.texts
+        if text.get_text() and text.get_visible()
+    ]
+    return traces, {"shapes": shapes, "images": images, "annotations": words}
 
 
 def as_line(line: Any, axes: Any, x: str, y: str, traces: list, shapes: list) -> None:
@@ -157,28 +162,33 @@ def as_words(text: Any, axes: Any, x: str, y: str) -> dict:
         },
         "textangle": -float(text.get_rotation()),
     }
-    point, shift = _position(text)
-    # Where it stands is known on the canvas; plotly wants it in a panel's own measure.
-    canvas = axes.transData if is_a(text, Annotation) else text.get_transform()
-    place = axes.transAxes.inverted().transform(canvas.transform(point))
-    return made | {
-        "xref": f"{x} domain",
-        "yref": f"{y} domain",
-        "x": float(place[0]),
-        "y": float(place[1]),
-        "xshift": PIXELS * shift[0],
-        "yshift": PIXELS * shift[1],
-    }
+    canvas, shift, fixed = _position(text, axes)
+    made |= {"xshift": PIXELS * shift[0], "yshift": PIXELS * shift[1]}
+    if fixed:  # to the panel, wherever its axes are dragged
+        across, up = axes.transAxes.inverted().transform(canvas)
+        x, y = f"{x} domain", f"{y} domain"
+    else:
+        across, up = axes.transData.inverted().transform(canvas)
+        across = np.log10(across) if axes.get_xscale() == "log" else across
+        up = np.log10(up) if axes.get_yscale() == "log" else up
+    return made | {"xref": x, "yref": y, "x": float(across), "y": float(up)}
 
 
-def _position(text: Any) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The point at which a text stands, and its offset from there in points."""
+def _position(text: Any, axes: Any) -> tuple[Any, tuple[float, float], bool]:
+    """The point of the canvas where a text stands, its offset in points, how it is held."""
     if not is_a(text, Annotation):
-        return text.get_unitless_position(), (0.0, 0.0)
-    if text.xycoords != "data":
+        at = text.get_transform().transform(text.get_unitless_position())
+        return at, (0.0, 0.0), not all(in_data(text, axes))
+    measures = {"data": axes.transData, "axes fraction": axes.transAxes}
+    given = text.xycoords
+    kinds = (given, given) if isinstance(given, str) else tuple(given)
+    if any(kind not in measures for kind in kinds):
         raise Unfaithful
-    if text.anncoords == "data":
-        return text.xyann, (0.0, 0.0)
     if text.anncoords == "offset points":
-        return text.xy, text.xyann
-    raise Unfaithful
+        point, shift = text.xy, text.xyann
+    elif text.anncoords == text.xycoords:
+        point, shift = text.xyann, (0.0, 0.0)
+    else:
+        raise Unfaithful
+    at = [measures[kind].transform(point)[n] for n, kind in enumerate(kinds)]
+    return at, shift, kinds != ("data", "data")

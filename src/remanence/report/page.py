@@ -76,9 +76,13 @@ def figure_block(picture: Drawn, command: str) -> str:
     name = escape(figure.name)
     live = swap = ""
     if picture.twin is not None:
-        height = int(picture.twin["light"]["layout"]["height"])
+        layout = picture.twin["light"]["layout"]
+        # Below seven tenths of its width the labels of its panels would meet.
+        size = f"height:{layout['height']}px;min-width:{int(0.7 * layout['width'])}px"
         live = (
-            f'<div class="frame"><div class="live" hidden style="height:{height}px"></div></div>'
+            '<div class="frame" tabindex="0" role="region" '
+            f'aria-label="{escape(figure.title)}, interactive">'
+            f'<div class="live" hidden style="{size}"></div></div>'
             f'<script type="application/json">{script_json(picture.twin)}</script>'
         )
         swap = (

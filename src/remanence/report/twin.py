@@ -8,10 +8,10 @@ counterpart here makes `twin` return None, and the still picture stands alone.
 import json
 from typing import Any
 
-import numpy as np
-
-from .ink import colour_scale, Unfaithful
+from . import space
+from .ink import Unfaithful
 from .marks import marks
+from .scales import axis_of, colour_bar, legend_of
 from .style import PALETTES, Theme
 from .untex import untex
 
@@ -33,11 +33,10 @@ def _converted(canvas: Any, theme: Theme) -> dict[str, Any]:
     palette = PALETTES[theme]
     bars = {axes: axes._colorbar for axes in canvas.axes if hasattr(axes, "_colorbar")}
     plots = [axes for axes in canvas.axes if axes not in bars and axes.get_visible()]
-    _refuse_overlaps(plots)
-    if canvas.legends or canvas.lines or canvas.patches or canvas.images:
-        raise Unfaithful
+    _refuse_loose_parts(canvas)
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {
+        "width": int(canvas.get_figwidth() * 96),
         "height": int(canvas.get_figheight() * 96),
         "margin": {"l": 8, "r": 8, "t": 30 if canvas.get_suptitle() else 8, "b": 8},
         "paper_bgcolor": palette.raised,
@@ -45,171 +44,128 @@ def _converted(canvas: Any, theme: Theme) -> dict[str, Any]:
         "font": {"color": palette.ink, "size": 13},
         "hovermode": "closest",
         "shapes": [],
+        "images": [],
         "annotations": [],
     }
     if canvas.get_suptitle():
         layout["title"] = {"text": untex(canvas.get_suptitle()), "font": {"size": 15}}
-    for position, axes in enumerate(plots):
-        _add_axes(axes, position, data, layout, palette)
+    position = 0
+    for panel in _panels(plots):
+        if panel[0].name == "3d":
+            _add_space(panel[0], position, data, layout, palette)
+        else:
+            _add_panel(panel, position, data, layout, palette)
+        position += len(panel)
     for axes, bar in bars.items():
-        data.append(_colour_bar(axes, bar))
+        data.append(colour_bar(bar, _box(axes.bbox, axes)))
     return {"data": data, "layout": layout}
 
 
-def _refuse_overlaps(plots: list[Any]) -> None:
-    boxes = [axes.get_position() for axes in plots]
-    for n, first in enumerate(boxes):
-        for second in boxes[n + 1 :]:
-            width = min(first.x1, second.x1) - max(first.x0, second.x0)
-            height = min(first.y1, second.y1) - max(first.y0, second.y0)
-            if width > 1e-3 and height > 1e-3:
+def _refuse_loose_parts(canvas: Any) -> None:
+    """What belongs to no axes has no place in the twin."""
+    for part in (canvas, *canvas.subfigs):
+        if part.legends or part.lines or part.images:
+            raise Unfaithful
+        if any(drawn is not part.patch for drawn in part.patches):
+            raise Unfaithful
+        if part is not canvas and part.get_suptitle():
+            raise Unfaithful
+
+
+def _box(drawn: Any, axes: Any) -> Any:
+    """A box of the canvas in parts of the whole figure, also inside of a subfigure."""
+    whole = axes.get_figure(root=True)
+    return drawn.transformed(whole.transFigure.inverted())
+
+
+def _panels(plots: list[Any]) -> list[list[Any]]:
+    """Axes by panel: one, or two that share their x and differ in their y."""
+    panels: list[list[Any]] = []
+    for axes in plots:
+        box = _box(axes.bbox, axes)
+        for panel in panels:
+            other = _box(panel[0].bbox, axes)
+            width = min(box.x1, other.x1) - max(box.x0, other.x0)
+            height = min(box.y1, other.y1) - max(box.y0, other.y0)
+            if width <= 1e-3 or height <= 1e-3:
+                continue
+            shared = panel[0].get_shared_x_axes().joined(panel[0], axes)
+            if not shared or len(panel) > 1:
                 raise Unfaithful
+            panel.append(axes)
+            break
+        else:
+            panels.append([axes])
+    return panels
 
 
-def _add_axes(axes: Any, position: int, data: list, layout: dict, palette: Any) -> None:
-    if axes.name != "rectilinear":
+def _add_panel(
+    panel: list[Any], position: int, data: list, layout: dict, palette: Any
+) -> None:
+    first, suffix = panel[0], _suffix(position)
+    box = _box(first.bbox, first)
+    x = f"x{suffix}"
+    layout[f"xaxis{suffix}"] = axis_of(
+        first.xaxis, (box.x0, box.x1), f"y{suffix}", palette
+    )
+    traces: list[dict[str, Any]] = []
+    for number, axes in enumerate(panel):
+        if axes.name != "rectilinear" or axes.child_axes:
+            raise Unfaithful
+        y = f"y{_suffix(position + number)}"
+        side = axis_of(axes.yaxis, (box.y0, box.y1), x, palette)
+        if axes.get_aspect() == 1.0:
+            side["scaleanchor"] = x
+        if number:  # on the right, over the first
+            side |= {"overlaying": f"y{suffix}", "side": "right"}
+        layout[f"yaxis{_suffix(position + number)}"] = side
+        found, more = marks(axes, x, y)
+        traces += found
+        for kind, items in more.items():
+            layout[kind] += items
+        layout["annotations"] += _title(axes, f"{x} domain", f"{y} domain")
+        if not axes.axison:
+            side["visible"] = False
+            layout[f"xaxis{suffix}"]["visible"] = False
+    named = [axes for axes in panel if axes.get_legend() is not None]
+    if len(named) > 1:
         raise Unfaithful
-    suffix = "" if position == 0 else str(position + 1)
-    names = (f"x{suffix}", f"y{suffix}")
-    box = axes.get_position()
-    layout[f"xaxis{suffix}"] = _axis(axes.xaxis, (box.x0, box.x1), names[1], palette)
-    layout[f"yaxis{suffix}"] = _axis(axes.yaxis, (box.y0, box.y1), names[0], palette)
-    if axes.get_aspect() == 1.0:
-        layout[f"yaxis{suffix}"]["scaleanchor"] = names[0]
-    traces, shapes, annotations = marks(axes, *names)
-    title = axes.get_title(loc="left") or axes.get_title() or axes.get_title("right")
-    if title:
-        annotations.append(
-            {
-                "text": f"<b>{untex(title)}</b>",
-                "xref": f"{names[0]} domain",
-                "yref": f"{names[1]} domain",
-                "x": 0,
-                "y": 1,
-                "yanchor": "bottom",
-                "xanchor": "left",
-                "showarrow": False,
-            }
-        )
-    _legend(axes, suffix, traces, layout)
-    if not axes.axison:
-        for letter in "xy":
-            layout[f"{letter}axis{suffix}"]["visible"] = False
+    holder = named[0] if named else first
+    place = _box(holder.get_legend().get_window_extent(), first) if named else None
+    legend = legend_of(holder, f"legend{suffix}", place, box, traces)
+    if legend is not None:
+        layout[f"legend{suffix}"] = legend
     data += traces
-    layout["shapes"] += shapes
-    layout["annotations"] += annotations
 
 
-def _axis(axis: Any, domain: tuple[float, float], anchor: str, palette: Any) -> dict:
-    scale = axis.get_scale()
-    if scale not in ("linear", "log"):
-        raise Unfaithful
-    low, high = axis.get_view_interval()
-    limits = [low, high] if scale == "linear" else list(np.log10([low, high]))
-    made = {
-        "domain": [max(0.0, domain[0]), min(1.0, domain[1])],
-        "anchor": anchor,
-        "type": scale,
-        "range": [float(limit) for limit in limits],
-        "title": {"text": untex(axis.get_label_text()), "standoff": 6},
-        "linecolor": palette.soft,
-        "gridcolor": palette.line,
-        "showgrid": bool(
-            axis.get_gridlines() and axis.get_gridlines()[0].get_visible()
-        ),
-        "zeroline": False,
-        "ticks": "outside",
-        "automargin": True,
-        "showticklabels": any(
-            axis.get_tick_params().get(f"label{side}", False)
-            for side in ("left", "right", "bottom", "top")
-        ),
+def _add_space(
+    axes: Any, position: int, data: list, layout: dict, palette: Any
+) -> None:
+    box, suffix = _box(axes.bbox, axes), _suffix(position)
+    name = f"scene{suffix}"
+    domain = {"x": [box.x0, box.x1], "y": [box.y0, box.y1]}
+    layout[name] = space.scene(axes, domain, palette)
+    data += space.traces(axes, name)
+    layout["annotations"] += [
+        title | {"x": float(box.x0), "y": float(box.y1)}
+        for title in _title(axes, "paper", "paper")
+    ]
+
+
+def _suffix(position: int) -> str:
+    return "" if position == 0 else str(position + 1)
+
+
+def _title(axes: Any, xref: str, yref: str) -> list[dict[str, Any]]:
+    words = axes.get_title(loc="left") or axes.get_title() or axes.get_title("right")
+    title = {
+        "text": f"<b>{untex(words)}</b>",
+        "xref": xref,
+        "yref": yref,
+        "x": 0,
+        "y": 1,
+        "yanchor": "bottom",
+        "xanchor": "left",
+        "showarrow": False,
     }
-    formatter = type(axis.get_major_formatter()).__name__
-    if formatter not in ("ScalarFormatter", "LogFormatterSciNotation"):
-        ticks = [
-            tick
-            for tick in axis.get_ticklocs()
-            if min(low, high) <= tick <= max(low, high)
-        ]
-        labels = axis.get_major_formatter().format_ticks(ticks)
-        made |= {
-            "tickmode": "array",
-            "tickvals": [float(tick) for tick in ticks],
-            "ticktext": [untex(label) for label in labels],
-        }
-    elif scale == "log":
-        made |= (
-            {"dtick": 1, "exponentformat": "power"}
-            if abs(limits[1] - limits[0]) > 1
-            else {}
-        )
-    return made
-
-
-def _legend(axes: Any, suffix: str, traces: list, layout: dict) -> None:
-    legend = axes.get_legend()
-    labels = [] if legend is None else [untex(t.get_text()) for t in legend.get_texts()]
-    unmatched = list(labels)
-    for trace in traces:
-        shown = trace.get("name") in unmatched
-        if shown:
-            unmatched.remove(trace["name"])
-        trace["showlegend"] = shown
-        trace["legend"] = f"legend{suffix}"
-    if unmatched:
-        raise Unfaithful
-    if legend is not None and labels:
-        box = legend.get_window_extent().transformed(axes.figure.transFigure.inverted())
-        panel = axes.get_position()
-        # Plotly's rows are taller: held by the near corner, it grows into the panel.
-        right = box.x0 + box.x1 > panel.x0 + panel.x1
-        top = box.y0 + box.y1 > panel.y0 + panel.y1
-        layout[f"legend{suffix}"] = {
-            "x": float(box.x1 if right else box.x0),
-            "y": float(box.y1 if top else box.y0),
-            "xanchor": "right" if right else "left",
-            "yanchor": "top" if top else "bottom",
-            "bgcolor": "rgba(0,0,0,0)",
-            "font": {"size": 11},
-            # In several columns it would run on into the next panel.
-            "orientation": "v",
-            "title": {"text": untex(legend.get_title().get_text())},
-        }
-
-
-def _colour_bar(axes: Any, bar: Any) -> dict[str, Any]:
-    norm, box = bar.norm, axes.get_position()
-    if (
-        type(norm).__name__ not in ("Normalize", "TwoSlopeNorm")
-        or bar.orientation != "vertical"
-    ):
-        raise Unfaithful
-    if type(norm).__name__ == "TwoSlopeNorm" and not np.isclose(
-        norm.vcenter - norm.vmin, norm.vmax - norm.vcenter
-    ):
-        raise Unfaithful
-    return {
-        "type": "scatter",
-        "x": [None],
-        "y": [None],
-        "mode": "markers",
-        "showlegend": False,
-        "hoverinfo": "skip",
-        "marker": {
-            "cmin": float(norm.vmin),
-            "cmax": float(norm.vmax),
-            "color": [float(norm.vmin)],
-            "colorscale": colour_scale(bar.cmap),
-            "showscale": True,
-            "colorbar": {
-                "title": {"text": untex(axes.get_ylabel()), "side": "right"},
-                "thickness": 12,
-                "x": float(box.x0),
-                "xanchor": "left",
-                "y": float((box.y0 + box.y1) / 2),
-                "len": float(box.y1 - box.y0),
-                "outlinewidth": 0,
-            },
-        },
-    }
+    return [title] if words else []

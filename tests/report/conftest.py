@@ -1,0 +1,32 @@
+"""One result of the small study, written once for all tests of results."""
+
+import shutil
+
+import pytest
+import small_study
+
+from remanence.report import Bench, concluded, write_record
+
+
+@pytest.fixture(scope="module")
+def result(tmp_path_factory):
+    """What was written."""
+    chosen = small_study.study()
+    parts = tmp_path_factory.mktemp("parts")
+    outcome = small_study.run(chosen.profiles["quick"], Bench(folder=parts))
+    record = concluded(
+        chosen,
+        outcome,
+        profile="quick",
+        seed=0,
+        command="remanence reproduce memorization",
+        provenance={"seconds": 1.0},
+        about=small_study.ABOUT,
+    )
+    return write_record(record, tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture
+def folder(result, tmp_path):
+    """A copy to be harmed."""
+    return shutil.copytree(result.folder, tmp_path / "memorization")
