@@ -63,10 +63,10 @@ def test_workers_killed_at_random(processes, straight, tmp_path):
                 killed.append(len(stored(tmp_path)))
                 before.update(stored(tmp_path))
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     result = faulty.swept(tmp_path, processes.address)
-    killer.join()
+    killer.join(timeout=60)
     assert len(killed) == 3 and sum(0 < count < CHUNKS for count in killed) >= 2
     assert straight.identical(result)
     now = stored(tmp_path)

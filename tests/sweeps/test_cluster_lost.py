@@ -1,7 +1,9 @@
 """A cluster that cannot go on, or must not: what is said, and what is kept."""
 
+import os
 import pathlib
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -69,6 +71,32 @@ def test_the_scheduler_killed_and_the_sweep_continued_without_it(straight, tmp_p
     assert 3 <= len(before) < CHUNKS
     assert straight.identical(faulty.swept(folder))
     assert before.items() <= stored(folder).items()
+
+
+def test_the_only_worker_killed_in_mid_sweep_and_started_again(straight, tmp_path):
+    """What it held in memory is gone with it; the scheduler makes all of it again."""
+    there = Processes(tmp_path, workers=1)
+    folder, before = tmp_path / "sweep", {}
+
+    def kill():
+        with distributed.Client(there.address, set_as_default=False) as client:
+            client.wait_for_workers(1, timeout=60)
+            (pid,) = client.run(os.getpid).values()
+            wait_until(lambda: len(stored(folder)) >= 3)
+            os.kill(pid, signal.SIGKILL)
+            before.update(stored(folder))
+
+    killer = threading.Thread(target=kill, daemon=True)
+    killer.start()
+    try:
+        result = faulty.swept(folder, there.address)
+    finally:
+        killer.join(timeout=60)
+        there.stop()
+    assert 3 <= len(before) < CHUNKS  # it died in the middle
+    assert straight.identical(result)
+    now = stored(folder)
+    assert len(now) == CHUNKS and before.items() <= now.items()
 
 
 def test_when_all_workers_are_dead_nobody_waits_for_ever(tmp_path, monkeypatch):
