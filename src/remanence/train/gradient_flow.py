@@ -1,109 +1,166 @@
 r"""Gradient flow, $\dot w = -\nabla\Lambda$, followed until the loss falls to `stop`.
 
-Explicit Runge–Kutta with error control (diffrax's Tsit5) in float64: its steps are
-long while the weights are small and again when the loss is. The flow ends by an
-event at the loss, placed inside its last step. Along the way
-$W_o^\top W_o - W_hW_h^\top$ and $W_h^\top W_h - W_iW_i^\top$ stand still; how far
-the computed ones moved is part of the record.
+Explicit Runge–Kutta with error control: the scheme is diffrax's Tsit5, the loop is our
+own (`diffeqsolve` with its event took four times as long to compile). Its steps are
+long while the weights are small and again when the loss is. The flow ends by an event
+at the loss: a chunk that went below is taken back and shortened until it ends there.
+Along the way $W_o^\top W_o - W_hW_h^\top$ and $W_h^\top W_h - W_iW_i^\top$ stand still;
+how far the computed ones moved is part of the record.
+
+In float32 gradients cost a third. Their rounding stays below the tolerance as long as
+the stop is not much below $10^{-7}$.
 """
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optimistix as optx
 from jaxtyping import Array, Bool, Float, Int
 
-from .._precision import as_double, as_numpy, double
+from .._precision import as_numpy, double
 from ..tasks.language_pairs import Mask
-from .gram import gradient, Packed, packed, squared_error, Taught
+from .gram import gradient, Packed, packed, squared_error
 from .lanes import finished_lanes, over_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
 
 
+SINGLE_STOP = 1e-8
+"""The lowest loss that the flow may be asked for in float32."""
+LANDING = 5e-4
+"""How far below the stop the last loss may lie, relatively."""
+ROWS = [[float(a) for a in row] for row in diffrax.Tsit5().tableau.a_lower]
+ERROR = [float(b) for b in diffrax.Tsit5().tableau.b_error]
+
+
 class Flowing(NamedTuple):
-    """One lane, and where it stood one chunk ago (the event is searched from there)."""
+    """One lane, and a time at which the loss is known to be below the stop."""
 
     weights: Packed
     time: Float[Array | np.ndarray, "*lanes"]
     step: Float[Array | np.ndarray, "*lanes"]
     loss: Float[Array | np.ndarray, "*lanes"]
     attempts: Int[Array | np.ndarray, "*lanes"]
-    before: Packed
-    time_before: Float[Array | np.ndarray, "*lanes"]
+    late: Float[Array | np.ndarray, "*lanes"]
+    late_loss: Float[Array | np.ndarray, "*lanes"]
     T: Float[Array | np.ndarray, "*lanes outputs inputs"]
     atol: Float[Array | np.ndarray, "*lanes"]
 
 
-def _loss(w: Packed, T: Taught, mask: Mask):
-    # In float64 the Gram form cancels only below about 1e-14 and costs far less
-    # than the blocks of the full mask.
-    square = (
-        squared_error(w, T, mask) if mask == "diagonal" else gradient(w, T, mask)[1]
+class Stepping(NamedTuple):
+    """Inside a chunk: weights, slope, the step to try, time left, time and attempts."""
+
+    weights: Packed
+    slope: Packed
+    step: Float[Array | np.ndarray, ""]
+    left: Float[Array | np.ndarray, ""]
+    time: Float[Array | np.ndarray, ""]
+    attempts: Int[Array | np.ndarray, ""]
+
+
+def _tsit5(downhill, w: Packed, slope: Packed, h: Float[Array, ""]):
+    """The weights a step further, their slope, and the estimated error."""
+    h = h.astype(w.P.dtype)
+    mixed = lambda factors, slopes: jax.tree.map(
+        lambda *k: sum(a * b for a, b in zip(factors, k, strict=True) if a), *slopes
     )
-    D = w.P.shape[0 if mask == "diagonal" else 1]
-    return square / (2 * D * jnp.sum(T))
+    slopes, y = [slope], w
+    for row in ROWS:
+        y = jax.tree.map(lambda a, k: a + h * k, w, mixed(row, slopes))
+        slopes.append(downhill(y))
+    # The last row is the solution, and its slope the next step's first.
+    return y, slopes[-1], jax.tree.map(lambda k: h * k, mixed(ERROR, slopes))
 
 
 @functools.lru_cache(maxsize=32)
-def _programs(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
-    """The chunk without event for a batch, and the landing with it for one lane."""
-
-    def downhill(t, w: Packed, T: Taught) -> Packed:
-        g, _ = gradient(w, T, mask)
-        D = w.P.shape[0 if mask == "diagonal" else 1]
-        return jax.tree.map(lambda a: -a / (D * jnp.sum(T)), g)
-
-    def above(t, y: Packed, args, **_) -> Float[Array, ""]:
-        return _loss(y, args, mask) - stop
-
-    def solve(w: Packed, lane: Flowing, t0, event):
-        return diffrax.diffeqsolve(
-            diffrax.ODETerm(downhill),
-            diffrax.Tsit5(),
-            t0=t0,
-            t1=horizon,
-            dt0=lane.step,
-            y0=w,
-            args=lane.T,
-            stepsize_controller=diffrax.PIDController(rtol=rtol, atol=lane.atol),
-            event=event,
-            # The landing may need other steps than the chunk before it.
-            max_steps=every if event is None else 4 * every,
-            throw=False,
-        )
+def _program(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
+    """At most `every` attempted steps of a batch, ending at the loss if it is met."""
 
     def chunk(lane: Flowing) -> Flowing:
-        flow = solve(lane.weights, lane, lane.time, None)
-        w = jax.tree.map(lambda a: a[-1], flow.ys)
-        taken = flow.stats["num_accepted_steps"]
-        time = jnp.asarray(flow.ts)[-1]
-        mean = (time - lane.time) / jnp.maximum(taken, 1)
-        return Flowing(
-            w,
-            time,
-            jnp.where(taken > 0, mean, lane.step * 0.1),
-            _loss(w, lane.T, mask),
-            lane.attempts + flow.stats["num_steps"].astype(jnp.int32),
+        D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
+        T = lane.T.astype(lane.weights.P.dtype)
+        scale = -1.0 / (D * jnp.sum(T))
+
+        def downhill(w: Packed) -> Packed:
+            return jax.tree.map(lambda a: scale * a, gradient(w, T, mask)[0])
+
+        def step(s: Stepping) -> Stepping:
+            h = jnp.minimum(s.step, s.left)
+            y, slope, error = _tsit5(downhill, s.weights, s.slope, h)
+            ratio = jax.tree.map(
+                lambda e, a, b: (
+                    e
+                    / (
+                        lane.atol.astype(e.dtype)
+                        + rtol * jnp.maximum(jnp.abs(a), jnp.abs(b))
+                    )
+                ),
+                error,
+                s.weights,
+                y,
+            )
+            count = sum(r.size for r in ratio)
+            size = jnp.sqrt(sum(jnp.sum(r * r) for r in ratio) / count).astype(h.dtype)
+            good = size <= 1.0  # false for NaN
+            change = jnp.clip(0.9 * jnp.maximum(size, 1e-10) ** -0.2, 0.2, 10.0)
+            change = jnp.where(jnp.isfinite(size), change, 0.2)
+            # A step cut short at the end says little about the next one.
+            onward = jnp.maximum(h * change, jnp.where(h < s.step, s.step, 0.0))
+            keep = lambda new, old: jax.tree.map(
+                lambda a, b: jnp.where(good, a, b), new, old
+            )
+            return Stepping(
+                keep(y, s.weights),
+                keep(slope, s.slope),
+                jnp.where(good, onward, h * jnp.minimum(change, 1.0)),
+                s.left - jnp.where(good, h, 0.0),
+                s.time + jnp.where(good, h, 0.0),
+                s.attempts + 1,
+            )
+
+        # Between here and the known late time the loss falls about exponentially.
+        aim = stop * (1.0 - 0.5 * LANDING)
+        share = jnp.log(lane.loss / aim) / jnp.log(lane.loss / lane.late_loss)
+        left = jnp.where(
+            jnp.isfinite(lane.late),
+            (lane.late - lane.time) * share,
+            horizon - lane.time,
+        )
+        first = Stepping(
             lane.weights,
+            downhill(lane.weights),
+            lane.step,
+            left,
             lane.time,
+            jnp.zeros((), jnp.int32),
+        )
+        last = jax.lax.while_loop(
+            lambda s: (s.attempts < every) & (s.left > 0.0), step, first
+        )
+        loss = squared_error(last.weights, T, mask) / (2 * D * jnp.sum(T))
+        loss = loss.astype(lane.loss.dtype)
+        over = (loss < stop * (1.0 - LANDING)) & (
+            last.time - lane.time > 1e-6 * lane.time
+        )
+        back = lambda old, new: jax.tree.map(
+            lambda a, b: jnp.where(over, a, b), old, new
+        )
+        return Flowing(
+            back(lane.weights, last.weights),
+            back(lane.time, last.time),
+            back(lane.step, last.step),
+            back(lane.loss, loss),
+            lane.attempts + last.attempts,
+            jnp.where(over, last.time, lane.late),
+            jnp.where(over, loss, lane.late_loss),
             lane.T,
             lane.atol,
         )
 
-    def landing(lane: Flowing) -> Flowing:
-        event = diffrax.Event(above, optx.Newton(rtol=1e-6, atol=1e-6 * stop))
-        flow = solve(lane.before, lane, lane.time_before, event)
-        w = jax.tree.map(lambda a: a[-1], flow.ys)
-        return lane._replace(
-            weights=w, time=jnp.asarray(flow.ts)[-1], loss=_loss(w, lane.T, mask)
-        )
-
-    return jax.jit(over_lanes(chunk)), jax.jit(landing)
+    return jax.jit(over_lanes(chunk))
 
 
 def gradient_flow(
@@ -113,9 +170,10 @@ def gradient_flow(
     stop: float,
     rtol: float = 1e-5,
     horizon: float = 1e12,
-    every: int = 32,
+    every: int = 16,
     limit: int = 20_000,
     width: int = 4,
+    precision: Literal["float32", "float64"] = "float64",
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Follow the flow of $\Lambda$ from each start down to `stop`.
 
@@ -123,28 +181,36 @@ def gradient_flow(
     far up has usually met a sign wall: see `measure.wall_probability`.
     """
     checked_runs(runs, mask=mask, stop=stop)
+    if precision == "float32" and stop < SINGLE_STOP:
+        raise ValueError(
+            f"float32 rounds the flow's last steps away below a loss of "
+            f"{SINGLE_STOP:g}, got the stop {stop:g}; follow it in float64"
+        )
 
     def start(i: int) -> Flowing:
         run = runs[i]
         with double():
-            w = as_numpy(as_double(packed(run.plain, mask)))
-        size = float(np.sqrt(np.mean(np.concatenate([a.ravel() for a in w]) ** 2)))
-        zero = np.asarray(0.0)
+            w = jax.tree.map(
+                lambda a: np.asarray(a, dtype=precision), packed(run.plain, mask)
+            )
+        flat = np.concatenate([a.ravel() for a in w]).astype(float)
+        size = float(np.sqrt(np.mean(flat**2)))
         return Flowing(
             w,
-            zero,
+            np.asarray(0.0),
             np.asarray(1.0),
             np.asarray(1.0),
             np.asarray(0, dtype=np.int32),
-            w,
-            zero,
+            np.asarray(np.inf),
+            np.asarray(0.0),
             run.T.astype(float),
             np.asarray(rtol * min(0.1 * size, 1e-2)),
         )
 
     def advance(batch: Flowing) -> tuple[Flowing, Bool[np.ndarray, " width"]]:
+        # Clock and loss are doubles in either precision.
         with double():
-            moved = as_numpy(_programs(mask, stop, rtol, horizon, every)[0](batch))
+            moved = as_numpy(_program(mask, stop, rtol, horizon, every)(batch))
         spent = (moved.attempts >= limit) | (moved.time >= horizon)
         return moved, ~(moved.loss > stop) | spent
 
@@ -154,8 +220,6 @@ def gradient_flow(
             ending = "diverged"
         elif lane.loss <= stop:
             ending = "converged"
-            with double():
-                lane = as_numpy(_programs(mask, stop, rtol, horizon, every)[1](lane))
         yield (
             i,
             as_fit(
@@ -166,5 +230,6 @@ def gradient_flow(
                 steps=int(lane.attempts),
                 effort=6 * int(lane.attempts),
                 time=float(lane.time),
+                precision=precision,
             ),
         )
