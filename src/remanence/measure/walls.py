@@ -12,9 +12,16 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Float
 
-from .._precision import double
 from .._types import Key
 from .connectivity import components
+
+
+def normals(*shape: int, key: Key) -> np.ndarray:
+    """Standard normal doubles by NumPy's generator, seeded with a key.
+
+    JAX compiles its own anew for every shape, a second or two each.
+    """
+    return np.random.default_rng(np.asarray(jr.key_data(key))).normal(size=shape)
 
 
 def _after_linear_phase(
@@ -24,9 +31,7 @@ def _after_linear_phase(
     n = T.shape[0]
     U, S, Vt = np.linalg.svd(T)
     key_u, key_v = jr.split(key)
-    with double():
-        grow = np.asarray(jr.normal(key_u, (draws, n)))
-        shrink = np.asarray(jr.normal(key_v, (draws, n)))
+    grow, shrink = normals(draws, n, key=key_u), normals(draws, n, key=key_v)
     # The modes a = (u~ + v~)/√2 grow by e^{σ t}, b = (u~ - v~)/√2 shrink by it. The
     # rank-one product that fits T best has the size ⟨T, u*v*ᵀ⟩ / |T ⊙ u*v*ᵀ|².
     top = np.outer(U[:, 0], Vt[0])

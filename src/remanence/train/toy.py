@@ -21,6 +21,7 @@ from jaxtyping import Array, Bool, Float
 
 from .._precision import double
 from .._types import Key
+from ..measure.walls import normals
 from ..tasks.language_pairs import checked_scale
 
 
@@ -108,10 +109,8 @@ def toy_start(
     if not math.isfinite(log10_scale):
         checked_scale(0.0 if log10_scale < 0 else math.inf, single=False)
     key_u, key_v, key_s = jr.split(key, 3)
-    with double():
-        u = np.asarray(jr.normal(key_u, (draws, n)))
-        v = np.asarray(jr.normal(key_v, (draws, n)))
-        s = np.asarray(jr.normal(key_s, (draws,))) if factors == 3 else np.ones(draws)
+    u, v = normals(draws, n, key=key_u), normals(draws, n, key=key_v)
+    s = normals(draws, key=key_s) if factors == 3 else np.ones(draws)
     square = (u**2).sum(-1) + (v**2).sum(-1) + (s**2 if factors == 3 else 0.0)
     size = np.sqrt(square)
     return LogScale(
@@ -143,13 +142,15 @@ def toy_flow(
     draws = start.u.shape[0]
     Ts = np.broadcast_to(T, (draws, *T.shape[-2:])).astype(float)
     solve = _program(factors, rtol, attempts)
+    # Python numbers all: a NumPy one would be another program.
+    told = (log10_scale * math.log(10), float(stop))
     pieces = []
     with double():
         for first in range(0, draws, WIDTH):
             # The last piece is padded with copies: one program serves every count.
             rows = np.minimum(np.arange(first, first + WIDTH), draws - 1)
             taken = jax.tree.map(lambda a, rows=rows: jnp.asarray(a[rows]), start)
-            end = solve(taken, jnp.asarray(Ts[rows]), log10_scale * math.log(10), stop)
+            end = solve(taken, jnp.asarray(Ts[rows]), *told)
             pieces.append(jax.tree.map(np.asarray, end))
     state, loss = jax.tree.map(lambda *a: np.concatenate(a)[:draws], *pieces)
     size = np.exp(0.5 * factors * state.log_size) * np.sqrt(np.abs(state.s))
