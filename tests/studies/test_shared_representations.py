@@ -10,9 +10,11 @@ import xarray as xr
 
 from remanence.report import Bench
 from remanence.studies import study
+from remanence.studies.shared_representations import cells as cells_module
 from remanence.studies.shared_representations.cells import Cell, table
 from remanence.studies.shared_representations.config import FULL
 from remanence.studies.shared_representations.figure_one import stages
+from remanence.studies.shared_representations.ledger import KeptBench
 from remanence.studies.shared_representations.mask_claims import tried_again
 from remanence.studies.shared_representations.one_cell import one_cell
 from remanence.studies.shared_representations.theory import (
@@ -59,6 +61,40 @@ def test_finished_cells_are_not_done_again(bench):
     again = table("t", cells, bench, stop=1e-4, limit=4_000)
     np.testing.assert_array_equal(first.test_loss, again.test_loss)
     assert kept[1].stat().st_mtime_ns == stamps[1]
+
+
+def test_kept_cells_outlive_their_run_and_more_steps_try_again(tmp_path, monkeypatch):
+    """Lines of a file count as they are; a cell given up early is trained again."""
+    kept = KeptBench(folder=tmp_path)
+    cells = [Cell(fraction=f, scale=0.2, seed=0, **SMALL) for f in (0.4, 0.7)]
+    first = table("A table, H > D", cells, kept, stop=1e-4, limit=4_000)
+    path = tmp_path / "a-table-h-above-d.csv"
+    assert (first.ending == 0).all() and len(path.read_text().splitlines()) == 3
+    trainings = []
+    honest = cells_module.trained
+    monkeypatch.setattr(
+        cells_module,
+        "trained",
+        lambda cells, **options: (
+            trainings.append(len(cells)) or honest(cells, **options)
+        ),
+    )
+    again = table("A table, H > D", cells, kept, stop=1e-4, limit=4_000)
+    np.testing.assert_allclose(again.test_loss, first.test_loss, rtol=1e-9)
+    assert trainings == []
+    path.write_text(path.read_text().replace(",0\n", ",1\n"))
+    table("A table, H > D", cells, kept, stop=1e-4, limit=10**6)
+    assert trainings == [2]
+
+
+def test_a_table_out_of_time_leaves_out_what_is_missing(tmp_path):
+    kept = KeptBench(folder=tmp_path)
+    cells = [Cell(fraction=f, scale=0.2, seed=0, **SMALL) for f in (0.4, 0.7)]
+    with pytest.raises(ValueError, match="no cell of the table 't' was finished"):
+        table("t", cells, kept, stop=1e-4, limit=4_000, until=0.0)
+    table("t", cells[1:], kept, stop=1e-4, limit=4_000)
+    cut = table("t", cells, kept, stop=1e-4, limit=4_000, until=0.0)
+    assert cut.fraction.values.tolist() == [0.7]
 
 
 def test_an_unfinished_run_says_nothing_about_a_spike():

@@ -1,10 +1,10 @@
 """Cells of the study's grids: trained once, kept at once, gathered as columns."""
 
 import dataclasses
-import hashlib
-import json
+import math
+import time
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import xarray as xr
@@ -13,13 +13,13 @@ from ...measure.alignment import translation
 from ...measure.connectivity import connectivity
 from ...nets.gated_linear import GatedLinear
 from ...report import Bench
-from ...sweeps.store import opened_store
 from ...tasks.language_pairs import checked_scale, Mask, published_pairs
 from ...train.bar import progress_bar
 from ...train.descent import safe_descent
 from ...train.gradient_flow import gradient_flow
 from ...train.momentum import momentum_sgd
 from ...train.pairs import PairFit, PairRun
+from .ledger import opened_ledger
 
 
 Way = Literal["sgd", "descent", "flow"]
@@ -100,11 +100,6 @@ def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
     }
 
 
-def _name(cell: Cell) -> str:
-    plain = json.dumps(dataclasses.asdict(cell), sort_keys=True)
-    return "cell-" + hashlib.sha256(plain.encode()).hexdigest()[:16]
-
-
 def table(
     title: str,
     cells: Sequence[Cell],
@@ -113,39 +108,41 @@ def table(
     stop: float,
     limit: int,
     width: int = 4,
+    until: float = math.inf,
 ) -> xr.Dataset:
-    """The finished cells as columns over `cell`; what is on disk is not redone."""
-    work: dict[str, Any] = {
-        "table": title,
-        "stop": stop,
-        "limit": limit,
-        "width": width,
-    }
+    """The finished cells as columns over `cell`; what is on disk is not redone.
+
+    At the time `until` (of the monotonic clock) those that are missing are left out.
+    """
+    work = {"stop": stop, "limit": limit, "width": width}
     with (
-        opened_store(bench.folder / "cells" / title, work, trained) as store,
+        opened_ledger(title, bench, work, trained) as ledger,
         progress_bar(title, total=len(cells), unit="cells", quiet=bench.quiet) as bar,
     ):
-        rows = [store.get(_name(cell)) for cell in cells]
+        rows = [ledger.get(cell) for cell in cells]
         left = [i for i, row in enumerate(rows) if row is None]
         bar(len(cells) - len(left))
-        if left:
+        if left and time.monotonic() < until:
             for done, (i, fit) in enumerate(
                 trained([cells[j] for j in left], stop=stop, limit=limit, width=width)
             ):
-                row = {
-                    name: np.asarray(value)
-                    for name, value in measured(cells[left[i]], fit).items()
-                }
-                store.put(_name(cells[left[i]]), row)
-                rows[left[i]] = row
+                cell = cells[left[i]]
+                rows[left[i]] = row = measured(cell, fit)
+                ledger.put(cell, row)
                 bar(len(cells) - len(left) + done + 1)
-    finished = [row for row in rows if row is not None]
+                if time.monotonic() > until:
+                    break
+    finished = [
+        (cell, row) for cell, row in zip(cells, rows, strict=True) if row is not None
+    ]
+    if not finished:
+        raise ValueError(f"no cell of the table {title!r} was finished in time")
     columns = {
-        name: ("cell", np.array([float(row[name]) for row in finished]))
-        for name in finished[0]
+        name: ("cell", np.array([float(row[name]) for _, row in finished]))
+        for name in finished[0][1]
     }
     for field in ("fraction", "scale", "seed", "words", "units"):
-        columns[field] = ("cell", np.array([getattr(c, field) for c in cells]))
+        columns[field] = ("cell", np.array([getattr(c, field) for c, _ in finished]))
     return xr.Dataset(
         columns,
         attrs={

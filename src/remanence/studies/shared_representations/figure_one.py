@@ -56,12 +56,13 @@ def stages(fractions: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
 
 
 def figure_one(
-    config: Config, fractions: tuple[float, ...], bench: Bench
+    config: Config,
+    fractions: tuple[float, ...],
+    bench: Bench,
+    *,
+    until: float = math.inf,
 ) -> tuple[xr.Dataset, xr.Dataset]:
     """Diagonal mask by the document's SGD, full mask by the profile's own way."""
-    diagonal = _by_sgd(
-        config, grid(config, "diagonal", "sgd", config.scales, fractions), bench
-    )
     full = table(
         "figure 1, full mask",
         grid(config, "full", config.full_way, config.full_scales, fractions),
@@ -69,8 +70,10 @@ def figure_one(
         stop=FULL_STOP,
         limit=20_000 if config.full_way == "flow" else 100_000,
         width=_width(config),
+        until=until,
     )
-    return diagonal, full
+    cells = grid(config, "diagonal", "sgd", config.scales, fractions)
+    return _by_sgd(config, cells, bench, until=until), full
 
 
 def _width(config: Config) -> int:
@@ -78,7 +81,9 @@ def _width(config: Config) -> int:
     return 1 if config.words > 16 else 4
 
 
-def _by_sgd(config: Config, cells: Sequence[Cell], bench: Bench) -> xr.Dataset:
+def _by_sgd(
+    config: Config, cells: Sequence[Cell], bench: Bench, *, until: float = math.inf
+) -> xr.Dataset:
     return table(
         "figure 1, diagonal mask",
         cells,
@@ -86,6 +91,7 @@ def _by_sgd(config: Config, cells: Sequence[Cell], bench: Bench) -> xr.Dataset:
         stop=document_stop(config.words),
         limit=config.sgd_limit,
         width=_width(config),
+        until=until,
     )
 
 
@@ -176,6 +182,7 @@ def samples(config: Config, bench: Bench) -> xr.Dataset | None:
     theirs = np.array([float(row["test_loss"]) for row in rows])
     return found.assign(
         document_loss=("cell", ours),
+        author_loss=("cell", theirs),
         relative=("cell", np.abs(ours / theirs - 1.0)),
         same_side=("cell", (ours < 1e-3) == (theirs < 1e-3)),
     )

@@ -1,0 +1,92 @@
+"""The full profile into a folder of plain files, going on from the cells that are there.
+
+    python -m remanence.studies.shared_representations FOLDER [--minutes 40]
+
+`FOLDER/cells` keeps every finished cell as a line; `claims.json`, `figures`, `spikes.csv`
+and `cells.csv` (the author's cells, if REMANENCE_DATA has his file) are written at the
+end. With `--minutes` Figure 1's finer grids go as far as that allows, the rest is done
+in any case; the same command goes on from there.
+"""
+
+import argparse
+import os
+import pathlib
+import sys
+
+import xarray as xr
+
+from ...report import concluded, json_bytes, write_whole
+from ...report.figures import drawn
+from ...report.tables import csv_tables
+from . import STUDY
+from .config import FULL
+from .ledger import KeptBench
+
+
+AUTHOR = {
+    "fraction": "fraction",
+    "scale": "sigma",
+    "seed": "seed",
+    "steps": "steps",
+    "connected": "connected",
+    "train_loss": "train_loss",
+    "document_loss": "test_loss",
+    "author_loss": "author_test_loss",
+    "relative": "relative",
+    "same_side": "same_side_of_1e-3",
+    "accuracy_untrained": "accuracy_untrained",
+    "rank": "rank",
+}
+
+
+def say(sentence: str) -> None:
+    """Progress, on stderr."""
+    sys.stderr.write(sentence + "\n")
+    sys.stderr.flush()
+
+
+def write_table(data: xr.Dataset, path: pathlib.Path) -> None:
+    """A dataset over one axis as CSV."""
+    (text,) = csv_tables(data).values()
+    write_whole(path, text.encode())
+
+
+def main(words: list[str] | None = None) -> None:
+    """Run, judge, write."""
+    parser = argparse.ArgumentParser(description="The full profile into a folder.")
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--minutes", type=float)
+    asked = parser.parse_args(words)
+    os.environ.setdefault("MPLBACKEND", "agg")
+    bench = KeptBench(
+        folder=asked.folder / "cells",
+        profile="full",
+        tell=say,
+        quiet=False,
+        time_limit=None if asked.minutes is None else 60 * asked.minutes,
+    )
+    outcome = STUDY.run(FULL, bench)
+    record = concluded(
+        STUDY,
+        outcome,
+        profile="full",
+        seed=bench.seed,
+        command=f"python -m remanence.studies.shared_representations {asked.folder}",
+        provenance={},
+    )
+    for name in ("spikes", "samples"):
+        if name in outcome.data:
+            data = outcome.data[name]
+            if name == "samples":
+                data = data[list(AUTHOR)].rename(AUTHOR)
+            name = {"samples": "cells"}.get(name, name)
+            write_table(data, asked.folder / f"{name}.csv")
+    (asked.folder / "figures").mkdir(exist_ok=True)
+    for figure in record.figures:
+        path = asked.folder / "figures" / f"{figure.name}.svg"
+        write_whole(path, drawn(figure).svg["light"])
+    write_whole(asked.folder / "claims.json", json_bytes(record.document))
+
+
+if __name__ == "__main__":
+    main()
