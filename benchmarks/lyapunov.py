@@ -11,7 +11,7 @@ LAPACK runs on one thread, which is best for everyone at these sizes (two thread
 wait for each other in a QR of 128 columns). Many networks are shared out over two
 devices by us; none of the peers has a way to use a second core. Every row has both
 clocks; `--cpu` judges by processor seconds instead of the wall clock, for a machine
-that is busy with other things. How the cost grows is in `costs/lyapunov.py`.
+that is busy with other things. How the cost grows is in `costs/growth.py`.
 """
 
 import functools

@@ -82,8 +82,8 @@ def points(units: int) -> Callable[[], Any]:
 def shortest(period: int) -> Callable[[], Any]:
     """The fewest linear units for twenty drawn words of two letters."""
     rng = np.random.default_rng(period)
-    words = ["".join(rng.choice(["a", "b"], period)) for _ in range(20)]
-    return lambda: [construct.minimal_dimension(word) for word in words]
+    draw = lambda: "".join(rng.choice(["a", "b"], period))  # answers are remembered
+    return lambda: [construct.minimal_dimension(draw()) for _ in range(20)]
 
 
 def training(

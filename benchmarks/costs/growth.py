@@ -118,8 +118,12 @@ def drawn(lines, path) -> None:
         )
         label = "processor seconds" if unit == "seconds" else "peak memory (MB)"
         panel.set(xscale="log", yscale="log", xlabel=AXES[axis], ylabel=label)
+        low, high = panel.get_ylim()
         if unit == "MB":
-            panel.set(yscale="linear", ylim=(0, 1.6 * panel.get_ylim()[1]))
+            panel.set(yscale="linear", ylim=(0, 1.5 * high))
+        else:  # whole decades, and room for the legend
+            high = 10 ** np.ceil(np.log10(high) + 0.1 * len(panel.lines))
+            panel.set_ylim(10 ** np.floor(np.log10(low)), high)
         few = sizes[:: -(-len(sizes) // 5)]
         panel.set_xticks(few, labels=[f"{size:,}" for size in few])
         panel.minorticks_off()

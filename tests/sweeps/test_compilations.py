@@ -1,31 +1,12 @@
 """How often XLA is called: once a program, however many lanes or steps there are."""
 
-import jax
-import jax.monitoring
 import jax.numpy as jnp
 import jax.random as jr
 import optax
+from compiled import compilations
 
 from remanence.sweeps import sweep
 from remanence.train import fit
-
-
-COMPILED = [0]
-
-
-def _heard(event, seconds, **_):
-    COMPILED[0] += event.endswith("backend_compile_duration")
-
-
-jax.monitoring.register_event_duration_secs_listener(_heard)
-
-
-def compilations(work) -> int:
-    """The programs that XLA compiled while it worked, from an empty cache."""
-    jax.clear_caches()
-    before = COMPILED[0]
-    work()
-    return COMPILED[0] - before
 
 
 def _lane(point, key, data):
