@@ -2,58 +2,21 @@
 
 import io
 import json
-import os
-import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from in_browser import (
+    CHROMIUM,
+    dragged,
+    looked_at,
+    PATIENCE,
+    playwright,
+    QUIETLY,
+    says,
+)
 from lab_server import Server, SMALL
-
-
-playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-if CHROMIUM is None:
-    pytest.skip("there is no chromium", allow_module_level=True)
-
-QUIETLY = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-PATIENCE = 40_000
-"""Milliseconds; a loaded machine compiles slowly."""
-
-
-def says(page, place, words):
-    """Wait until an element says these words."""
-    found = page.locator(f"#{place}")
-    playwright.expect(found).to_contain_text(words, timeout=PATIENCE)
-
-
-def dragged(page, place, start, end):
-    """Drag a slider with the mouse from one fraction of its width to another."""
-    page.locator(f"#{place}").scroll_into_view_if_needed()
-    box = page.locator(f"#{place}").bounding_box()
-    at = lambda part: (box["x"] + part * box["width"], box["y"] + box["height"] / 2)
-    page.mouse.move(*at(start))
-    page.mouse.down()
-    page.mouse.move(*at(end), steps=8)
-    page.mouse.up()
-
-
-def looked_at(page, name):
-    """Keep a picture of the whole page where one is asked for."""
-    folder = os.environ.get("REMANENCE_SCREENSHOTS")
-    if folder:
-        width = page.viewport_size["width"]
-        page.screenshot(path=f"{folder}/{name}-{width}.png", full_page=True)
 
 
 @pytest.fixture(scope="module")

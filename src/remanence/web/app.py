@@ -51,7 +51,10 @@ def lab(out: pathlib.Path, command: list[str] | None = None) -> Guard:
         request: Request, problem: RequestValidationError
     ) -> JSONResponse:
         # What came is not repeated: it may be huge, or not even be JSON.
-        said = [{"loc": list(e["loc"]), "msg": e["msg"]} for e in problem.errors()]
+        said = [
+            {"loc": list(e["loc"]), "msg": e["msg"], "type": e["type"]}
+            for e in problem.errors()
+        ]
         return JSONResponse({"detail": said}, 422)
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)

@@ -4,9 +4,11 @@ import pathlib
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Response
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, HTMLResponse
 
 from ..report import Damaged, stored
+from ..report.front import front_page
+from ..report.html import escape, page
 from ..studies import STUDIES
 from .jobs import Jobs
 from .questions import ABSENT, GUARDED, missing
@@ -79,8 +81,29 @@ def _result(out: pathlib.Path, path: str) -> Response:
         raise absent
     root = out.resolve()
     file = (root / path).resolve()
-    if not file.is_relative_to(root) or not file.is_file():
+    if not file.is_relative_to(root):
         raise absent
+    if not file.is_file():
+        if path not in ("index.html", f"{parts[0]}/index.html"):
+            raise absent
+        return HTMLResponse(_not_yet(parts[:-1]), 404 if parts[:-1] else 200)
     if file.suffix not in KINDS:
         raise absent
     return FileResponse(file, media_type=KINDS[file.suffix])
+
+
+def _not_yet(parts: list[str]) -> str:
+    """The page in the place of one that nothing has been measured for yet."""
+    if not parts:
+        return front_page(
+            dict.fromkeys(STUDIES), dict.fromkeys(STUDIES, "Not run yet."), {}
+        )
+    name = escape(parts[0])
+    return page(
+        title=f"remanence: {parts[0]}",
+        lead=f"<h1>{name}</h1><p>There is no such page: this study has not been run here yet.</p>",
+        body='<p>Run it in <a href="/#studies">the lab</a>, or with</p>'
+        f"<pre>remanence reproduce {name}</pre>"
+        '<p><a href="/results/index.html">What has been run</a></p>',
+        home="/results/index.html",
+    )

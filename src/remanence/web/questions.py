@@ -39,7 +39,7 @@ class Memorize(Strict):
 class Dynamics(Strict):
     """A weakly coupled network."""
 
-    radius: float = Field(0.95, ge=0.0, le=1.5)
+    radius: float = Field(0.95, gt=0.0, le=1.5)
     angle: float = Field(0.5, ge=0.0, le=3.15)
     coupling: float = Field(0.1, ge=0.0, le=2.0)
     units: Literal[2, 4, 8, 16, 32] = 8

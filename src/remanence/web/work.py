@@ -71,7 +71,7 @@ def work(jobs: Jobs) -> APIRouter:
             raise missing("such page")
         return HTMLResponse(page)
 
-    @router.post("/api/reproduce", responses=BUSY)
+    @router.post("/api/reproduce", responses=MALFORMED | BUSY)
     async def reproduce(question: Reproduce) -> dict[str, Any]:
         """Start a study in a process of its own."""
         try:
