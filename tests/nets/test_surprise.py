@@ -26,13 +26,18 @@ def plain(net, tokens, context=1):
     return each[:, context - 1 :].mean()
 
 
-@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+@pytest.mark.parametrize(
+    ("kind", "vocabulary"), [("rnn", 11), ("lstm", 11), ("lstm", 40), ("gru", 11)]
+)
 @pytest.mark.parametrize(("held", "context"), [(2**21, 1), (55, 1), (40, 3)])
-def test_the_quick_loss_is_the_plain_one(kind, held, context, key, monkeypatch):
+def test_the_quick_loss_is_the_plain_one(
+    kind, vocabulary, held, context, key, monkeypatch
+):
+    # 21 positions: more than 11 tokens, fewer than 40.
     monkeypatch.setattr(surprise, "CACHED", held)
     with double():
-        net = as_double(language_model(kind, 11, key))
-        tokens = jr.randint(key, (3, 8), 0, 11)
+        net = as_double(language_model(kind, vocabulary, key))
+        tokens = jr.randint(key, (3, 8), 0, vocabulary)
         quick = lambda net: nets.mean_surprise(net, tokens, context=context)
         slow = lambda net: plain(net, tokens, context)
         one, two = (jax.value_and_grad(loss)(net) for loss in (quick, slow))

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Int
 
 from ..cells import Elman, LSTM
 from .batch import states
+from .batch_lstm import lstm_token_states
 from .recurrent import Recurrent
 
 
@@ -57,7 +58,10 @@ def mean_surprise(
         logits = jax.vmap(model)(heard)[:, context - 1 :]
         picked = jnp.take_along_axis(logits, asked[..., None], axis=-1)[..., 0]
         return jnp.mean(jax.nn.logsumexp(logits, axis=-1) - picked)
-    h = states(model.cell, jax.vmap(model.heard)(heard), every=True)
+    if isinstance(model.cell, LSTM) and model.embedding is not None:
+        h = lstm_token_states(model.cell, model.embedding, heard)
+    else:
+        h = states(model.cell, jax.vmap(model.heard)(heard), every=True)
     rows = h[context - 1 :].transpose(0, 2, 1).reshape(-1, h.shape[1])
     return _surprise(model.W_y, model.b_y, rows, asked.T.reshape(-1))
 
