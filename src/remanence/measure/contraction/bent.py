@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...cells import Bent, Residual
+from .choice import recorded
 from .comparison import maximum_rung, scaled_rung
 from .lure import at_rest, gains, Loop, Rung
 from .record import Contraction
@@ -24,8 +25,6 @@ def bent(
     cell: Residual, bound: float | None, metric: str, slopes: Slopes | None
 ) -> Contraction:
     """The certificate of a cell whose residual is a `Bent` map."""
-    from .ladder import recorded
-
     bend = cell.R
     if not isinstance(bend, Bent):
         raise ValueError(
