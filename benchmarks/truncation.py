@@ -3,12 +3,13 @@
     python benchmarks/truncation.py [--long] [--json]
 
 Answers are compared before times. Contestants are interleaved; a row gives the
-median of each and the ratio theirs / ours with its spread over the repeats. About two
-minutes idle; --long adds longer streams and 256 units.
+median of each and the ratio theirs / ours with its spread over the repeats. About a
+minute idle; --long adds longer streams.
 """
 
 import argparse
 import json
+import os
 import statistics
 import sys
 import time
@@ -87,8 +88,8 @@ def torch_twin(cell, inputs, units):
     return module
 
 
-def streams(kind, units, time_steps, repeats):
-    """One long stream: scan, truncated in parallel, truncated in blocks, torch."""
+def streams(kind, units, time_steps, repeats, *, singly=True):
+    """One long stream: scan, truncated in blocks, torch; `singly`, every window apart."""
     inputs = 16
     cell = drawn(kind, inputs, units)
     xs = jr.uniform(jr.key(1), (time_steps, inputs), minval=-1.0, maxval=1.0)
@@ -98,16 +99,16 @@ def streams(kind, units, time_steps, repeats):
     window = truncation_window(proof, error=1e-3)
     net = Recurrent(cell)
     scan = eqx.filter_jit(net)
-    each = eqx.filter_jit(truncate(net, window))
-    blocks = eqx.filter_jit(truncate(net, window, block=4 * window))
+    near = {"blocks": eqx.filter_jit(truncate(net, window, block=4 * window))}
+    if singly:
+        near["window"] = eqx.filter_jit(truncate(net, window))
     exact = np.asarray(scan(xs))
-    for name, near in (("window", each), ("blocks", blocks)):
-        gap = float(np.max(np.linalg.norm(exact - np.asarray(near(xs)), axis=1)))
+    for name, call in near.items():
+        gap = float(np.max(np.linalg.norm(exact - np.asarray(call(xs)), axis=1)))
         assert gap <= 1.1e-3, f"{name} is {gap} away, proved 1e-3"
     calls = {
-        "scan": lambda: jax.block_until_ready(scan(xs)),
-        "window": lambda: jax.block_until_ready(each(xs)),
-        "blocks": lambda: jax.block_until_ready(blocks(xs)),
+        name: lambda call=call: jax.block_until_ready(call(xs))
+        for name, call in {"scan": scan, **near}.items()
     }
     if torch is not None:
         module = torch_twin(cell, inputs, units)
@@ -124,7 +125,7 @@ def streams(kind, units, time_steps, repeats):
     times = interleaved(calls, repeats)
     size = f"N={units} T={time_steps} k={window}"
     rows = []
-    for ours in ("window", "blocks"):
+    for ours in near:
         for other in ("scan", "torch"):
             if other in times:
                 target = 1.0 if ours == "blocks" else None
@@ -140,11 +141,13 @@ def streams(kind, units, time_steps, repeats):
     return rows
 
 
-def training_step(units, vocabulary, batch, length, repeats):
+def training_step(units, embedding, vocabulary, batch, length, repeats):
     """A step of Adam on an LSTM language model against torch's best thread count."""
+    if torch is None:
+        return []
     tokens = np.random.default_rng(0).integers(0, vocabulary, (batch, length + 1))
     key_cell, key_net = jr.split(jr.key(0))
-    cell = LSTM.init(units, units, key=key_cell)
+    cell = LSTM.init(embedding, units, key=key_cell)
     net = Recurrent.init(cell, outputs=vocabulary, key=key_net, tokens=vocabulary)
     net = eqx.tree_at(lambda n: n.W_y, net, 0.1 * net.W_y)
     optimizer = optax.adam(1e-3)
@@ -159,12 +162,11 @@ def training_step(units, vocabulary, batch, length, repeats):
         updates, memory = optimizer.update(slope, memory)
         return value, eqx.apply_updates(net, updates), memory
 
-    if torch is None:
-        return []
-    module, embed = torch.nn.LSTM(units, units), torch.nn.Embedding(vocabulary, units)
+    module = torch.nn.LSTM(embedding, units)
+    embed = torch.nn.Embedding(vocabulary, embedding)
     linear = torch.nn.Linear(units, vocabulary)
     with torch.no_grad():
-        for name, value in torch_twin(cell, units, units).state_dict().items():
+        for name, value in torch_twin(cell, embedding, units).state_dict().items():
             module.state_dict()[name].copy_(value)
         embed.weight.copy_(torch.from_numpy(np.array(net.embedding)))
         linear.weight.copy_(torch.from_numpy(np.array(net.W_y)))
@@ -193,7 +195,7 @@ def training_step(units, vocabulary, batch, length, repeats):
         held[:] = following
         return float(value)
 
-    threads = sorted({1, torch.get_num_threads(), 2})
+    threads = range(1, (os.cpu_count() or 1) + 1)
     calls = {"ours": ours}
     for count in threads:
 
@@ -207,7 +209,7 @@ def training_step(units, vocabulary, batch, length, repeats):
         (name for name in calls if name != "ours"),
         key=lambda n: statistics.median(times[n]),
     )
-    size = f"N={units} V={vocabulary} batch={batch} length={length}"
+    size = f"N={units} in={embedding} V={vocabulary} {batch}x{length}"
     return [
         row(
             f"LM step against {best.replace('-', ' x')}",
@@ -225,14 +227,14 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
-    repeats = 7 if chosen.long else 5
-    lengths = [(64, 4096)]
-    lengths += [(256, 4096), (64, 65536), (256, 16384)] if chosen.long else []
-    models = [(128, 2_000), (128, 10_000)] + ([(256, 10_000)] if chosen.long else [])
-    tasks = [
-        lambda N=N, V=V: training_step(N, V, 20, 35, 2 * repeats) for N, V in models
-    ] + [
-        lambda kind=kind, N=N, T=T: streams(kind, N, T, repeats)
+    repeats = 7
+    models = [(128, 32, 65, 32, 64), (128, 128, 10_000, 20, 35), (256, 256, 10_000, 20, 35)]  # fmt: skip
+    lengths = [(64, 4096), (256, 4096)]
+    lengths += [(64, 65536), (256, 16384)] if chosen.long else []
+    tasks = [lambda size=size: training_step(*size, repeats) for size in models] + [
+        lambda kind=kind, N=N, T=T: streams(
+            kind, N, T, repeats, singly=(N, T) == (64, 4096)
+        )
         for kind in ("rnn", "lstm")
         for N, T in lengths
     ]
