@@ -27,6 +27,6 @@ STUDY = Study(
     run=run,
     cost={
         "quick": "about a minute: 8 x 8 digits, 200 steps a network, 3 seeds",
-        "full": "about a quarter of an hour: MNIST shrunk to 14 x 14, 300 steps a network, 3 seeds",
+        "full": "about twenty minutes: MNIST shrunk to 14 x 14, 500 steps a network, 3 seeds",
     },
 )
