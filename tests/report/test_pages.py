@@ -131,6 +131,7 @@ def test_a_row_that_lacks_columns_was_not_measured():
 def test_equations_become_paths_and_what_cannot_stays_as_written():
     assert "<path" in equation(r"\gamma^{1/N}") and "<text" not in equation("x")
     assert equation(r"\nosuchthing{") == r"<code>\nosuchthing{</code>"
+    assert typeset("h_2, all_of") == "<i>h</i><sub>2</sub>, all_of"
     assert typeset("costs $5 <b> `a<b`") == "costs $5 &lt;b&gt; <code>a&lt;b</code>"
     assert (
         untex(r"$\gamma^{1/N}$ & $W_h$ <i>")

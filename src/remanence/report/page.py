@@ -6,6 +6,7 @@ interactive twins wake up if `plotly.min.js` stands beside the results.
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -74,15 +75,12 @@ def figure_block(picture: Drawn, command: str) -> str:
     """One figure: the still picture, its live twin, its numbers and its command."""
     figure = picture.figure
     name = escape(figure.name)
-    live = swap = ""
+    live = swap = numbers = ""
     if picture.twin is not None:
         layout = picture.twin["light"]["layout"]
-        # Below seven tenths of its width the labels of its panels would meet.
         size = f"height:{layout['height']}px;min-width:{int(0.7 * layout['width'])}px"
-        live = (
-            '<div class="frame" tabindex="0" role="region" '
-            f'aria-label="{escape(figure.title)}, interactive">'
-            f'<div class="live" hidden style="{size}"></div></div>'
+        live = f'<div class="live" hidden style="{size}"></div>'
+        numbers = (
             f'<script type="application/json">{script_json(picture.twin)}</script>'
         )
         swap = (
@@ -100,13 +98,20 @@ def figure_block(picture: Drawn, command: str) -> str:
     twin = " data-twin" if picture.twin is not None else ""
     return (
         f'<figure id="figure-{name}"{twin}><h3>{typeset(figure.title)}</h3>'
+        f'<div class="frame" tabindex="0" role="region" aria-label="{escape(figure.title)}">'
         f'<picture class="still"><source media="screen and (prefers-color-scheme: dark)" '
-        f'srcset="{_data_uri(picture, "dark")}">'
-        f'<img src="{_data_uri(picture, "light")}" alt="{escape(figure.title)}"></picture>'
-        f"{live}<figcaption>{typeset(figure.caption)}</figcaption>"
+        f'srcset="{_data_uri(picture, "dark")}"><img src="{_data_uri(picture, "light")}" '
+        f'alt="{escape(figure.title)}" style="min-width:{_least(picture)}px"></picture>'
+        f"{live}</div>{numbers}<figcaption>{typeset(figure.caption)}</figcaption>"
         f'<div class="files">{swap}{"".join(links)}<code>{escape(command)}</code></div>'
         "</figure>"
     )
+
+
+def _least(picture: Drawn) -> int:
+    """Pixels below which a picture is scrolled, not shrunk, so that its ticks are read."""
+    points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', picture.svg["light"])
+    return int(0.55 * float(points[1]) * 96 / 72) if points else 0
 
 
 def _kind(table: str, name: str) -> str:

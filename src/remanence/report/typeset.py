@@ -10,6 +10,10 @@ import html
 import re
 
 
+SYMBOL = re.compile(r"(?<![\w$])([A-Za-zΑ-Ωα-ω])_([A-Za-z0-9]{1,3})(?!\w)")
+"""A letter with a short index, as it is written in a sentence: W_fc, h_2, Φ_105."""
+
+
 def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
@@ -53,13 +57,17 @@ def _mathtext():
 
 
 def typeset(text: str) -> str:
-    """Escaped text, its `$…$` set as equations and its `` `…` `` as code."""
+    """Escaped text, its `$…$` set as equations, its `` `…` `` as code, h_2 with an index.
+
+    >>> typeset("W_h of `W_h` & all_of it")
+    '<i>W</i><sub>h</sub> of <code>W_h</code> &amp; all_of it'
+    """
     pieces = re.split(r"(\$[^$\n]+\$|`[^`\n]+`)", text)
     return "".join(
         equation(piece[1:-1])
         if piece.startswith("$") and piece.endswith("$") and len(piece) > 2
         else f"<code>{html.escape(piece[1:-1])}</code>"
         if piece.startswith("`") and piece.endswith("`") and len(piece) > 2
-        else html.escape(piece)
+        else SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(piece))
         for piece in pieces
     )

@@ -33,9 +33,9 @@ and watch it remember, or shake it until it forgets.</p>
 <button type="submit">Write it into weights</button></form>
 <p id="memorize-status" class="soft" role="status"></p>
 <div class="scroll" tabindex="0" role="region" aria-label="Networks for this string"><table id="frontier">
-<thead><tr><th scope="col">construction</th><th scope="col" class="number">dimension</th>
+<thead><tr><th scope="col">construction</th><th scope="col">try it</th><th scope="col" class="number">dimension</th>
 <th scope="col" class="number">exponent (nats/step)</th><th scope="col" class="number">margin</th>
-<th scope="col">proof</th><th scope="col">try it</th></tr></thead><tbody></tbody></table></div>
+<th scope="col">proof</th></tr></thead><tbody></tbody></table></div>
 <section id="player" hidden aria-labelledby="player-title"><h3 id="player-title"></h3>
 <div class="two"><div><svg id="orbit" class="plot" viewBox="-1.2 -1.2 2.4 2.4" role="img" aria-label="The state on its orbit"></svg>
 <p id="orbit-note" class="small soft"></p></div><div>

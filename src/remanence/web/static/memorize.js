@@ -97,9 +97,9 @@ function list(answer) {
     button.setAttribute("aria-label", `Watch ${row.method}`);
     button.disabled = !row.weights;
     button.addEventListener("click", () => { choose(row, answer.text); $("player").scrollIntoView({ block: "nearest" }); });
-    return node("tr", {}, node("th", { scope: "row" }, row.method), node("td", { class: "number" }, row.dimension),
+    return node("tr", {}, node("th", { scope: "row" }, row.method), node("td", {}, button), node("td", { class: "number" }, row.dimension),
       node("td", { class: "number" }, number(row.exponent)), node("td", { class: "number" }, number(row.margin)),
-      node("td", { class: "small" }, row.proof), node("td", {}, button));
+      node("td", { class: "small" }, row.proof));
   }));
   const best = answer.networks.filter((row) => row.weights).sort((a, b) => a.dimension - b.dimension).find((row) => row.exponent === "-inf" || row.exponent <= 0);
   if (best) choose(best, answer.text); else $("player").hidden = true;
