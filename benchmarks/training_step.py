@@ -314,6 +314,7 @@ def _row(task: str, size: str, times: dict, target: float, say, **more) -> dict:
     )
     return row | {
         "peer": float(np.median(rivals[best])),
+        "peer_name": f"torch: {best}",
         "ratio": float(np.median(ratios)),
         "spread": [float(ratios.min()), float(ratios.max())],
         "met": met,
