@@ -172,7 +172,7 @@ def segment(
         kept = jax.tree.map(lambda a, b: jnp.where(accept, a, b), new, old)
         budget = jnp.log(tolerance * taken / unit)
         slack = jnp.minimum(budget / (top - low), 0.7 * reach / far)
-        longer = jnp.nan_to_num(0.9 * taken * slack, nan=1.0, posinf=longest)
+        longer = jnp.nan_to_num(0.8 * taken * slack, nan=1.0, posinf=longest)
         longer = jnp.clip(longer, 1, jnp.minimum(2 * taken, longest))
         following_m = jnp.where(accept, to_count(longer), jnp.maximum(1, m // 2))
         return (kept[0], following_m, *kept[1:])
