@@ -1,95 +1,7 @@
-"""What document 001 says, and the questions it leaves, each with the rule that judges it.
+"""What document 001 says, and the questions it leaves, each with the rule that judges it."""
 
-"Beyond the spread" always means the rule of `comparison.beats`.
-"""
-
-from ...report import Evidence, Statement, Verdict
-
-
-def _law(e: Evidence) -> Verdict:
-    if e["bound_broken"]:
-        return "refuted"
-    near = 0.9 <= e["slope"] <= 1.1 and abs(e["first_order_ratio"] - 1) < 0.1
-    return "holds" if near else "differs"
-
-
-def _defective(e: Evidence) -> Verdict:
-    """The claim is first order for every R; a law of the N-th root contradicts it."""
-    roots = all(
-        abs(slope * units - 1) < 0.15
-        for slope, units in zip(e["slopes"], e["units"], strict=True)
-    )
-    linear = all(abs(slope - 1) < 0.15 for slope in e["slopes"])
-    return "holds" if linear else "refuted" if roots else "differs"
-
-
-def _multiplicity(e: Evidence) -> Verdict:
-    exact = e["gap_without_coupling"] < 1e-9 and e["count"] == e["units"]
-    return "holds" if exact else "refuted"
-
-
-def _edge(e: Evidence) -> Verdict:
-    """The best network sits within 0.05 nats of the edge and beats both far ends."""
-    if not (e["beats_most_subcritical"] and e["beats_most_supercritical"]):
-        return "refuted"
-    return "holds" if abs(e["best_exponent"]) <= 0.05 else "differs"
-
-
-def _fastest(e: Evidence) -> Verdict:
-    """Of the radii that reach the target for every seed, the first is near the edge."""
-    reached = [
-        (steps, exponent)
-        for steps, exponent in zip(e["steps"], e["exponents"], strict=True)
-        if steps is not None
-    ]
-    if not reached:
-        return "open"
-    first = min(steps for steps, _ in reached)
-    near = [abs(exponent) <= 0.05 for steps, exponent in reached if steps == first]
-    return "holds" if all(near) else "differs" if any(near) else "refuted"
-
-
-def _gradient(e: Evidence) -> Verdict:
-    return "holds" if abs(e["slope_weak"] - 1) < 0.1 else "refuted"
-
-
-def _peak(e: Evidence) -> Verdict:
-    if not e["best_beats_angle_zero"] or not e["row_beats_angle_zero"]:
-        return "refuted"
-    return "differs" if e["best_beats_row"] else "holds"
-
-
-def _no_peak(e: Evidence) -> Verdict:
-    """In order, accuracy falls from the row's angle to the largest one; permuted, not."""
-    if e["row_beats_far_permuted"]:
-        return "refuted"
-    return "holds" if e["row_beats_far_sequential"] else "differs"
-
-
-def _first_wins(e: Evidence) -> Verdict:
-    return (
-        "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "differs"
-    )
-
-
-def _answered(e: Evidence) -> Verdict:
-    """An open question: answered for, answered against, or left open by the spread."""
-    return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "open"
-
-
-def _tasks(e: Evidence) -> Verdict:
-    above = e["accuracy"] - 2 * e["accuracy_spread"] > 0.5
-    solved = max(e["adding_error"]) < 0.1 / 6
-    return "holds" if above and solved else "differs" if above else "refuted"
-
-
-def _ends(e: Evidence) -> Verdict:
-    """Proved: it cannot end before the bound says so (None: it did not end at all)."""
-    kept = all(
-        m is None or m >= 0.95 * p
-        for m, p in zip(e["measured"], e["proved"], strict=True)
-    )
-    return "holds" if kept else "refuted"
+from ...report import Statement
+from . import rules
 
 
 def _side_by_side(e: Evidence) -> str:
@@ -140,7 +52,7 @@ STATEMENTS = (
         "001.1",
         "Exponents tend to log|eig R| as the coupling goes to 0, with an error O(γ).",
         "V = ∏ J_R + O(γ)",
-        _law,
+        rules.law,
         lambda e: (
             f"gap ∝ γ^{e['slope']:.2f}; slope {e['first_order_ratio']:.2f} of first order; "
             f"bound broken {e['bound_broken']} times"
@@ -152,7 +64,7 @@ STATEMENTS = (
         "001.1-defective",
         "The error is O(γ) also for a residual that cannot be diagonalised.",
         "O(γ), without conditions on R",
-        _defective,
+        rules.defective,
         lambda e: ", ".join(
             f"N = {n}: γ^{s:.3f}" for n, s in zip(e["units"], e["slopes"], strict=True)
         ),
@@ -163,7 +75,7 @@ STATEMENTS = (
         "001.2",
         "The residual r·I gives N exponents log r.",
         "N exponents equal to log r",
-        _multiplicity,
+        rules.multiplicity,
         lambda e: (
             f"{e['count']} exponents within {e['gap_without_coupling']:.0e} of log r at γ = 0; "
             f"within {e['gap_trained']:.3f} at γ = {e['coupling']:g}"
@@ -177,7 +89,7 @@ STATEMENTS = (
         "001.3",
         "Networks close to the edge of chaos learn best: largest exponent near 0.",
         "best at the edge; subcritical slow, supercritical unstable",
-        _edge,
+        rules.edge,
         lambda e: (
             f"best at r = {e['best_radius']:g} ({e['best_accuracy']:.3f}), where the "
             f"largest exponent is {e['best_exponent']:+.3f}"
@@ -191,7 +103,7 @@ STATEMENTS = (
         "001.3-speed",
         "Networks close to the edge of chaos learn fastest.",
         "speed of convergence best at the edge",
-        _fastest,
+        rules.fastest,
         lambda e: (
             f"steps to {e['target']:.0%}: "
             + ", ".join(
@@ -208,7 +120,7 @@ STATEMENTS = (
         "001.3-gradient",
         "The gradient norm goes as r^T: it vanishes below the edge and explodes above.",
         "∝ r^T",
-        _gradient,
+        rules.gradient,
         lambda e: (
             f"log norm = {e['slope_weak']:.2f} · T log r at γ = 0.001; at γ = "
             f"{e['coupling']:g} it is even at r = {e['even_radius']:.3f}, not 1"
@@ -220,7 +132,7 @@ STATEMENTS = (
         "001.4",
         "Rotational residuals do best at the data's characteristic frequency.",
         "φ ≈ 2π/28 = 0.22 on 28 × 28 pixels, the peak of the mean power spectrum",
-        _peak,
+        rules.peak,
         lambda e: (
             f"peak of the power at {e['characteristic']:.3f}; best at {e['best']:.3g} "
             f"({e['best_accuracy']:.3f}), {e['row_accuracy']:.3f} at {e['row']:.3f}, "
@@ -233,7 +145,7 @@ STATEMENTS = (
         "001.4-permuted",
         "On permuted pixels the characteristic frequency of a row brings nothing.",
         "prediction: no such peak",
-        _no_peak,
+        rules.no_peak,
         lambda e: (
             "from the row's angle to the largest: {:.3f} to {:.3f} in order, "
             "{:.3f} to {:.3f} permuted".format(*e["sequential"], *e["permuted"])
@@ -244,12 +156,12 @@ STATEMENTS = (
          "row_beats_far_sequential": True, "row_beats_far_permuted": True},
     ),
     _versus("001.5", "Heterogeneous residuals beat homogeneous ones.",
-            "heterogeneous better", _first_wins, "heterogeneous", "homogeneous"),
+            "heterogeneous better", rules.first_wins, "heterogeneous", "homogeneous"),
     _statement(
         "001.6",
         "Such networks learn sequential pixels and the adding problem.",
         "sMNIST, psMNIST, adding; accuracies not known to us",
-        _tasks,
+        rules.tasks,
         lambda e: (
             f"{e['source']}: {e['accuracy']:.3f} ± {e['accuracy_spread']:.3f}; adding error "
             + ", ".join(
@@ -263,19 +175,19 @@ STATEMENTS = (
          "adding_error": [0.17], "lengths": [50]},
     ),
     _versus("001.Q1", "A bent residual ρ(Rh) loses nothing against the linear one.",
-            "open question: ReLU, leaky ReLU, tanh", _answered,
+            "open question: ReLU, leaky ReLU, tanh", rules.answered,
             "best bent residual", "informed"),
     _versus("001.Q2-GRU", "A GRU gains from standing behind a residual.",
-            "open question", _answered, "GRU behind a residual", "GRU"),
+            "open question", rules.answered, "GRU behind a residual", "GRU"),
     _versus("001.Q2-LSTM", "An LSTM gains from standing behind a residual.",
-            "open question", _answered, "LSTM behind a residual", "LSTM"),
+            "open question", rules.answered, "LSTM behind a residual", "LSTM"),
     _versus("001.Q3", "Informed residuals beat orthogonal initialisation and clipping.",
-            "open question, same budget", _answered, "informed", "best Elman"),
+            "open question, same budget", rules.answered, "informed", "best Elman"),
     _statement(
         "001.Q4",
         "Weak coupling ends no earlier than γ = r(1 − e^−0.01)/‖W‖ (0.01 nats).",
         "open question: where does weak coupling end?",
-        _ends,
+        rules.ends,
         lambda e: "; ".join(
             f"N = {n}, r = {r:g}: γ = {m:.3g} (proved {p:.2g})"
             for n, r, m, p in zip(
@@ -287,8 +199,8 @@ STATEMENTS = (
         {"units": [8], "radius": [0.9], "measured": [0.001], "proved": [0.005]},
     ),
     _versus("001.Q5", "A residual informed by the data's spectrum beats the homogeneous one.",
-            "open question: R from the power spectrum in one call", _answered,
+            "open question: R from the power spectrum in one call", rules.answered,
             "informed", "homogeneous"),
     _versus("001.Q6", "A residual informed by the spectrum beats a heterogeneous one drawn blindly.",
-            "not asked", _answered, "informed", "heterogeneous"),
+            "not asked", rules.answered, "informed", "heterogeneous"),
 )  # fmt: skip
