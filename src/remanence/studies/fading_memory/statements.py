@@ -1,6 +1,6 @@
 """What document 001 says, and the questions it leaves, each with the rule that judges it."""
 
-from ...report import Statement
+from ...report import Evidence, Statement
 from . import rules
 
 
