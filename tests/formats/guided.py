@@ -1,0 +1,75 @@
+"""One door under a coverage-guided fuzzer: `python guided.py DOOR RUNS SEEDS`.
+
+A process of its own, since the fuzzer ends it. It says what it saw on its last line,
+as JSON; any exception other than a refusal ends it with the input that caused it.
+"""
+
+import atexit
+import json
+import pathlib
+import sys
+import tempfile
+
+import atheris
+
+
+with atheris.instrument_imports(include=["remanence.formats", "remanence.tasks.words"]):
+    from remanence.formats import weights
+    from remanence.formats.safetensors import read
+    from remanence.tasks.words import word
+
+SEEN = {"read": 0, "refused": 0}
+SCRATCH = pathlib.Path(tempfile.mkdtemp()) / "any.safetensors"
+
+
+def headers(content: bytes) -> None:
+    """The bytes as a weights file, up to its tensors and metadata."""
+    SCRATCH.write_bytes(content)
+    read(SCRATCH)
+
+
+def networks(content: bytes) -> None:
+    """The bytes as the header of a weights file, up to the network that it holds."""
+    try:  # as many bytes behind it as it asks for, since it is refused otherwise
+        said = json.loads(content)
+        ends = [t["data_offsets"][1] for n, t in said.items() if n != "__metadata__"]
+        size = min(max(ends, default=0), 4096)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
+        size = 0
+    SCRATCH.write_bytes(len(content).to_bytes(8, "little") + content + bytes(size))
+    weights.load(SCRATCH, quiet=True)
+
+
+def words(content: bytes) -> None:
+    """The bytes as a string to be remembered, or as numbers."""
+    drawn = atheris.FuzzedDataProvider(content)
+    end = drawn.ConsumeBool()
+    if drawn.ConsumeBool():
+        symbols = drawn.ConsumeUnicode(40)
+    else:
+        symbols = drawn.ConsumeIntList(drawn.ConsumeIntInRange(0, 12), 1)
+    found = word(symbols, end=end)
+    assert (found.given + end) % found.period == 0
+
+
+DOORS = {"headers": headers, "networks": networks, "words": words}
+
+
+def main(door: str, runs: str, seeds: str) -> None:
+    """Fuzz one door, starting from the files in a folder."""
+
+    def once(content: bytes) -> None:
+        try:
+            DOORS[door](content)
+            SEEN["read"] += 1
+        except ValueError:
+            SEEN["refused"] += 1
+
+    atexit.register(lambda: sys.stdout.write(json.dumps(SEEN) + "\n"))
+    limits = ["-timeout=20", "-rss_limit_mb=2048", "-max_len=2048", "-seed=1"]
+    atheris.Setup([sys.argv[0], f"-atheris_runs={runs}", *limits, seeds], once)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
