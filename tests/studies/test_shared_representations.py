@@ -11,6 +11,10 @@ import xarray as xr
 from remanence.report import Bench
 from remanence.studies import study
 from remanence.studies.shared_representations import cells as cells_module
+from remanence.studies.shared_representations.__main__ import (
+    AUTHOR,
+    beside_the_author,
+)
 from remanence.studies.shared_representations.cells import Cell, table
 from remanence.studies.shared_representations.config import FULL
 from remanence.studies.shared_representations.figure_one import stages
@@ -85,6 +89,15 @@ def test_kept_cells_outlive_their_run_and_more_steps_try_again(tmp_path, monkeyp
     path.write_text(path.read_text().replace(",0\n", ",1\n"))
     table("A table, H > D", cells, kept, stop=1e-4, limit=10**6)
     assert trainings == [2]
+
+
+def test_losses_beside_the_authors_are_in_his_normalisation():
+    columns = dict.fromkeys(AUTHOR, 1.0) | {"words": 32.0, "train_loss": 1e-8}
+    columns |= {"document_loss": 3e-4, "author_loss": 2e-4}
+    found = xr.Dataset({name: ("cell", [value]) for name, value in columns.items()})
+    told = beside_the_author(found)
+    assert float(told.train_loss[0]) == pytest.approx(6.4e-7)
+    assert float(told.test_loss[0]) == 3e-4 and float(told.author_test_loss[0]) == 2e-4
 
 
 def test_a_table_out_of_time_leaves_out_what_is_missing(tmp_path):
