@@ -2,20 +2,23 @@
 
 The obvious implementation forms W_o W_h W_i, subtracts, masks, and lets JAX
 differentiate; optax's SGD with momentum; a thousand steps a call; one run at a time.
-It is timed with all cores and pinned to one (where it is often faster: its matrices
-are too small to share), and the better of the two counts.
-Ours is `momentum_sgd` (same steps, same stop) over a sweep, one run a core; for the
-full mask also `gradient_flow` to the same loss. Beside the wall clock of the whole
-machine stands the processor time of one core against one core, which a busy machine
-blurs less: the obvious one cannot use a second core, ours uses them all.
+It is pinned to one core, where it is fastest: its matrices are too small to share
+(checked once in every run). Ours gives each core a run of its own. Rows:
 
-    python benchmarks/gdln.py [--long] [--json]
+- diagonal mask, a sweep to the document's stop by its own SGD: the same steps;
+- the same sweep to the same stop by safe descent, which needs fewer steps and is what a
+  sweep is trained with; sides of 1e-3 are compared with SGD's;
+- full mask, the same steps;
+- full mask by gradient flow in float32 to the same loss; its test loss is compared
+  with that of the flow in float64.
 
-The short form trains three drawn cells to the document's stop with ours and times
-the obvious one on a part of each; then fixed numbers of steps of many cells. The
-long one trains the three cells to the stop with both, and a sweep of 60 cells with
-ours. The obvious one's total over the 60 is never run: it is its measured rate times
-the same steps, and is called extrapolated.
+    python benchmarks/gdln.py [--long] [--json] [--cores]
+
+The short form trains six cells to the stop with ours and times the obvious one on 2,000
+steps of three drawn cells. The long one trains these three to the stop with both, and a
+sweep of 60 cells with ours. The obvious one's total is its measured rate times the steps
+that SGD takes, and is called extrapolated. With --cores everything is processor time of
+one core against one core, which a busy machine blurs less.
 """
 
 import argparse
@@ -33,8 +36,10 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from remanence.measure.alignment import translation
 from remanence.nets.gated_linear import GatedLinear
 from remanence.tasks.language_pairs import published_pairs
+from remanence.train.descent import safe_descent
 from remanence.train.gradient_flow import gradient_flow
 from remanence.train.momentum import momentum_sgd
 from remanence.train.pairs import PairRun
@@ -42,8 +47,10 @@ from remanence.train.side_by_side import side_by_side
 
 
 CELLS = ((0.301, 1), (0.351, 1), (0.401, 0))
+SIX = ((0.351, 2), (0.301, 0), (0.301, 2), (0.251, 0), (0.301, 1), (0.251, 2))
+SIXTY = [(f / 1_000, s) for f in range(451, 270, -20) for s in range(6)]
 STOP = {"diagonal": 1e-6 / 64, "full": 1e-6}
-SIXTY = [(f / 1_000, s) for s in range(6) for f in range(271, 461, 20)]
+SGD = {"precision": "float32"}
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
 
 
@@ -60,53 +67,45 @@ def drawn(fraction, seed, scale=1e-2, **sizes):
     return PairRun(net, published_pairs(fraction, seed=seed, languages=languages))
 
 
-def obvious(run, mask):
-    """A function that trains a thousand steps, and its starting point."""
+@functools.cache
+def obvious():
+    """A function that trains a thousand steps; the mask and what it masks are told."""
+    optimizer = optax.sgd(5e-3, momentum=0.9)
+
+    def loss(w, target, M, pairs):
+        return jnp.sum(((w[0] @ w[1] @ w[2] - target) * M) ** 2) / pairs
+
+    @jax.jit
+    def thousand(carry, *told):
+        def step(carry, _):
+            w, state = carry
+            updates, state = optimizer.update(jax.grad(loss)(w, *told), state)
+            return (optax.apply_updates(w, updates), state), None
+
+        carry, _ = jax.lax.scan(step, carry, None, length=1_000)
+        return carry, loss(carry[0], *told)
+
+    return thousand, optimizer
+
+
+def timed_obvious(run, mask, *, steps=500_000, stop=0.0):
+    """Seconds a step by the wall and by the processor, steps, loss; compiled before."""
     L, D, H = run.net.sizes
     W_i = run.net.W_i.transpose(1, 0, 2).reshape(H, L * D)
     start = (run.net.W_o.reshape(L * D, H), run.net.W_h, W_i)
     target = jnp.kron(jnp.ones((L, L)), jnp.eye(D))
     inside = jnp.eye(D) if mask == "diagonal" else jnp.ones((D, D))
     M = jnp.kron(jnp.asarray(run.T, dtype=jnp.float32), inside)
-    pairs = float(run.T.sum())
-    optimizer = optax.sgd(5e-3, momentum=0.9)
-
-    def loss(w):
-        return jnp.sum(((w[0] @ w[1] @ w[2] - target) * M) ** 2) / pairs
-
-    def step(carry, _):
-        w, state = carry
-        updates, state = optimizer.update(jax.grad(loss)(w), state)
-        return (optax.apply_updates(w, updates), state), None
-
-    @jax.jit
-    def thousand(carry):
-        carry, _ = jax.lax.scan(step, carry, None, length=1_000)
-        return carry, loss(carry[0]) / (2 * D)
-
-    return thousand, (start, optimizer.init(start))
-
-
-def timed_obvious(run, mask, *, steps=500_000, stop=0.0):
-    """Seconds a step by the wall and the processor, steps and last loss; compiled before."""
-    advance, carry = obvious(run, mask)
-    jax.block_until_ready(advance(carry))
+    told = (target, M, jnp.float32(run.T.sum()))
+    advance, optimizer = obvious()
+    carry = (start, optimizer.init(start))
+    jax.block_until_ready(advance(carry, *told))
     wall, busy, done, loss = time.perf_counter(), time.process_time(), 0, np.inf
     while done < steps and not loss < stop:
-        carry, value = advance(carry)
-        loss, done = float(value), done + 1_000
+        carry, value = advance(carry, *told)
+        loss, done = float(value) / (2 * D), done + 1_000
     wall, busy = time.perf_counter() - wall, time.process_time() - busy
     return wall / done, busy / done, done, loss
-
-
-def timed_alone(run, mask, steps):
-    """Processor seconds a step of ours on one core, and the loss after `steps`."""
-    options = {"mask": mask, "stop": 1e-30, "precision": "float32", "width": 1}
-    ((_, fit),) = momentum_sgd([run], limit=steps, **options)
-    # A cell takes tens of thousands of steps: its record is paid once.
-    before = time.process_time()
-    dict(momentum_sgd([run], limit=5 * steps, **options))
-    return (time.process_time() - before) / (5 * steps), fit.loss
 
 
 @functools.cache
@@ -126,19 +125,44 @@ def kept_to(cores):
         os.sched_setaffinity(0, cores)
 
 
-def obvious_on(cores, run, mask, **until):
-    """`timed_obvious` in a process of its own."""
-    return process_on(*cores).submit(timed_obvious, run, mask, **until).result()
+def worked(train, runs, options):
+    """Processor seconds and fits, one run after the other in this process."""
+    before = time.process_time()
+    fits = [next(iter(train([run], width=1, **options)))[1] for run in runs]
+    return time.process_time() - before, fits
 
 
-def timed_ours(train, runs, mask, **options):
-    """Seconds and fits by index, every core at work."""
-    before = time.perf_counter()
-    fits = dict(side_by_side(train, runs, workers=len(CORES), mask=mask, **options))
-    return time.perf_counter() - before, fits
+class Clock:
+    """Seconds of ours and of the obvious one: the wall's, or one core's processor."""
+
+    def __init__(self, alone):
+        self.alone = alone
+        self.where = (
+            "one core, processor seconds"
+            if alone
+            else f"{len(CORES)} cores, seconds by the wall"
+        )
+
+    def peer(self, run, mask, cores=CORES[:1], **until):
+        """Seconds a step of the obvious one, steps done, loss."""
+        job = process_on(*cores).submit(timed_obvious, run, mask, **until)
+        wall, busy, done, loss = job.result()
+        return (busy if self.alone else wall), done, loss
+
+    def ours(self, train, runs, **options):
+        """Seconds and fits; a run a core, or one after the other on one."""
+        if self.alone:
+            return process_on(CORES[0]).submit(worked, train, runs, options).result()
+        before = time.perf_counter()
+        fits = dict(side_by_side(train, runs, workers=len(CORES), **options))
+        return time.perf_counter() - before, [fits[i] for i in range(len(runs))]
+
+    def warm(self, train, run, **options):
+        """Every worker compiles its program before the clock starts."""
+        self.ours(train, [run] * (1 if self.alone else 2 * len(CORES)), **options)
 
 
-def row(task, size, ours, peer, ratios, target):
+def row(task, size, ours, peer, ratios, target, **more):
     """One line of the report."""
     ratio = statistics.median(ratios)
     return {
@@ -150,91 +174,107 @@ def row(task, size, ours, peer, ratios, target):
         "spread": [min(ratios), max(ratios)],
         "target": target,
         "met": ratio >= target,
+        **more,
     }
 
 
-def on_one_core(mask, steps, target):
-    """Processor time, interleaved: both pinned to one core; answers compared first."""
-    ratios, ours, peers = [], [], []
-    core = process_on(CORES[0])
+def sweep(clock, cells, peer_steps):
+    """Diagonal mask: cells to the document's stop, by its SGD and by safe descent."""
+    runs = [drawn(*cell) for cell in cells]
+    common = {"mask": "diagonal", "stop": STOP["diagonal"]}
+    until = {"stop": STOP["diagonal"]} if peer_steps is None else {"steps": peer_steps}
+    rates = []
     for cell in CELLS:
-        run = drawn(*cell)
-        _, peer, _, loss = obvious_on(CORES[:1], run, mask, steps=steps)
-        own, found = core.submit(timed_alone, run, mask, steps).result()
-        if not np.isclose(found, loss, rtol=1e-3):
-            raise SystemExit(f"{mask}: the losses {found} and {loss} differ")
-        ours.append(own)
-        peers.append(peer)
-        ratios.append(peer / own)
-        said(
-            f"{mask} {cell}: {1e6 * peer:.0f} and {1e6 * own:.0f} us of processor a step"
+        rate, done, loss = clock.peer(drawn(*cell), "diagonal", **until)
+        rates.append(rate)
+        said(f"obvious {cell}: {done} steps at {1 / rate:.0f}/s, loss {loss:.3g}")
+    everywhere, *_ = clock.peer(drawn(*CELLS[0]), "diagonal", CORES, steps=2_000)
+    said(f"obvious, not pinned: {1 / everywhere:.0f}/s")
+    rates = [min(rate, everywhere) for rate in rates]
+    rows, ends = [], {}
+    for name, train in (
+        ("the document's SGD", momentum_sgd),
+        ("descent", safe_descent),
+    ):
+        clock.warm(train, runs[0], limit=1_000, **common, **SGD)
+        seconds, ends[name] = clock.ours(train, runs, **common, **SGD)
+        steps = sum(fit.steps for fit in ends["the document's SGD"])
+        said(f"{name}: {3600 * len(cells) / seconds:.0f} cells an hour")
+        size = (
+            f"L 10, D = H = 32, {len(cells)} cells, {clock.where} "
+            f"(peer: {steps} steps extrapolated from three cells)"
         )
-    size = f"L 10, D = H = 32, {steps} steps, one core, processor seconds a step"
-    task = f"{mask} mask, same steps, core against core"
-    return [row(task, size, min(ours), min(peers), ratios, target)]
+        ratios = [steps * rate / seconds for rate in rates]
+        task = f"diagonal mask, a sweep to the same stop by {name}"
+        rows.append(row(task, size, seconds, steps * min(rates), ratios, 10.0))
+    sides = [
+        [
+            64 * translation(fit.net, run.T, mask="diagonal").loss_untrained < 1e-3
+            for run, fit in zip(runs, fits, strict=True)
+        ]
+        for fits in ends.values()
+    ]
+    unfinished = sum(f.ending != "converged" for fits in ends.values() for f in fits)
+    same = sum(a == b for a, b in zip(*sides, strict=True))
+    said(f"{same} of {len(runs)} on the same side of 1e-3, {unfinished} unfinished")
+    return [r | {"same_side": same, "unfinished": unfinished} for r in rows]
 
 
-def same_steps(mask, lanes, target, steps):
-    """Steps a second of the whole machine by the wall clock, interleaved."""
-    runs = [drawn(*CELLS[i % 3]) for i in range(lanes)]
-    options = {"stop": 1e-30, "precision": "float32"}
-    # Every worker compiles its program before the clock starts.
-    timed_ours(momentum_sgd, runs[:1] * 2 * len(CORES), mask, limit=1_000, **options)
+def same_steps(clock, mask, lanes, target, steps):
+    """Steps a second, interleaved; the losses after them are compared first."""
+    runs = [drawn(*CELLS[i % 3]) for i in range(3 if clock.alone else lanes)]
+    options = {"mask": mask, "stop": 1e-30, **SGD}
+    clock.warm(momentum_sgd, runs[0], limit=1_000, **options)
     ratios, ours, peers = [], [], []
     for cell in range(3):
-        peer = min(
-            obvious_on(cores, runs[cell], mask, steps=steps)[0]
-            for cores in (CORES, CORES[:1])
-        )
-        seconds, _ = timed_ours(momentum_sgd, runs, mask, limit=steps, **options)
-        ours.append(seconds / (lanes * steps))
+        peer, _, loss = clock.peer(runs[cell], mask, steps=steps)
+        seconds, fits = clock.ours(momentum_sgd, runs, limit=steps, **options)
+        if not np.isclose(fits[cell].loss, loss, rtol=1e-3):
+            raise SystemExit(f"{mask}: losses {fits[cell].loss} and {loss} differ")
+        ours.append(seconds / (len(runs) * steps))
         peers.append(peer)
         ratios.append(peers[-1] / ours[-1])
         said(f"{mask} {CELLS[cell]}: obvious {1 / peer:.0f}, ours {1 / ours[-1]:.0f}/s")
-    size = f"L 10, D = H = 32, {lanes} cells x {steps} steps, {len(CORES)} cores, seconds a step"
-    return [
-        row(f"{mask} mask, same steps", size, min(ours), min(peers), ratios, target)
-    ]
+    size = f"L 10, D = H = 32, {len(runs)} cells x {steps} steps, {clock.where} a step"
+    task = f"{mask} mask, same steps"
+    return [row(task, size, min(ours), min(peers), ratios, target)]
 
 
-def timed_flow(run):
-    """Processor seconds of the flow to the loss, and of nothing compiled."""
-    for _ in range(2):
-        before = time.process_time()
-        ((_, fit),) = gradient_flow([run], mask="full", stop=STOP["full"], width=1)
-        seconds = time.process_time() - before
-    if fit.ending != "converged":
-        raise SystemExit("the flow did not converge")
-    return seconds
-
-
-def steps_of_sgd(run):
-    """How many steps the document's SGD takes to the same loss: ours walks its path."""
-    ((_, fit),) = momentum_sgd([run], mask="full", stop=STOP["full"], width=1)
-    if fit.ending != "converged":
-        raise SystemExit("SGD did not converge")
-    return fit.steps
-
-
-def by_flow(steps, target):
+def by_flow(clock, steps, target):
     """Full mask to Λ = 1e-6: the obvious SGD's rate times its steps, against the flow."""
-    core = process_on(CORES[0])
-    ratios, ours, peers = [], [], []
-    for cell in CELLS:
-        run = drawn(*cell)
-        own = core.submit(timed_flow, run).result()
-        needed = core.submit(steps_of_sgd, run).result()
-        _, peer, done, _ = obvious_on(CORES[:1], run, "full", steps=steps or needed)
-        if done < needed:
-            said(
-                f"full {cell}: the obvious one's {needed} steps are extrapolated from {done}"
-            )
-        ours.append(own)
-        peers.append(peer * needed)
-        ratios.append(peers[-1] / own)
-        said(f"full {cell}: SGD {needed} steps, {peers[-1]:.1f} s; flow {own:.2f} s")
-    size = "L 10, D = H = 32, one core, processor seconds a cell"
-    task = "full mask by the flow, to loss 1e-6, core against core"
+    runs = [drawn(*cell) for cell in CELLS]
+    options = {"mask": "full", "stop": STOP["full"]}
+    single = options | {"precision": "float32"}
+    clock.warm(gradient_flow, runs[0], **single)
+    _, walks = clock.ours(momentum_sgd, runs, **options, **SGD)
+    _, exact = clock.ours(gradient_flow, runs[:1], **options)
+    if any(fit.ending != "converged" for fit in (*walks, *exact)):
+        raise SystemExit("SGD or the flow did not converge")
+    copies = 1 if clock.alone else 2 * len(CORES)
+    ratios, ours, peers, fits = [], [], [], []
+    for repeat in range(3):
+        seconds, fits = clock.ours(gradient_flow, runs * copies, **single)
+        needed = walks[repeat].steps
+        rate, *_ = clock.peer(runs[repeat], "full", steps=steps or needed)
+        ours.append(seconds / len(fits))
+        peers.append(rate * sum(walk.steps for walk in walks) / len(walks))
+        ratios.append(peers[-1] / ours[-1])
+        said(f"full: SGD {peers[-1]:.2f} s a cell, flow {ours[-1]:.2f} s")
+    tests = [
+        translation(fit.net, runs[0].T, mask="full").loss_untrained
+        for fit in (fits[0], exact[0])
+    ]
+    said(
+        f"test loss of the flow in float32 and float64: {tests[0]:.4e}, {tests[1]:.4e}"
+    )
+    if not np.isclose(*tests, rtol=1e-2):
+        raise SystemExit("the flow in float32 ends elsewhere")
+    size = (
+        f"L 10, D = H = 32, {clock.where} a cell (peer extrapolated from {steps} steps)"
+        if steps
+        else f"L 10, D = H = 32, {clock.where} a cell"
+    )
+    task = "full mask by the flow, to loss 1e-6"
     return [row(task, size, min(ours), min(peers), ratios, target)]
 
 
@@ -258,48 +298,25 @@ def powers(mask, factors):
         values = [int(middle * factor) for factor in factors]
         cost = [seconds(**(base | {name: value})) for value in values]
         out[name] = round(float(np.polyfit(np.log(values), np.log(cost), 1)[0]), 2)
+    text = ", ".join(f"{name} {power:+.2f}" for name, power in out.items())
+    said(f"{mask} mask, cost of a step as a power of: {text}")
     return out
 
 
-def sweep(cells, peer_steps):
-    """Cells to the document's stop with ours; the obvious one's rate on three."""
-    runs = [drawn(*cell) for cell in cells]
-    rates = []
-    for cell in CELLS:
-        until = (
-            {"stop": STOP["diagonal"]} if peer_steps is None else {"steps": peer_steps}
-        )
-        peer, _, done, loss = obvious_on(CORES[:1], drawn(*cell), "diagonal", **until)
-        rates.append(peer)
-        said(f"obvious {cell}: {done} steps at {1 / peer:.0f}/s, loss {loss:.3g}")
-    seconds, fits = timed_ours(momentum_sgd, runs, "diagonal", stop=STOP["diagonal"])
-    steps = sum(fit.steps for fit in fits.values())
-    said(
-        f"ours: {len(cells)} cells, {steps} steps, {3600 * len(cells) / seconds:.0f} cells an hour"
-    )
-    size = f"{len(cells)} cells to the stop, {len(CORES)} cores, seconds (peer extrapolated from three cells)"
-    ratios = [steps * rate / seconds for rate in rates]
-    task = "diagonal mask, a sweep"
-    return [row(task, size, seconds, steps * min(rates), ratios, 10.0)]
-
-
-def shown(rows, fitted, as_json):
+def shown(rows, as_json):
     """The rows as one JSON list, or in words."""
     if as_json:
         print(json.dumps(rows))
         return
     for r in rows:
         low, high = r["spread"]
+        met = "met" if r["met"] else "not met"
         print(
             f"{r['task']} ({r['size']}): ours {r['ours']:.3g}, obvious {r['peer']:.3g}"
         )
-        met = "met" if r["met"] else "not met"
         print(
             f"  {r['ratio']:.1f} times ({low:.1f}–{high:.1f}), target {r['target']:g}: {met}"
         )
-    for mask, slopes in fitted.items():
-        text = ", ".join(f"{name} {power:+.2f}" for name, power in slopes.items())
-        print(f"{mask} mask, cost of a step as a power of: {text}")
 
 
 def main():
@@ -308,23 +325,20 @@ def main():
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--json", action="store_true")
     parser.add_argument(
-        "--cores", action="store_true", help="only core against core, processor time"
+        "--cores", action="store_true", help="core against core, processor time"
     )
     asked = parser.parse_args()
+    clock = Clock(asked.cores)
     lanes, steps = (24, 4_000) if asked.long else (12, 2_000)
-    rows = on_one_core("diagonal", steps, 10.0)
-    rows += on_one_core("full", steps, 6.0)
-    rows += by_flow(None if asked.long else 2_000, 10.0)
-    if asked.cores:
-        shown(rows, {}, asked.json)
-        return
-    rows += same_steps("diagonal", lanes, 10.0, steps)
-    rows += same_steps("full", lanes, 6.0, steps)
-    rows += sweep(SIXTY if asked.long else CELLS, None if asked.long else 4_000)
-    kept_to(CORES[:1])
-    factors = (0.5, 1, 2) if asked.long else (1, 2)
-    fitted = {mask: powers(mask, factors) for mask in ("diagonal", "full")}
-    shown(rows, fitted, asked.json)
+    rows = same_steps(clock, "full", lanes, 6.0, steps)
+    rows += by_flow(clock, None if asked.long else 2_000, 10.0)
+    rows += sweep(clock, SIXTY if asked.long else SIX, None if asked.long else 2_000)
+    if not asked.cores:
+        kept_to(CORES[:1])
+        factors = (0.5, 1, 2) if asked.long else (1, 2)
+        fitted = {mask: powers(mask, factors) for mask in ("diagonal", "full")}
+        rows = [r | {"powers": fitted[r["task"].split()[0]]} for r in rows]
+    shown(rows, asked.json)
 
 
 if __name__ == "__main__":
