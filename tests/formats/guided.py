@@ -5,21 +5,22 @@ as JSON; any exception other than a refusal ends it with the input that caused i
 """
 
 import atexit
+import importlib
 import json
 import pathlib
 import sys
-import tempfile
-
-import atheris
+from typing import Any
 
 
+atheris: Any = importlib.import_module("atheris")
 with atheris.instrument_imports(include=["remanence.formats", "remanence.tasks.words"]):
     from remanence.formats import weights
     from remanence.formats.safetensors import read
     from remanence.tasks.words import word
 
 SEEN = {"read": 0, "refused": 0}
-SCRATCH = pathlib.Path(tempfile.mkdtemp()) / "any.safetensors"
+SCRATCH = pathlib.Path("any.safetensors")
+"""In the folder where it is started."""
 
 
 def headers(content: bytes) -> None:

@@ -25,6 +25,7 @@ PATIENCE = 300
 
 def seeds(door, folder):
     """Sound inputs to start from."""
+    folder.mkdir()
     key = jax.random.key(0)
     kinds = [cells.Elman, cells.LSTM, cells.GRU]
     made = [nets.Recurrent(kind.init(2, 3, key=key)) for kind in kinds]
@@ -40,9 +41,10 @@ def seeds(door, folder):
 
 @pytest.mark.parametrize("door", RUNS)
 def test_what_the_fuzzer_finds_is_read_or_refused(door, tmp_path, capsys):
-    seeds(door, tmp_path)
+    start = tmp_path / "seeds"
+    seeds(door, start)
     ended = subprocess.run(
-        [sys.executable, "-W", "ignore", str(GUIDED), door, str(RUNS[door]), tmp_path],
+        [sys.executable, "-W", "ignore", str(GUIDED), door, str(RUNS[door]), start],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
