@@ -2,10 +2,11 @@ r"""Gradient flow, $\dot w = -\nabla\Lambda$, followed until the loss falls to `
 
 Explicit Runge–Kutta with error control: the scheme is diffrax's Tsit5, the loop is our
 own (with `diffeqsolve` and its event a table of small networks took twice the processor
-time, most of it compiling: decision 0061). Its steps are long while the weights are small and again when the loss is. The flow ends by an event
-at the loss: a chunk that went below is taken back and shortened until it ends there.
-Along the way $W_o^\top W_o - W_hW_h^\top$ and $W_h^\top W_h - W_iW_i^\top$ stand still;
-how far the computed ones moved is part of the record.
+time, most of it compiling: decision 0061). Its steps are long while the weights are
+small and again when the loss is. The flow ends by an event at the loss: a chunk that
+went below is taken back and shortened until it ends there. Along the way
+$W_o^\top W_o - W_hW_h^\top$ and $W_h^\top W_h - W_iW_i^\top$ stand still; how far the
+computed ones moved is part of the record.
 
 In float32 a step costs about half; the test loss at $10^{-6}$ was the same to 1e-4.
 """
