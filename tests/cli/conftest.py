@@ -1,0 +1,62 @@
+"""The command on studies that take no time, in this process or in its own."""
+
+import dataclasses
+import shutil
+import subprocess
+import sys
+
+import pytest
+import small_study
+from command import environment, SMALL
+
+from remanence.cli import main
+from remanence.studies import STUDIES
+
+
+@dataclasses.dataclass(frozen=True)
+class Ended:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def remanence(capfd, monkeypatch, tmp_path):
+    """The command, run in this process on the small studies."""
+    monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
+    modules = [f"remanence.studies.{module}" for module in STUDIES.values()]
+    before = {name: sys.modules.get(name) for name in modules}
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words, **changes):
+        small_study.install(**changes)
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main([str(word) for word in words])
+        return Ended(int(leaving.value.code or 0), *capfd.readouterr())
+
+    yield run
+    for name, module in before.items():
+        sys.modules.pop(name, None)
+        if module is not None:
+            sys.modules[name] = module
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory):
+    """One run of all studies in a process of its own; the second has a bug."""
+    out = tmp_path_factory.mktemp("all") / "results"
+    run = subprocess.run(
+        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(fading_memory={"fail": "by zero"}),
+    )
+    return out, run
+
+
+@pytest.fixture
+def results(everything, tmp_path):
+    """A copy of those results, to be harmed."""
+    return shutil.copytree(everything[0], tmp_path / "results")
