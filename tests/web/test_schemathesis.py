@@ -76,4 +76,4 @@ def test_every_answer_is_as_described(lab, counts, asked, mode):
 def test_the_lab_still_answers_and_both_outcomes_were_seen(lab, counts, capsys):
     seen = counts.done(capsys)
     assert lab.ask("GET", "/api/studies")[0] == 200
-    assert seen[200] > 20 and seen[422] > 50 and sum(seen.values()) > 200
+    assert seen[200] > 20 and seen[422] > 50 and sum(seen.values()) > 150

@@ -1,10 +1,11 @@
 """What may be asked, field by field; anything else is refused before it is answered."""
 
+import math
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from fastapi import HTTPException, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..studies import STUDIES
 from .memories import LONGEST, METHODS
@@ -30,23 +31,37 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+class Body(Strict):
+    """A question in JSON, where `true` and "1" are no numbers."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _numbers(cls, given: Any) -> Any:
+        for name, field in cls.model_fields.items() if isinstance(given, dict) else ():
+            if field.annotation in (int, float) and isinstance(
+                given.get(name), bool | str
+            ):
+                raise ValueError(f"{name} must be a number")
+        return given
+
+
 class Memorize(Strict):
     """A string to be remembered."""
 
     text: str = Field(min_length=1, max_length=LONGEST)
 
 
-class Dynamics(Strict):
+class Dynamics(Body):
     """A weakly coupled network."""
 
     radius: float = Field(0.95, gt=0.0, le=1.5)
-    angle: float = Field(0.5, ge=0.0, le=3.15)
+    angle: float = Field(0.5, ge=0.0, le=math.pi)
     coupling: float = Field(0.1, ge=0.0, le=2.0)
     units: Literal[2, 4, 8, 16, 32] = 8
     seed: Seed = 0
 
 
-class Languages(Strict):
+class Languages(Body):
     """Which pairs are taught: rows are outputs, columns inputs."""
 
     T: list[Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=8)]] = Field(
@@ -56,7 +71,7 @@ class Languages(Strict):
     seed: Seed = 0
 
 
-class Reproduce(Strict):
+class Reproduce(Body):
     """A study to be run."""
 
     study: str = Field(pattern=one_of(STUDIES))
