@@ -220,6 +220,25 @@ def test_stable_models_hear_only_what_their_proof_allows():
     assert float(jnp.abs(held.cell.W_h).sum(1).max()) <= 0.36 + 1e-6
 
 
+def test_one_program_holds_the_stable_and_leaves_the_free():
+    net = language.model_of(SONNETS, "lstm", 40, key=jr.key(0))
+    wild = jax.tree.map(lambda leaf: 9 * leaf, net)
+    for free, right in ((True, wild), (False, language.projected(wild))):
+        seen = language.held(language.Held(wild, jnp.asarray(free))).net
+        for a, b in zip(jax.tree.leaves(seen), jax.tree.leaves(right), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+    start = language.Held.of(wild, free=False).net
+    assert float(jnp.abs(jnp.asarray(start.embedding)).max()) <= 0.75
+
+
+def test_a_window_of_the_whole_stretch_truncates_nothing(key):
+    net = language.model_of(SONNETS, "rnn", 9, key=key)
+    rows = jr.randint(key, (2, 30), 0, 9)
+    whole = language.windowed(net, rows, jnp.asarray(30), 8)
+    plain = language.evaluated(net, rows, 8)
+    assert float(whole) == pytest.approx(float(plain), rel=1e-5)
+
+
 def test_the_papers_recipe_is_kept_and_marked_unrun():
     assert PAPER["run"] is False and PAPER["epochs"] == 40
 

@@ -20,6 +20,7 @@ from ...cells import Elman
 from ...nets import on_batch, Recurrent
 from ...train import trained
 from ...train.projection import stable
+from .light import side_by_side
 
 
 SYMBOLS = 4
@@ -34,7 +35,7 @@ def copied(
     lanes = [(delay, free) for free in (False, True) for delay in delays]
     delay, free = (jnp.asarray(part) for part in zip(*lanes, strict=True))
     run = lambda delay, free: _copier(delay, free, time, steps, rate, seed)
-    nets, losses = eqx.filter_jit(eqx.filter_vmap(run))(delay, free)
+    nets, losses = side_by_side(run, delay, free)
     one = lambda lane: jax.tree.map(
         lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, nets
     )

@@ -108,7 +108,8 @@ SONNETS = Language(
     streams=2,
     test_streams=1,
     windows=(1, 2, 4, 8, 16),
-    contexts=(16,),
+    contexts=(),
+    seeds=2,
 )
 SHAKESPEARE = Language(
     text="shakespeare",

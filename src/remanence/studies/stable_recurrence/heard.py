@@ -85,7 +85,8 @@ def context_figure(
                 _curve(axis, name.split(" ", 1)[1], *curves[name])
             axis.set(xlabel="context (inputs)", xscale="log", title=text)
             axis.set_ylabel(UNITS.get(text, "perplexity"))
-            ticks = sorted({k for name in here for k in curves[name][0] if k & (k - 1) == 0})  # fmt: skip
+            ticks = list(curves[here[0]][0])
+            ticks = [k for k in ticks if k & (k - 1) == 0] if len(ticks) > 8 else ticks
             axis.set_xticks(ticks, [str(k) for k in ticks])
             axis.minorticks_off()
             if text not in UNITS:
@@ -120,7 +121,9 @@ def _log_scale(axis) -> None:
     """A logarithmic axis with plain numbers."""
     axis.set_yscale("log")
     low, high = axis.get_ylim()
-    near = [m * 10.0**e for e in range(5) for m in (1, 2, 3, 4, 5, 6, 8)]
+    near = [
+        m * 10.0**e for e in range(5) for m in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
+    ]
     ticks = [v for v in near if low <= v <= high]
     axis.set_yticks(ticks, [f"{v:g}" for v in ticks])
     axis.yaxis.set_minor_locator(NullLocator())

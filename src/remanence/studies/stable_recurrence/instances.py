@@ -10,6 +10,7 @@ from ..._precision import double
 from ...cells import Elman
 from ...measure import contraction, gradient_bound, truncation_bound, truncation_error
 from ...train.projection import clipped
+from .light import side_by_side
 
 
 RATE = 0.9
@@ -97,7 +98,7 @@ def descents(
         walk = lambda norm, seed, decays: _descent(
             norm, seed, decays, units, length, windows, steps
         )
-        walked = jax.jit(jax.vmap(walk))(norm, seed, decays)
+        walked = side_by_side(walk, norm, seed, decays)
         walked = {name: np.asarray(value) for name, value in walked.items()}
     runs = [
         _bounded({name: value[lane] for name, value in walked.items()})

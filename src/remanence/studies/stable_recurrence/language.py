@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import optax
+from jaxtyping import Array, Bool
 
 from ...cells import dimension, Elman, LSTM
 from ...measure import contraction, lyapunov_spectrum, truncation_window
@@ -50,6 +51,31 @@ def projected(net: Recurrent) -> Recurrent:
         held = jnp.clip(net.embedding, -INPUT_BOUND, INPUT_BOUND)
         net = eqx.tree_at(lambda net: net.embedding, net, held)
     return net
+
+
+class Held(eqx.Module):
+    """A model that may be held in the stable set: one program trains both."""
+
+    net: Recurrent
+    free: Bool[Array, ""]
+
+    @classmethod
+    def of(cls, net: Recurrent, free: bool) -> "Held":
+        """The model before its first step."""
+        return cls(net if free else projected(net), jnp.asarray(free))
+
+
+def held(model: Held) -> Held:
+    """After a step: projected, unless it is free."""
+    arrays, rest = eqx.partition(model.net, eqx.is_array)
+    inside = lambda arrays: eqx.filter(projected(eqx.combine(arrays, rest)), eqx.is_array)  # fmt: skip
+    kept = jax.lax.cond(model.free, lambda arrays: arrays, inside, arrays)
+    return Held(eqx.combine(kept, rest), model.free)
+
+
+def held_loss(model: Held, batch, key):
+    """The mean surprise of the network inside."""
+    return mean_surprise(model.net, batch)
 
 
 def segment_loss(model, batch, key):
@@ -94,17 +120,18 @@ def trained_model(
     """One language model, continued where an interrupted run left it."""
     seed = seed_of(parts, draw)
     model = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
-    return parts.trained(
+    done = parts.trained(
         f"{config.text}-{kind}-{'free' if free else 'stable'}{marked(draw)}",
-        model if free else projected(model),
-        segment_loss,
+        Held.of(model, free),
+        held_loss,
         falling_adam(config.learning_rate, config.steps),
         steps=config.steps,
         key=jr.key(seed + 1),
         data=np.asarray(text.train),
         batch=segments(config.length, config.batch),
-        project=None if free else projected,
+        project=held,
     )
+    return None if done is None else done.net
 
 
 def seed_of(parts: Parts, draw: int) -> int:
@@ -183,8 +210,10 @@ def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
     rows = held_out(config, text)
     heard = max(config.windows)
     few = jnp.asarray(rows)
-    by_window = [
-        float(windowed(net, few, jnp.asarray(k), heard)) for k in config.windows
+    # A window as long as the stretch is no truncation, and no program of its own.
+    *by_window, whole = [
+        float(windowed(net, few, jnp.asarray(k), heard))
+        for k in (*config.windows, few.shape[1])
     ]
     spectrum = lyapunov_spectrum(net, rows[:, :-1], k=config.exponents)
     decay, error = gradient_decay(net, rows, config.decay)
@@ -192,7 +221,7 @@ def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
         "perplexity": perplexity(config, net, text),
         "windows": list(config.windows),
         "truncated": [math.exp(value) for value in by_window],
-        "untruncated": math.exp(float(evaluated(net, few, heard))),
+        "untruncated": math.exp(whole),
         "decay": decay.astype(float).tolist(),
         "decay_error": error.astype(float).tolist(),
         "exponent": float(spectrum.exponents[0]),

@@ -72,7 +72,7 @@ def _reciter(string, length, free, steps, rate, seed):
 
     def loss(model, _, key):
         each = optax.softmax_cross_entropy_with_integer_labels(model(bell), string)
-        return jnp.sum(jnp.where(asked, each, 0.0)) / length
+        return jnp.sum(jnp.where(asked, each, 0.0)) / length.astype(each.dtype)
 
     optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(3e-3))
     options = {"steps": steps, "key": key_run, "every": steps, "project": held}
