@@ -1,5 +1,7 @@
 """Experiment 2: the largest gain that each metric certifies, and the limit on any."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -72,7 +74,7 @@ def lstm_gains(units: tuple[int, ...], *, steps: int = 12) -> xr.Dataset:
     )
 
 
-def twins(draws: int, units: int = 8) -> list[dict[str, float]]:
+def twins(draws: int, units: int = 8) -> list[dict[str, Any]]:
     """How near gradient ascent comes to the certified rate, for drawn cells."""
     rows = []
     for seed in range(draws):
