@@ -101,3 +101,11 @@ def test_plan_holds_no_path_time_or_host(tmp_path):
     sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
     plan = (tmp_path / "plan.json").read_text()
     assert str(tmp_path) not in plan and os.uname().nodename not in plan
+
+
+def test_compiled_lightly_it_is_another_sweep_with_the_same_numbers(tmp_path):
+    plain = sweeps.sweep(drawn, AXES, folder=tmp_path / "plain")
+    light = sweeps.sweep(drawn, AXES, folder=tmp_path / "light", light=True)
+    np.testing.assert_allclose(light.x, plain.x, rtol=1e-5)
+    with pytest.raises(ValueError, match="light"):
+        sweeps.sweep(drawn, AXES, folder=tmp_path / "plain", light=True)

@@ -37,6 +37,7 @@ def sweep(
     on: Any = None,
     chunk_limit: float | None = None,
     x64: bool = False,
+    light: bool = False,
 ) -> xr.Dataset:
     """`lane(point, key, data)` at every point of the grid, labelled by its axes.
 
@@ -51,6 +52,8 @@ def sweep(
     `on` is the address of a running Dask scheduler, a Dask client or cluster: the
     chunks are then computed by its workers, to the same bits as by like machines
     anywhere. There, a chunk that takes longer than `chunk_limit` seconds is given up.
+    `light` compiles in half the time, for sweeps that run no longer than they compile;
+    it may change the last bits.
 
     >>> def lane(point, key, data):
     ...     return {"square": point["x"] ** 2}
@@ -64,7 +67,7 @@ def sweep(
             "chunk_limit needs on=: a running program can be given up only from outside"
         )
     with jax.enable_x64(x64):
-        work = Work(whole, lane, as_jax(data), x64)
+        work = Work(whole, lane, as_jax(data), x64, light)
         plan = {
             "axes": list(whole.axes),
             **{f"axis {name}": list(values) for name, values in whole.axes.items()},
@@ -74,6 +77,7 @@ def sweep(
             "x64": x64,
             "lane": digest(lane),
             "data": digest(work.data),
+            **({"light": True} if light else {}),
         }
         engine = Here(work) if on is None else Cluster(work, on, chunk_limit)
         with engine, contextlib.ExitStack() as scope:

@@ -38,7 +38,9 @@ def packed(work: Work) -> Payload:
         scope = contextlib.ExitStack()
         scope.callback(cloudpickle.unregister_pickle_by_value, module)
     with scope:
-        content = cloudpickle.dumps((work.grid, work.lane, as_numpy(work.data)))
+        content = cloudpickle.dumps(
+            (work.grid, work.lane, as_numpy(work.data), work.light)
+        )
     return content, work.x64, hashlib.sha256(content).hexdigest()
 
 
@@ -49,8 +51,8 @@ def _unpacked(payload: Payload) -> Work:
     # A message of our own client through Dask, never a file. Opened in the scope, since
     # a float64 array would arrive outside it as float32.
     with jax.enable_x64(x64):
-        grid, lane, data = cloudpickle.loads(content)
-        return Work(grid, lane, as_jax(data), x64)
+        grid, lane, data, light = cloudpickle.loads(content)
+        return Work(grid, lane, as_jax(data), x64, light)
 
 
 def environment_there(payload: Payload) -> dict[str, Any]:

@@ -42,6 +42,8 @@ class Config:
     adding_steps: int
     chunk: int
     """Lanes a batch; part of the plan, since it changes bits."""
+    light: bool
+    """Compile in half the time: for networks that train no longer than they compile."""
 
 
 ROW = 2 * math.pi / 8
@@ -71,6 +73,7 @@ QUICK = Config(
     lengths=(10, 20),
     adding_steps=300,
     chunk=16,
+    light=True,
 )
 TURN = 2 * math.pi / 14
 FULL = Config(
@@ -99,4 +102,5 @@ FULL = Config(
     lengths=(25, 50, 100),
     adding_steps=1_500,
     chunk=16,
+    light=False,
 )

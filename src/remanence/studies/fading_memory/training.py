@@ -31,6 +31,7 @@ def options(
     return {
         "seed": bench.seed,
         "chunk": min(config.chunk, lanes or config.chunk),
+        "light": config.light,
         "folder": bench.folder / name,
         "title": title,
         "quiet": bench.quiet,

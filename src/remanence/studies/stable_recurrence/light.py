@@ -6,9 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-
-LIGHT = {"xla_backend_optimization_level": 1}
-"""LLVM at its first level: a third of the compile time, and scans run no slower."""
+from ...sweeps.executor import LIGHT
 
 
 def side_by_side(run: Callable, *lanes: Any) -> Any:
