@@ -48,13 +48,14 @@ def interleaved(contestants, repeats):
     return times
 
 
-def row(task, size, ours, peer, target):
+def row(task, size, ours, peer, target, who):
     """One line of the table, from paired times."""
     ratios = [p / o for o, p in zip(ours, peer, strict=True)]
     ratio = statistics.median(ratios)
     return {
         "task": task,
         "size": size,
+        "peer_name": who,
         "ours": statistics.median(ours),
         "peer": statistics.median(peer),
         "ratio": ratio,
@@ -136,6 +137,7 @@ def streams(kind, units, time_steps, repeats, *, singly=True):
                         times[ours],
                         times[other],
                         target,
+                        "our own scan" if other == "scan" else "torch",
                     )
                 )
     return rows
@@ -217,6 +219,7 @@ def training_step(units, embedding, vocabulary, batch, length, repeats):
             times["ours"],
             times[best],
             1.0,
+            best.replace("-", ", threads "),
         )
     ]
 

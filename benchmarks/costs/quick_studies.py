@@ -95,7 +95,7 @@ def table(rows: list[dict]) -> str:
 PAGE = """# Where the time of `make run` goes
 
 Processor seconds of each quick study on one thread, with an empty compilation cache, as
-`python benchmarks/costs/quick_studies.py` measured them in one run (only the shares mean
+`python benchmarks/costs/quick_studies.py` measured them, up to two at a time (only the shares mean
 anything elsewhere; compiling is counted on the wall, so a busy machine inflates it).
 `make run` runs as many studies side by side as there are cores, so that its time is about
 the sum over the number of cores. The second `make run` of the same code reads its results
