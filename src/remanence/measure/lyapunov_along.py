@@ -148,8 +148,9 @@ def exponents_of_each(
             )
         # Every device takes as many: the last network is repeated to fill up.
         share = -(-networks // jax.device_count())
-        rows = np.minimum(np.arange(share * jax.device_count()), networks - 1)
-        padded = jax.tree.map(lambda leaf: leaf[rows], varied)
-        found = _each(padded, fixed, jnp.asarray(xs[rows]), k, warmup)
+        if share * jax.device_count() > networks:
+            rows = np.minimum(np.arange(share * jax.device_count()), networks - 1)
+            varied, xs = jax.tree.map(lambda leaf: leaf[rows], (varied, xs))
+        found = _each(varied, fixed, jnp.asarray(xs), k, warmup)
     exponents, rounding = (np.asarray(part)[:networks] for part in found)
     return exponents, rounding

@@ -1,0 +1,28 @@
+"""Networks shared out over several devices, the last share filled up or not."""
+
+import os
+import subprocess
+import sys
+
+
+SHARED = """
+import jax, jax.numpy as jnp, numpy as np
+from remanence.cells import Diagonal
+from remanence.measure import exponents_of_each
+
+assert jax.device_count() == 2
+for radii in ([0.5, 0.25], [0.5, 0.25, 0.125]):
+    each = jnp.array(radii)[:, None]
+    cells = jax.vmap(Diagonal)(each, jnp.ones((len(radii), 1, 1)))
+    found, _ = exponents_of_each(cells, np.ones((60, 1)), k=1)
+    np.testing.assert_allclose(found[:, 0], np.log(radii), atol=1e-9)
+"""
+
+
+def test_each_device_takes_its_share():
+    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run(
+        [sys.executable, "-c", SHARED], env=environment, capture_output=True, text=True,
+        timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
