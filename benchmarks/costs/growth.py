@@ -153,7 +153,7 @@ Processor seconds on one thread, compiling left out, and the peak of the memory 
 of its own (Python and JAX are about 250 MB of it), measured in one run of
 `python benchmarks/costs/growth.py --out docs`. Only the powers mean anything elsewhere; they
 are fitted to the larger half of the sizes. Steps, batch and lanes should grow with a power of
-at most about 1, memory with none where an orbit streams or a sweep stores its chunks.
+at most about 1 (to prove a minimal dimension is a search, and no power), memory with none where an orbit streams or a sweep stores its chunks.
 
 """
 
