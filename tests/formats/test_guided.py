@@ -57,3 +57,4 @@ def test_what_the_fuzzer_finds_is_read_or_refused(door, tmp_path, capsys):
     seen = counts.done(capsys)
     assert seen["read"] > 0 and seen["refused"] > 0
     assert seen["read"] + seen["refused"] >= RUNS[door]
+    assert seen["peak MB"] < 2048

@@ -8,7 +8,9 @@ import importlib
 import inspect
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Annotated, NoReturn
@@ -143,9 +145,19 @@ def exit_code(error: BaseException) -> int:
     return 1
 
 
+def _hear_interrupts() -> None:
+    """Scripts start `command &` deaf to interrupts; ours must hear them to keep its parts."""
+    if (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    ):
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    _hear_interrupts()
     for stream in (sys.stdout, sys.stderr):
         # Arguments may hold bytes that are no text; they are then shown escaped.
         if isinstance(stream, io.TextIOWrapper):
