@@ -154,62 +154,34 @@ CASES = (
     Case(MEASURES, "memory capacity", "T", STEPS, lambda t: capacity(steps=t)),
     Case(MEASURES, "measured window", "T", STEPS, lambda t: forgotten(steps=t)),
     Case(MEASURES, "minimal dimension", "period", (8, 12, 16, 20), shortest),
-    Case(TRAINING, "residual, 20 steps", "N", UNITS, lambda n: training(units=n)),
-    Case(
-        TRAINING,
-        "residual, 20 steps",
-        "T",
-        (64, 128, 256, 512),
-        lambda t: training(steps=t),
-    ),
-    Case(
-        TRAINING,
-        "residual, 20 steps",
-        "batch",
-        (16, 32, 64, 128),
-        lambda b: training(batch=b),
-    ),
-    Case(
-        TRAINING,
-        "residual, 20 steps",
-        "lanes",
-        (1, 2, 4, 8, 16),
-        lambda c: training(units=16, steps=64, lanes=c),
+    *(
+        Case(TRAINING, "residual, 20 steps", axis, sizes, work)
+        for axis, sizes, work in (
+            ("N", UNITS, lambda n: training(units=n)),
+            ("T", (64, 128, 256, 512), lambda t: training(steps=t)),
+            ("batch", (16, 32, 64, 128), lambda b: training(batch=b)),
+            (
+                "lanes",
+                (1, 2, 4, 8, 16),
+                lambda c: training(units=16, steps=64, lanes=c),
+            ),
+        )
     ),
     Case(TRAINING, "sweep of orbits", "lanes", (256, 1024, 4096, 16384), swept),
-    Case(
-        TRAINING,
-        "diagonal mask",
-        "languages",
-        (5, 10, 20),
-        lambda n: pairs("diagonal", languages=n),
-    ),
-    Case(
-        TRAINING,
-        "diagonal mask",
-        "words",
-        (16, 32, 64),
-        lambda n: pairs("diagonal", words=n),
-    ),
-    Case(
-        TRAINING,
-        "diagonal mask",
-        "units",
-        (32, 64, 128),
-        lambda n: pairs("diagonal", units=n),
-    ),
-    Case(
-        TRAINING,
-        "full mask",
-        "languages",
-        (5, 10, 20),
-        lambda n: pairs("full", languages=n),
-    ),
-    Case(
-        TRAINING, "full mask", "words", (16, 32, 64), lambda n: pairs("full", words=n)
-    ),
-    Case(
-        TRAINING, "full mask", "units", (64, 128, 256), lambda n: pairs("full", units=n)
+    *(
+        Case(
+            TRAINING,
+            f"{mask} mask",
+            axis,
+            sizes,
+            lambda n, mask=mask, axis=axis: pairs(mask, **{axis: n}),
+        )
+        for mask, units in (("diagonal", (32, 64, 128)), ("full", (64, 128, 256)))
+        for axis, sizes in (
+            ("languages", (5, 10, 20)),
+            ("words", (16, 32, 64)),
+            ("units", units),
+        )
     ),
 )
 MEMORY = (
