@@ -9,6 +9,7 @@ import pytest
 STORY = (
     "__init__",
     "_types",
+    "_light",
     "_precision",
     "_whole",
     "cells",

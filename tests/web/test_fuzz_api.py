@@ -4,16 +4,13 @@ The answers are held to the document: a status that it lists, JSON where it says
 """
 
 import json
-import sys
 import urllib.parse
 
 import pytest
 from fuzzed import Counts, JSON
 from hypothesis import given, HealthCheck, settings, strategies as st
-from lab_server import Server
 
 
-QUICK = [sys.executable, "-c", "print('{}')"]
 EXAMPLES = 40
 MANY = st.text(max_size=6) | st.sampled_from(
     ["", "0", "1", "-1", "1e400", "NaN", "<script>", "..%2f", "\u0000", "🧲", "9" * 40]
@@ -66,14 +63,6 @@ def described(schema, whole):
                 {name: fields.pop(name) for name in needed}, optional=fields
             )
     return JSON
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """A lab whose jobs end at once."""
-    running = Server(tmp_path_factory.mktemp("lab"), QUICK)
-    yield running
-    running.stop()
 
 
 @pytest.fixture(scope="module")

@@ -5,16 +5,13 @@ wrong ones, and the checks (status, content, headers, refusals) are another's.
 """
 
 import pathlib
-import sys
 
 import pytest
 from fuzzed import Counts
 from hypothesis import given, HealthCheck, settings
-from lab_server import Server
 
 
 schemathesis = pytest.importorskip("schemathesis")
-QUICK = [sys.executable, "-c", "print('{}')"]
 ACCEPTED = [schemathesis.checks.positive_data_acceptance]
 PATIENCE = 60
 """Seconds for one answer."""
@@ -26,14 +23,6 @@ SENSELESS = {"POST /api/languages", "POST /api/checkup"}
 """What fits the document may make no sense there (an empty row of T), and is refused."""
 NEVER_WRONG = {"GET /api/jobs", "GET /api/studies", "GET /api/studies/{study}/runs"}
 """Nothing is asked there, or any string may be."""
-
-
-@pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """A lab whose jobs end at once."""
-    running = Server(tmp_path_factory.mktemp("lab"), QUICK)
-    yield running
-    running.stop()
 
 
 @pytest.fixture(scope="module")

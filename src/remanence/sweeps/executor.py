@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._light import LIGHT
 from ..train.identity import environment
 from .grid import Grid, Part
 
@@ -28,10 +29,6 @@ class Hung(RuntimeError):
 
 class Lost(RuntimeError):
     """Those who compute cannot be reached any more."""
-
-
-LIGHT = {"xla_backend_optimization_level": 1}
-"""LLVM at its first level: half the compile time; scans were seen to run no slower."""
 
 
 @dataclasses.dataclass(frozen=True)

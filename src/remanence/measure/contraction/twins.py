@@ -13,6 +13,7 @@ import jax.random as jr
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from ..._light import LIGHT
 from ..._precision import as_double, double
 from ...cells import input_size
 from .record import Contraction
@@ -68,8 +69,6 @@ def twin_rate(
             times = jnp.arange(ascents, dtype=jnp.float64)
             return jax.lax.scan(step, (free, jnp.asarray(0.0)), times)[0][1]
 
-        # It runs for a second: LLVM's first level compiles in a third of the time.
-        options = {"xla_backend_optimization_level": 1}
-        climb = jax.jit(jax.vmap(climbed), compiler_options=options)
+        climb = jax.jit(jax.vmap(climbed), compiler_options=LIGHT)
         found = float(jnp.max(climb(jr.split(key, starts))))
     return found if math.isfinite(found) else 0.0

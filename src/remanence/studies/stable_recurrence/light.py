@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from ...sweeps.executor import LIGHT
+from ..._light import LIGHT
 
 
 def side_by_side(run: Callable, *lanes: Any) -> Any:
