@@ -127,10 +127,9 @@ def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path):
     assert list(part.rglob("part.txt"))
 
 
-def test_side_by_side_gives_the_tables_in_the_order_of_the_documents(everything):
-    out, _ = everything
+def test_side_by_side_gives_the_tables_in_the_order_of_the_documents(results):
     run = subprocess.run(
-        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(out)],
+        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(results)],
         capture_output=True,
         text=True,
         check=False,

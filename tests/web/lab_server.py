@@ -29,7 +29,9 @@ class Server:
         self.listening.bind(("127.0.0.1", 0))
         self.port = self.listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        config = uvicorn.Config(lab(out, command), log_level="error", lifespan="on")
+        config = uvicorn.Config(
+            lab(out, command), log_config=None, log_level="error", lifespan="on"
+        )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(
             target=self.server.run, args=([self.listening],), daemon=True

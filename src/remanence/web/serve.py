@@ -50,6 +50,7 @@ def serve(
     server = uvicorn.Server(
         uvicorn.Config(
             lab(out),
+            log_config=None,  # else it closes the handlers of others, and their files
             log_level="error" if quiet else "warning",
             access_log=False,
             timeout_graceful_shutdown=15,
