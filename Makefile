@@ -7,6 +7,9 @@ PYTHON ?= $(shell for v in python3.11 python3.12 python3.13 python3 python; do \
 VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
+# Tests compile far longer than they compute: one thread a worker, LLVM without its passes.
+PLAIN = OMP_NUM_THREADS=1 \
+	XLA_FLAGS="--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0"
 
 .DELETE_ON_ERROR:
 .PHONY: run test setup lint types docs site mutants bench slow clean
@@ -15,8 +18,7 @@ run: $(STAMP)
 	$(BIN)/remanence reproduce all
 
 test: $(STAMP)
-	OMP_NUM_THREADS=1 XLA_FLAGS=--xla_cpu_multi_thread_eigen=false \
-		$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(PLAIN) $(BIN)/python -m pytest -q -n auto --dist loadfile
 
 setup: $(STAMP)
 
@@ -47,7 +49,7 @@ site: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 mutants: $(STAMP)
-	$(BIN)/python tests/mutants/run.py
+	$(PLAIN) $(BIN)/python tests/mutants/run.py
 
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/run.py $(BENCH)
