@@ -49,7 +49,7 @@ site: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 mutants: $(STAMP)
-	$(PLAIN) $(BIN)/python tests/mutants/run.py
+	$(BIN)/python tests/mutants/run.py
 
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/run.py $(BENCH)

@@ -51,7 +51,8 @@ def verdict(patch: pathlib.Path) -> tuple[bool, str]:
         env = os.environ | {
             "PYTHONPATH": str(copy / "src"),
             "OMP_NUM_THREADS": "1",
-            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false "
+            "--xla_backend_optimization_level=0",
         }
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         try:
