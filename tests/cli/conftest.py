@@ -1,23 +1,14 @@
 """The command on studies that take no time, in this process or in its own."""
 
-import dataclasses
 import shutil
 import subprocess
 import sys
 
 import pytest
 import small_study
-from command import environment, SMALL
+from command import ended, environment, SMALL
 
-from remanence.cli import main
 from remanence.studies import STUDIES
-
-
-@dataclasses.dataclass(frozen=True)
-class Ended:
-    returncode: int
-    stdout: str
-    stderr: str
 
 
 @pytest.fixture
@@ -30,10 +21,7 @@ def remanence(capfd, monkeypatch, tmp_path):
 
     def run(*words, **changes):
         small_study.install(**changes)
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as leaving:
-            main([str(word) for word in words])
-        return Ended(int(leaving.value.code or 0), *capfd.readouterr())
+        return ended(capfd, *words)
 
     yield run
     for name, module in before.items():

@@ -1,24 +1,17 @@
 """`remanence checkup` by its words: inputs, comparisons, gates, exports, refusals."""
 
-import dataclasses
+import functools
 import json
 
 import jax.random as jr
 import numpy as np
 import pytest
+from command import ended
 from safetensors.numpy import save_file
 
 import remanence as rm
 from remanence.cells import Elman, GRU
-from remanence.cli import main
 from remanence.nets import Recurrent
-
-
-@dataclasses.dataclass(frozen=True)
-class Ended:
-    code: int
-    stdout: str
-    stderr: str
 
 
 @pytest.fixture
@@ -27,13 +20,7 @@ def checkup(capfd, monkeypatch, models):
     monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
     monkeypatch.chdir(models)
 
-    def run(*words):
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as leaving:
-            main(["checkup", "--quick", "--quiet", *words])
-        return Ended(int(leaving.value.code or 0), *capfd.readouterr())
-
-    return run
+    return functools.partial(ended, capfd, "checkup", "--quick", "--quiet")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +45,7 @@ def models(tmp_path_factory):
 def test_two_checkpoints_side_by_side(checkup, models):
     run = checkup("after.safetensors", "--compare", "before.safetensors", "--inputs",
                   "x.npy", "--json", "--out", "two.html")  # fmt: skip
-    assert run.code == 0, run.stderr
+    assert run.returncode == 0, run.stderr
     before, after = json.loads(run.stdout)["checkups"]
     assert (before["name"], after["name"]) == ("before", "after")
     assert "x.npy, of shape 80 x 2" in after["heard"]
@@ -71,7 +58,7 @@ def test_two_checkpoints_side_by_side(checkup, models):
 
 def test_a_folder_of_checkpoints_in_order(checkup):
     run = checkup("after.safetensors", "--compare", "run", "--inputs", "x.npy")
-    assert run.code == 0, run.stderr
+    assert run.returncode == 0, run.stderr
     table = {
         line.split()[0]: line.split()[1:] for line in run.stdout.splitlines() if line
     }
@@ -83,17 +70,17 @@ def test_a_folder_of_checkpoints_in_order(checkup):
 def test_a_text_and_a_gate(checkup):
     held = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
                    "--require", "window<=100", "--require", "largest_exponent<0")  # fmt: skip
-    assert held.code == 0, held.stderr
+    assert held.returncode == 0, held.stderr
     assert "words.txt" in held.stdout and held.stdout.startswith("spoken: remembers")
     failed = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
                      "--require", "remembers>=1000")  # fmt: skip
-    assert failed.code == 3
+    assert failed.returncode == 3
     assert "required remembers>=1000, found " in failed.stderr
 
 
 def test_the_truncated_network_is_written(checkup, models):
     run = checkup("before.safetensors", "--inputs", "x.npy", "--truncate-to", "cut.py")
-    assert run.code == 0, run.stderr
+    assert run.returncode == 0, run.stderr
     written = (models / "cut.py").read_text()
     window = int(written.split("WINDOW = ")[1].split()[0])
     assert f"a window of {window} keeps" in run.stdout
@@ -134,5 +121,5 @@ def test_refusals_in_one_sentence(checkup, models):
     ]
     for words, sentence in cases:
         run = checkup(*words)
-        assert run.code == 2 and sentence in run.stderr, (words, run.stderr)
+        assert run.returncode == 2 and sentence in run.stderr, (words, run.stderr)
         assert "Traceback" not in run.stderr and run.stdout == ""

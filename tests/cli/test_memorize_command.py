@@ -1,15 +1,11 @@
 import json
 
 import pytest
-
-from remanence.cli.app import main
+from command import ended
 
 
 def run(capsys, *arguments):
-    with pytest.raises(SystemExit) as leaving:
-        main(["memorize", *arguments])
-    said = capsys.readouterr()
-    return leaving.value.code or 0, said.out, said.err
+    return ended(capsys, "memorize", *arguments)
 
 
 def test_one_json_document_and_a_file_that_checks(capsys, tmp_path):

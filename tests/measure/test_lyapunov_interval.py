@@ -5,17 +5,13 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from exponent_cases import linear, tanh_net
 
 import remanence as rm
 from remanence._precision import as_double, double
-from remanence.cells import Elman, Linear, Residual
+from remanence.cells import Elman, Residual
 from remanence.measure import exponents_of_each, growth_along
 from remanence.measure.lyapunov_frame import start_frame
-
-
-def linear(W):
-    with double():
-        return Linear(jnp.asarray(W, jnp.float64), jnp.zeros((W.shape[0], 1)))
 
 
 class Unknown:
@@ -27,12 +23,6 @@ class Unknown:
 
     def __call__(self, h, x):
         return self.cell(h, x)
-
-
-def tanh_net(units=12, *, gain=1.2, seed=0, steps=600, inputs=2):
-    key_cell, key_x = jr.split(jr.key(seed))
-    cell = Elman.init(inputs, units, key=key_cell, gain=gain)
-    return cell, np.asarray(jr.normal(key_x, (steps, inputs)))
 
 
 def test_a_rare_factorisation_equals_every_step():

@@ -1,28 +1,11 @@
 """The widespread mistake, shown: the frame carried by the transposed Jacobians."""
 
-import jax
 import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
+from exponent_cases import jacobians, tanh_net
 
 import remanence as rm
 from remanence._precision import as_double, double
-from remanence.cells import Elman, jacobian
-from remanence.nets import unroll
-
-
-def tanh_net(units=12, *, gain=1.2, seed=0, steps=600, inputs=2):
-    key_cell, key_x = jr.split(jr.key(seed))
-    cell = Elman.init(inputs, units, key=key_cell, gain=gain)
-    return cell, np.asarray(jr.normal(key_x, (steps, inputs)))
-
-
-def jacobians(cell, xs):
-    """The Jacobian of every step from the cell's own initial state."""
-    h0 = cell.initial_state()
-    shift = lambda first, rest: jnp.concatenate([first[None], rest[:-1]])
-    before = jax.tree.map(shift, h0, unroll(cell, h0, xs))
-    return np.asarray(jax.vmap(jacobian, in_axes=(None, 0, 0))(cell, before, xs))
 
 
 def transposed_exponents(J):

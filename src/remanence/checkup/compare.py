@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..measure.horizon import shown
+from ..measure.horizon_record import shown
 from .record import Checkup
 
 

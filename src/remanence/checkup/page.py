@@ -5,7 +5,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from ..measure.horizon import shown
+from ..measure.horizon_record import shown
 from ..report import Figure
 from ..report.html import escape, page
 from ..report.style import style, Theme

@@ -122,6 +122,7 @@ def reproduce(
     An unfinished run goes on where it was stopped. A finished one, made by the same
     code with the same seed, is read back; --again makes it anew.
     """
+    from .one_cell import cell_again
     from .session import Session
     from .start import prepare_jax
 
@@ -150,7 +151,7 @@ def reproduce(
         raise ValueError("--cell needs one study, not all")
     with only_on_stderr() if as_json else contextlib.nullcontext(), stopping(limit):
         if named is not None:
-            answer, code = session.cell(names[0], named), 0
+            answer, code = cell_again(session, names[0], named), 0
         else:
             code = session.run(names, tables=not as_json)
             answer = session.document

@@ -5,26 +5,18 @@ import json
 import pathlib
 import shutil
 import sys
-import tempfile
 import time
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..report import (
-    Bench,
-    Claim,
-    Damaged,
-    fingerprint,
-    json_bytes,
-    stored,
-    write_front_page,
-)
-from ..studies import configured, parts_folder, reproduce, STUDIES, study as study_of
+from ..report import Claim, json_bytes, write_front_page
+from ..studies import parts_folder, reproduce, STUDIES, study as study_of
 from ..sweeps import Unfinished
 from .app import ours, say
 from .beside import cores, side_by_side
 from .reproduce import TimeUp
+from .standing import standing
 from .table import claims_table, console
 
 
@@ -158,7 +150,7 @@ class Session:
         """The same wishes, for a study in a process of its own."""
         words = ["--profile", self.profile, "--seed", str(self.seed), "--json"]
         words += ["--quiet"] * self.quiet + ["--again"] * self.again
-        left = self._left()
+        left = self.left()
         return words if left is None else [*words, "--time-limit", f"{left:.3f}s"]
 
     def _one(self, name: str) -> None:
@@ -180,7 +172,7 @@ class Session:
             out=self.out,
             tell=lambda s: self.tell(f"  {time.monotonic() - begun:.0f} s: {s}"),
             quiet=self.quiet,
-            time_limit=self._left(),
+            time_limit=self.left(),
             on=self.on,
         )
         self.tell(f"{name} took {time.monotonic() - begun:.0f} s")
@@ -198,7 +190,8 @@ class Session:
                 console().print(claims_table(heading, self.claims[name]))
                 console().print()
 
-    def _left(self) -> float | None:
+    def left(self) -> float | None:
+        """Seconds until the time is up, if it ever is."""
         if self.deadline is None:
             return None
         left = self.deadline - time.monotonic()
@@ -207,19 +200,10 @@ class Session:
         return left
 
     def _read_back(self, name: str, *, just_made: bool = False) -> bool:
-        """Is a result there that may stand for this run? A damaged one is named."""
-        try:
-            found = stored(self.out / name)
-        except Damaged as problem:
-            say(f"{problem}; {name} is computed again")
-            return False
-        config = configured(study_of(name), self.profile)
-        if found is None or (
-            found.provenance.get("fingerprint") != fingerprint(name, config, self.seed)
-        ):
-            return False
-        # An earlier run under a time limit may have left things out.
-        if found.provenance.get("time_limit") is not None and not just_made:
+        found = standing(
+            self.out / name, name, self.profile, self.seed, just_made=just_made
+        )
+        if found is None:
             return False
         self.done[name], self.claims[name] = found.document, found.claims
         return True
@@ -243,20 +227,3 @@ class Session:
             f"file{'' if count == 1 else 's'} of finished parts in {parts} and the "
             "same command goes on from there"
         )
-
-    def cell(self, name: str, named: Mapping[str, str]) -> Any:
-        """One cell of a published table, done again."""
-        chosen = study_of(name)
-        if chosen.cell is None:
-            raise ValueError(f"{name} has no published table whose cells can be redone")
-        with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
-            bench = Bench(
-                folder=pathlib.Path(folder),
-                seed=self.seed,
-                profile=self.profile,
-                tell=self.tell,
-                quiet=self.quiet,
-                time_limit=self._left(),
-                on=self.on,
-            )
-            return json.loads(json_bytes(chosen.cell(named, bench)))

@@ -5,8 +5,6 @@ the lag from which $\|\partial h_{t+i} / \partial x_t\|$ stays at or below $1/e$
 value at lag 0. The others stand beside it, since they answer other questions.
 """
 
-import dataclasses
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,72 +14,12 @@ from ..cells import input_size, output
 from ..nets import Recurrent
 from .capacity import memory_capacity, MemoryCapacity
 from .contraction import Contraction, contraction
-from .forgetting import Forgetting, forgetting
-from .gradients import gradient_decay, GradientDecay
+from .forgetting import forgetting
+from .gradients import gradient_decay
+from .horizon_notes import notes
+from .horizon_record import Measure, MemoryHorizon, shown
 from .lyapunov import lyapunov_spectrum, Spectrum
 from .truncation import truncation_window
-
-
-@dataclasses.dataclass(frozen=True)
-class Measure:
-    """One horizon: its name, its value in steps (or units), and what it means."""
-
-    name: str
-    value: float | None
-    unit: str
-    meaning: str
-    remark: str = ""
-
-    @property
-    def said(self) -> str:
-        """The value with its unit, or that it is not known."""
-        if self.value is None:
-            return shown(None)
-        unit = self.unit.removesuffix("s") if self.value == 1 else self.unit
-        return f"{shown(self.value)} {unit}"
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.said}" + (
-            f" ({self.remark})" if self.remark else ""
-        )
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class MemoryHorizon:
-    """Every horizon of one network on one sequence, and why they may disagree."""
-
-    measures: tuple[Measure, ...]
-    notes: tuple[str, ...]
-    error: float
-    spectrum: Spectrum
-    gradients: GradientDecay
-    forgetting: Forgetting
-    capacity: MemoryCapacity | None
-    certificate: Contraction | None
-
-    @property
-    def remembers(self) -> float:
-        """Steps, by the definition that opens this file."""
-        return self.gradients.remembers
-
-    def __getitem__(self, name: str) -> float | None:
-        for measure in self.measures:
-            if measure.name == name:
-                return measure.value
-        names = ", ".join(measure.name for measure in self.measures)
-        raise KeyError(f"no horizon is called {name!r}; there are {names}")
-
-    def __str__(self) -> str:
-        return "\n".join([*map(str, self.measures), *self.notes])
-
-
-def shown(value: float | None) -> str:
-    """A figure in words where it is none."""
-    if value is None:
-        return "not known"
-    if math.isinf(value):
-        return "unbounded" if value > 0 else "-inf"
-    return f"{value:.4g}"
 
 
 def memory_horizon(
@@ -128,7 +66,7 @@ def memory_horizon(
     )
     return MemoryHorizon(
         measures=measures,
-        notes=_notes({m.name: m.value for m in measures}, spectrum),
+        notes=notes({m.name: m.value for m in measures}, spectrum),
         error=error,
         spectrum=spectrum,
         gradients=gradients,
@@ -231,46 +169,3 @@ def _measures(
             "" if capacity is None else f"at most {capacity.limit}",
         ),
     )
-
-
-def _notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...]:
-    """Why the horizons differ, where they do."""
-    notes = []
-    gradient, exponent = value["gradient"] or 0.0, value["exponent"] or 0.0
-    if spectrum.exponents[0] > 2 * spectrum.stderr[0]:
-        notes.append(
-            "The largest exponent is positive: small differences grow, no window and no "
-            "certificate can exist, and capacity counts only what a linear readout finds."
-        )
-    elif gradient > 0 and exponent > 2 * gradient:
-        notes.append(
-            "The exponent promises a longer memory than the gradient shows: the slowest "
-            "direction is hardly excited by the inputs, or the rest fades first."
-        )
-    elif exponent > 0 and gradient > 2 * exponent:
-        notes.append(
-            "The gradient outlasts 1/|λ₁|: transient growth (a non-normal Jacobian) or "
-            "positions much slower than the mean rate."
-        )
-    window, proved = value["window"], value["certified window"]
-    if window is not None and math.isinf(window) and spectrum.exponents[0] < 0:
-        notes.append(
-            "Small differences fade, yet no window tried is enough: either the lags are too "
-            "short, or there is more than one attractor and a start from nothing ends on another."
-        )
-    if proved is None:
-        notes.append(
-            "No window is proved: a certificate must hold for every input in the bound "
-            "and for every slope, the measured window only on this sequence."
-        )
-    elif window and proved > 2 * window:
-        notes.append(
-            "The proved window is longer than the measured one, since it holds for every "
-            "input in the bound and not only for this sequence."
-        )
-    if window and math.isfinite(window) and gradient and window > 4 * gradient:
-        notes.append(
-            "The window exceeds the gradient's horizon: to forget by 1/e is one thing, to "
-            "be right to three digits takes several such times."
-        )
-    return tuple(notes)

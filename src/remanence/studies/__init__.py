@@ -104,26 +104,8 @@ def reproduce(
         raise ValueError(f"seed must not be negative, got {seed}")
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"the time limit must be positive, got {time_limit}")
-    if out is None:
-        with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
-            return _run(
-                chosen,
-                config,
-                Bench(
-                    folder=pathlib.Path(folder),
-                    seed=seed,
-                    profile=profile,
-                    tell=tell,
-                    quiet=quiet,
-                    time_limit=time_limit,
-                    on=on,
-                ),
-            )
-    home = pathlib.Path(out)
-    refuse_strangers(home / name)
-    parts = parts_folder(home, chosen, profile, seed)
-    bench = Bench(
-        folder=parts,
+    bench = functools.partial(
+        Bench,
         seed=seed,
         profile=profile,
         tell=tell,
@@ -131,8 +113,14 @@ def reproduce(
         time_limit=time_limit,
         on=on,
     )
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
+            return _run(chosen, config, bench(folder=pathlib.Path(folder)))
+    home = pathlib.Path(out)
+    refuse_strangers(home / name)
+    parts = parts_folder(home, chosen, profile, seed)
     with alone_in(parts):
-        record = _run(chosen, config, bench)
+        record = _run(chosen, config, bench(folder=parts))
     tell("drawing the figures and writing the page")
     record = write_record(record, home)
     shutil.rmtree(parts.parent, ignore_errors=True)

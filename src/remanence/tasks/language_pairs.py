@@ -18,7 +18,6 @@ from .._types import Key
 
 Mask = Literal["full", "diagonal"]
 Pairs = Float[np.ndarray, "outputs inputs"]
-MASKS: tuple[Mask, ...] = ("full", "diagonal")
 
 
 def checked_pairs(T: Pairs) -> Pairs:

@@ -5,8 +5,8 @@ done: the document's momentum SGD (`momentum_sgd`), descent with a step that is
 made safe (`safe_descent`), and gradient flow (`gradient_flow`).
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal
 
 import equinox as eqx
 import jax
@@ -80,16 +80,6 @@ class PairFit(eqx.Module):
     time: float
     drift: float
     precision: str = "float64"
-
-
-class Trainer(Protocol):
-    """The interface that the three ways share."""
-
-    def __call__(
-        self, runs: Sequence[PairRun], *, mask: Mask, stop: float, width: int = ...
-    ) -> Iterator[tuple[int, PairFit]]:
-        """Yield `(index, fit)` as each run ends."""
-        ...
 
 
 def checked_runs(runs: Sequence[PairRun], *, mask: Mask, stop: float) -> None:

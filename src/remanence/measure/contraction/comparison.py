@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .lure import Rung
-from .rounding import above, growth_above, perron
+from .rounding import above, grown, growth_above, perron
 
 
 def maximum_rung(
@@ -43,11 +43,6 @@ def scaled_rung(K: Float[np.ndarray, "n n"]) -> Rung:
 def _worse(K, other, v):
     """Power iteration on the larger of two rows: the common vector of both."""
     floor = 1e-9 * max(float(K.max()), float(other.max())) / len(v)
-    for _ in range(2000):
-        w = np.maximum(K @ v, other @ v) + floor * v.sum()
-        ratio = w / v
-        if ratio.max() - ratio.min() <= 1e-9 * ratio.max():
-            break
-        v = w / w.max() + v / v.max()
-        v = np.maximum(v / v.max(), 1e-12)
-    return v / v.max()
+    return grown(
+        lambda v: np.maximum(K @ v, other @ v) + floor * v.sum(), v, iterations=2000
+    )

@@ -24,7 +24,6 @@ from .semidefinite import solved
 from .slopes import size_of, Slopes
 
 
-Metric = Literal["auto", "norm", "infinity", "diagonal", "full", "lyapunov"]
 METRICS = ("auto", "norm", "infinity", "diagonal", "full", "lyapunov")
 LARGEST_FULL = 600
 """Above so many units the full metric is not tried by itself: minutes a descent."""

@@ -7,6 +7,7 @@ $M - sI$ runs to its end, $\lambda_{\min}(M) > s - c$ with $c$ known beforehand
 (Rump, BIT 46, 2006).
 """
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import flint
@@ -99,13 +100,14 @@ def perron(K: Matrix, *, iterations: int = 3000) -> tuple[Values, Values]:
     """Positive right and left vectors of a non-negative matrix, near Perron's."""
     # A little of everything is added so that reducible matrices have them too.
     K = K + (1e-6 * float(K.max(initial=0.0)) / len(K) + SMALLEST**0.5)
-    return _grown(lambda v: K @ v, len(K), iterations), _grown(
-        lambda v: K.T @ v, len(K), iterations
+    start = np.ones(len(K))
+    return grown(lambda v: K @ v, start, iterations), grown(
+        lambda v: K.T @ v, start, iterations
     )
 
 
-def _grown(step, size: int, iterations: int) -> Values:
-    v = np.ones(size)
+def grown(step: Callable[[Values], Values], v: Values, iterations: int) -> Values:
+    """The positive vector that power iteration of a monotone step comes to."""
     for _ in range(iterations):
         w = step(v)
         ratio = w / v

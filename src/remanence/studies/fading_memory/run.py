@@ -1,30 +1,26 @@
-"""The six experiments in order, and the evidence that they give."""
+"""The six experiments in order."""
 
-import math
-from typing import Any
-
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from ..._precision import as_double, double
-from ...cells import Residual
-from ...construct.residual_spectrum import rotation_blocks
-from ...measure import contraction, exponents_along, lyapunov_spectrum
 from ...report import Bench, Outcome
-from ...report.cross import cross_table, Row
-from ...tasks import Pixels, pixels
-from .comparison import beats, first_crossing, summary, tuned, versus
+from ...tasks import pixels
+from .comparison import first_crossing
 from .config import Config
+from .cross import trained_cross
+from .evidence import (
+    accuracy_by_kind,
+    angle_evidence,
+    kind_evidence,
+    radius_evidence,
+    spectral_evidence,
+)
 from .figures import figures
 from .training import trained_adding, trained_others, trained_table
 from .weak_coupling import (
-    coupling_evidence,
     defective,
     exponents_over_coupling,
-    fitted_slope,
     gradients_over_radius,
-    LEAVES,
     where_it_ends,
 )
 
@@ -42,15 +38,15 @@ def run(config: Config, bench: Bench) -> Outcome:
     sums = trained_adding(config, bench)
     bench.tell("bent residuals and gated cells")
     others = trained_others(config, bench, task, informed)
-    kinds = _kinds(table, others)
+    kinds = accuracy_by_kind(table, others)
     evidence = {
-        **_spectral(config, spectra, blocks, gradients),
-        **_radii(config, table),
-        **_angles(table, task, informed),
-        **_compared(config, kinds, sums, others),
+        **spectral_evidence(config, spectra, blocks, gradients),
+        **radius_evidence(config, table),
+        **angle_evidence(table, task, informed),
+        **kind_evidence(config, kinds, sums),
     }
     bench.tell("spectra of trained networks")
-    cross = _cross(config, table, found, task)
+    cross = trained_cross(config, table, found, task)
     comparison = xr.Dataset(
         {"accuracy": (("kind", "seed"), np.stack(list(kinds.values())))},
         {"kind": list(kinds)},
@@ -69,196 +65,3 @@ def run(config: Config, bench: Bench) -> Outcome:
     speed = first_crossing(table.accuracy.values, config.every, config.target)
     data["table"] = data["table"].assign(steps_to_target=(("case", "seed"), speed))
     return Outcome(evidence, data, figures(config, data, informed, task.side))
-
-
-def _spectral(
-    config: Config, spectra: xr.Dataset, blocks: xr.Dataset, gradients: xr.Dataset
-) -> dict[str, Any]:
-    gamma = blocks.coupling.values
-    weak, usual = (gradients.isel(coupling=i).left.mean("seed").values for i in (0, 1))
-    T, r = gradients.attrs["length"], gradients.radius.values
-    with double():
-        bare = as_double(
-            Residual(0.97, jnp.eye(config.units), jnp.ones((config.units, 1)))
-        )
-        bare = Residual(0.97, bare.W_h, bare.W_x, None, 0.0)
-        exact = exponents_along(bare, bare.initial_state(), jnp.ones((50, 1)))
-        gap = float(jnp.abs(exact - math.log(0.97)).max())
-    usual_gap = spectra.gap.sel(coupling=config.coupling, method="nearest")
-    ends = where_it_ends(spectra).coupling.mean("seed", skipna=False)
-    norms = (spectra.radius * -np.expm1(-spectra.bound) / spectra.coupling).mean(
-        ["coupling", "seed"]
-    )
-    flat = lambda values: [float(v) for v in np.asarray(values).ravel()]
-    units, radius = np.meshgrid(ends.units.values, ends.radius.values, indexing="ij")
-    proved = -math.expm1(-LEAVES) * radius / norms.transpose("units", "radius").values
-    measured = [None if math.isnan(v) else v for v in flat(ends.values)]
-    return {
-        "001.1": coupling_evidence(spectra),
-        "001.1-defective": {
-            "units": [int(n) for n in blocks.units.values],
-            "slopes": [fitted_slope(gamma, row) for row in blocks.moved.values],
-        },
-        "001.2": {
-            "gap_without_coupling": gap,
-            "count": int(exact.shape[0]),
-            "units": config.units,
-            "gap_trained": float(usual_gap.mean()),
-            "coupling": config.coupling,
-        },
-        "001.3-gradient": {
-            "slope_weak": float(np.polyfit(T * np.log(r), weak, 1)[0]),
-            "coupling": config.coupling,
-            "even_radius": float(np.interp(0.0, usual, r)),
-        },
-        "001.Q4": {
-            "units": [int(n) for n in units.ravel()],
-            "radius": flat(radius),
-            "measured": measured,
-            "proved": flat(proved),
-        },
-    }
-
-
-def _of(table: xr.Dataset, experiment: str) -> xr.Dataset:
-    return table.isel(case=np.flatnonzero(table.experiment.values == experiment))
-
-
-def _radii(config: Config, table: xr.Dataset) -> dict[str, Any]:
-    rows = _of(table, "radius")
-    steps = first_crossing(rows.accuracy.values, config.every, config.target)
-    final = rows.accuracy.isel(mark=-1).values
-    exponent = rows.before.values.mean(1)
-    best = int(rows.tuning.isel(mark=-1).values.mean(1).argmax())
-    return {
-        "001.3": {
-            "best_radius": float(rows.value.values[best]),
-            "best_exponent": float(exponent[best]),
-            "best_accuracy": float(final[best].mean()),
-            "beats_most_subcritical": beats(final[best], final[0]),
-            "beats_most_supercritical": beats(final[best], final[-1]),
-            "radii": rows.value.values.tolist(),
-            "exponents": exponent.tolist(),
-            "accuracies": final.mean(1).tolist(),
-        },
-        "001.3-speed": {
-            "target": config.target,
-            "exponents": exponent.tolist(),
-            "radii": rows.value.values.tolist(),
-            # None: some seed never got there.
-            "steps": [None if np.isnan(s).any() else float(s.mean()) for s in steps],
-        },
-    }
-
-
-def _angles(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, Any]:
-    row = 2 * math.pi / task.side
-    falls, means, ranges = {}, {}, {}
-    for where in ("sequential", "permuted"):
-        rows = _of(table, f"angle, {where}")
-        final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
-        at, far = int(np.abs(angles - row).argmin()), int(angles.argmax())
-        falls[where] = beats(final[at], final[far])
-        means[where] = [float(final[at].mean()), float(final[far].mean())]
-        ranges[where] = float(np.ptp(final[angles > 0].mean(1)))
-    rows = _of(table, "angle, sequential")
-    final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
-    at, zero = int(np.abs(angles - row).argmin()), int(angles.argmin())
-    best = int(rows.tuning.isel(mark=-1).values.mean(1).argmax())
-    spectrum = informed.spectrum
-    return {
-        "001.4": {
-            "characteristic": float(spectrum.angles[spectrum.power.argmax()]),
-            "best": float(angles[best]),
-            "row": float(angles[at]),
-            "best_accuracy": float(final[best].mean()),
-            "row_accuracy": float(final[at].mean()),
-            "zero_accuracy": float(final[zero].mean()),
-            "best_beats_angle_zero": beats(final[best], final[zero]),
-            "row_beats_angle_zero": beats(final[at], final[zero]),
-            "best_beats_row": beats(final[best], final[at]),
-        },
-        "001.4-permuted": {
-            "sequential": means["sequential"],
-            "permuted": means["permuted"],
-            "row_beats_far_sequential": falls["sequential"],
-            "row_beats_far_permuted": falls["permuted"],
-            "range_sequential": ranges["sequential"],
-            "range_permuted": ranges["permuted"],
-        },
-    }
-
-
-def _kinds(table: xr.Dataset, others: xr.Dataset) -> dict[str, np.ndarray]:
-    """Final accuracy by seed of each kind, at the rate that the tuning half prefers."""
-    rows = _of(table, "kind")
-    kinds = {}
-    for name in dict.fromkeys(rows.name.values.tolist()):
-        ours = rows.isel(case=np.flatnonzero(rows.name.values == name), mark=-1)
-        kinds[name] = tuned(ours.tuning.values, ours.accuracy.values)[1]
-    for name in others.kind.values.tolist():
-        ours = others.sel(kind=name).isel(mark=-1).transpose("rate", "seed")
-        kinds[name] = tuned(ours.tuning.values, ours.accuracy.values)[1]
-    return kinds
-
-
-def _compared(
-    config: Config, kinds: dict[str, np.ndarray], sums: xr.Dataset, others: xr.Dataset
-) -> dict[str, Any]:
-    bent = [name for name in kinds if name.startswith("bent residual")]
-    elman = [name for name in kinds if name.startswith("Elman")]
-    best = lambda names: max(names, key=lambda name: kinds[name].mean())
-    final = sums.error.isel(mark=-1).mean("seed").min("rate")
-    ours = summary(kinds["informed"])
-    return {
-        "001.5": versus(kinds, "heterogeneous", "homogeneous"),
-        "001.6": {
-            "source": config.source,
-            "accuracy": ours["mean"],
-            "accuracy_spread": ours["spread"],
-            "lengths": [int(n) for n in sums.length.values],
-            "adding_error": [float(e) for e in final.sel(kind="heterogeneous").values],
-        },
-        "001.Q1": versus(kinds, best(bent), "informed"),
-        **{
-            f"001.Q2-{gate}": versus(kinds, f"{gate} behind a residual", gate)
-            for gate in config.gated
-        },
-        "001.Q3": versus(kinds, "informed", best(elman)),
-        "001.Q5": versus(kinds, "informed", "homogeneous"),
-        "001.Q6": versus(kinds, "informed", "heterogeneous"),
-    }
-
-
-def _cross(config: Config, table: xr.Dataset, found: Any, task: Pixels) -> xr.Dataset:
-    """Trained networks of this study as rows of the table of all documents."""
-    heard = task.test_x[-40:].reshape(-1, 1).astype(np.float64)
-    rows = []
-    for name in ("homogeneous", "informed", "Elman, orthogonal"):
-        at = next(i for i, case in enumerate(found) if case.name == name)
-        case, ours = found[at], table.isel(case=at, seed=0)
-        R = rotation_blocks(jnp.asarray(case.radii[0]), jnp.asarray(case.angles[0]))
-        weights = (jnp.asarray(ours[part].values) for part in ("W_h", "W_x", "b"))
-        W_h, W_x, b = weights
-        cell = Residual(
-            R if case.residual else 0.0,
-            W_h,
-            W_x[:, None],
-            b,
-            config.coupling if case.residual else 1.0,
-        )
-        top = float(lyapunov_spectrum(cell, heard, k=1).exponents[0])
-        rate = contraction(cell, metric="norm").rate
-        angles = np.unique(np.round(case.angles[0], 2))
-        rows.append(
-            Row(
-                network=f"{name} ({config.source}, trained)",
-                dimension=config.units,
-                largest_exponent=top,
-                horizon=-1 / top if top < 0 else math.inf,
-                certified_rate=rate,
-                rank=int(np.linalg.matrix_rank(np.asarray(W_h))),
-                key_frequencies=", ".join(f"{a:g}" for a in angles if case.residual),
-            )
-        )
-    return cross_table(rows)

@@ -1,36 +1,29 @@
 """From a configuration to evidence, labelled numbers and figures."""
 
-import dataclasses
 from typing import Any
 
-import numpy as np
-import xarray as xr
-
-from ...construct import Adder, adder, spread_frequencies
-from ...measure.ablation import modular_accuracy
-from ...measure.fourier import key_frequencies, signed_axis
+from ...construct import Adder, adder
 from ...report import Bench, cross_table, Outcome
 from ...tasks.modular import Modular
-from ...train.modular import fit_modular, ModularFit
 from .ablations import ablations
-from .config import Config, Recipe
+from .config import Config
 from .counting import counted
-from .dissection import dissected, Dissection, node_tables, NODES, profile
+from .dissection import dissected
 from .dynamics import compared, cross_row, forgetting, widened
 from .evidence import (
     causality,
     controls,
     dependence,
     fitting,
-    mean,
     number,
-    overlap,
     pairing,
     ranks,
     robustness,
     sharing,
 )
 from .figures import Findings, pictures
+from .tables import histories_by_seed, margins_over_frequencies, spectra_by_seed
+from .training import elsewhere, trained_network
 
 
 WRITTEN = (3, 4, 12, 17, 31, 59, 64, 97, 113)
@@ -41,7 +34,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     """Train, take apart, write down, compare."""
     task = Modular(config.main.modulus)
     seeds = tuple(bench.seed + s for s in config.seeds)
-    fits = [_trained(task, config.main, bench, seed=seed) for seed in seeds]
+    fits = [trained_network(task, config.main, bench, seed=seed) for seed in seeds]
     found, cuts = [], []
     for seed, fit in zip(seeds, fits, strict=True):
         bench.tell(f"taking apart seed {seed}")
@@ -59,7 +52,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     if not all(d.key for d in found):
         # Nothing to cut: recorded as what it is, the other statements stay open.
         evidence = {"002.1": sharing(found)}
-        return Outcome(evidence, {"training": _histories(fits, seeds)}, ())
+        return Outcome(evidence, {"training": histories_by_seed(fits, seeds)}, ())
     bench.tell("writing adders down")
     written = [adder(P) for P in WRITTEN]
     twin = adder(task.modulus, found[0].key)
@@ -69,7 +62,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     twin_cuts = ablations(
         wide, task, twin.frequencies, subsets=config.subsets, seed=seeds[0]
     )
-    margins = _margins(task)
+    margins = margins_over_frequencies(task)
     bench.tell("exponents of the learned adders")
     forgot = [
         forgetting(
@@ -88,9 +81,9 @@ def run(config: Config, bench: Bench) -> Outcome:
         seed=bench.seed,
         thorough=config.thorough,
     )
-    cells = {cell: _elsewhere(config.others, bench, cell=cell) for cell in config.cells}
+    cells = {cell: elsewhere(config.others, bench, cell=cell) for cell in config.cells}
     operations = {
-        op: _elsewhere(config.others, bench, operation=op) for op in config.operations
+        op: elsewhere(config.others, bench, operation=op) for op in config.operations
     }
     bench.tell("counting frequencies against fraction, decay and width")
     counts = counted(config, bench)
@@ -152,13 +145,13 @@ def run(config: Config, bench: Bench) -> Outcome:
             key=twin.frequencies,
         ),
     ]
-    histories = _histories(fits, seeds)
+    histories = histories_by_seed(fits, seeds)
     findings = Findings(
         task, seeds, histories, found, cuts, twin_found, margins, alike, counts
     )
     data = {
         "training": histories,
-        "spectra": _spectra(found, seeds),
+        "spectra": spectra_by_seed(found, seeds),
         "counts": counts,
         "margins": margins,
         "cross": cross_table(rows),
@@ -166,49 +159,6 @@ def run(config: Config, bench: Bench) -> Outcome:
     if cuts[0].pairs is not None:
         data["pairs"] = cuts[0].pairs.to_dataset()
     return Outcome(evidence, data, pictures(findings))
-
-
-def _trained(
-    task: Modular,
-    recipe: Recipe,
-    bench: Bench,
-    *,
-    seed: int,
-    cell: str = "elman",
-    film: bool = True,
-) -> ModularFit:
-    bench.tell(f"training {cell}, {task.operation} modulo {task.modulus}, seed {seed}")
-    settings = dataclasses.asdict(recipe)
-    del settings["modulus"]
-    words = {"+": "plus", "-": "minus", "×": "times"}[task.operation]
-    folder = bench.folder / f"{cell}-{words}-{task.modulus}-{seed}"
-    return fit_modular(
-        task,
-        seed=seed,
-        cell=cell,
-        film=film,
-        folder=folder,
-        quiet=bench.quiet,
-        **settings,
-    )
-
-
-def _elsewhere(
-    recipe: Recipe, bench: Bench, *, cell: str = "elman", operation: str = "+"
-) -> dict[str, Any]:
-    """Another cell or operation: what it reached and which frequencies it uses."""
-    task = Modular(recipe.modulus, operation)
-    fit = _trained(task, recipe, bench, seed=bench.seed, cell=cell, film=False)
-    tables = node_tables(fit.net, task)
-    nodes = {n: key_frequencies(profile(tables[n], task, n)) for n in NODES}
-    key = nodes["W_fc"].frequencies
-    return {
-        "held_out": modular_accuracy(fit.net, task, pairs=~fit.seen),
-        "count": len(key),
-        "frequencies": list(key),
-        "share": nodes["W_fc"].share,
-        "shared": mean(overlap(nodes[n].frequencies, key) for n in NODES),
-    }
 
 
 def _row(built: Adder) -> dict[str, Any]:
@@ -220,47 +170,3 @@ def _row(built: Adder) -> dict[str, Any]:
         "rounding": built.rounding,
         "right": built.accuracy,
     }
-
-
-def _margins(task: Modular) -> xr.Dataset:
-    """The written adder's margin against its number of frequencies, with and without doubles."""
-    most = min(12, task.period // 2)
-    counts = np.arange(1, most + 1)
-    margin = np.full((2, most), np.nan)
-    for i, doubled in enumerate((True, False)):
-        for j, count in enumerate(counts):
-            try:
-                built = adder(
-                    task.modulus,
-                    spread_frequencies(task.period, int(count)),
-                    doubled=doubled,
-                )
-            except ValueError:
-                continue  # too few frequencies: no margin to draw
-            margin[i, j] = built.margin
-    return xr.Dataset(
-        {"margin": (("waves", "frequencies"), margin)},
-        coords={"waves": ["doubled", "single"], "frequencies": counts},
-    )
-
-
-def _histories(fits: list[ModularFit], seeds: tuple[int, ...]) -> xr.Dataset:
-    each = [fit.history for fit in fits]
-    return xr.concat(each, dim="seed", join="exact").assign_coords(seed=list(seeds))
-
-
-def _spectra(found: list[Dissection], seeds: tuple[int, ...]) -> xr.Dataset:
-    energy = np.array([[d.energies[n] for n in NODES] for d in found])
-    planes = np.array([[d.planes[n] for n in ("h2", "h3")] for d in found[:1]])
-    return xr.Dataset(
-        {
-            "energy": (("seed", "node", "frequency"), energy),
-            "plane": (("state", "frequency", "signed"), planes[0]),
-        },
-        coords={
-            "seed": list(seeds),
-            "node": list(NODES),
-            "state": ["h2", "h3"],
-            "signed": signed_axis(found[0].task.period),
-        },
-    )

@@ -15,43 +15,41 @@ def _fractions(count: int) -> np.ndarray:
 
 def square(config: Config, bench: Bench) -> xr.Dataset:
     """Full mask, H = D: one graph a seed, at every σ."""
-    cells = [
-        Cell(
-            fraction=float(fraction),
-            scale=scale,
-            seed=1_000 + i,
-            mask="full",
-            way="flow",
-            languages=config.languages,
-            words=config.graph_words,
-            units=config.graph_words,
-        )
-        for scale in config.graph_scales
-        for i, fraction in enumerate(
-            _fractions(config.graphs // len(config.graph_scales))
-        )
-    ]
-    return table(
-        "graphs, H = D", cells, bench, stop=1e-6, limit=config.graph_limit, width=16
-    )
+    count = config.graphs // len(config.graph_scales)
+    cells = _cells(config, config.graph_scales, count, first=1_000, factor=1)
+    return _flowed("graphs, H = D", cells, config, bench)
 
 
 def wide(config: Config, bench: Bench) -> xr.Dataset:
     """Full mask, H > D: the same graphs at every σ."""
-    cells = [
+    cells = _cells(
+        config,
+        config.wide_scales,
+        config.wide_graphs,
+        first=25_000,
+        factor=config.wide_factor,
+    )
+    return _flowed("graphs, H > D", cells, config, bench)
+
+
+def _cells(
+    config: Config, scales: tuple[float, ...], count: int, *, first: int, factor: int
+) -> list[Cell]:
+    return [
         Cell(
             fraction=float(fraction),
             scale=scale,
-            seed=25_000 + i,
+            seed=first + i,
             mask="full",
             way="flow",
             languages=config.languages,
             words=config.graph_words,
-            units=config.wide_factor * config.graph_words,
+            units=factor * config.graph_words,
         )
-        for scale in config.wide_scales
-        for i, fraction in enumerate(_fractions(config.wide_graphs))
+        for scale in scales
+        for i, fraction in enumerate(_fractions(count))
     ]
-    return table(
-        "graphs, H > D", cells, bench, stop=1e-6, limit=config.graph_limit, width=16
-    )
+
+
+def _flowed(name: str, cells: list[Cell], config: Config, bench: Bench) -> xr.Dataset:
+    return table(name, cells, bench, stop=1e-6, limit=config.graph_limit, width=16)

@@ -23,6 +23,7 @@ from ...tasks import adding
 from ...train import trained
 from ...train.projection import stable
 from .config import Adding
+from .light import lane_of
 from .parts import Parts
 from .peer import peer_of
 
@@ -63,10 +64,9 @@ def summed(
         nets, losses = eqx.filter_jit(eqx.filter_vmap(run))(length, wild)
         ends[name] = (nets, np.asarray(losses).reshape(len(free), -1))
     nets = ends["rnn"][0]
-    one = lambda lane: jax.tree.map(
-        lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, nets
-    )
-    floors = [sum_floor(one(lane), length) for lane, length in enumerate(lengths)]
+    floors = [
+        sum_floor(lane_of(nets, lane), length) for lane, length in enumerate(lengths)
+    ]
     losses = np.concatenate([ends["rnn"][1], ends["lstm"][1]])
     return xr.Dataset(
         {"loss": (("model", "length"), losses), "floor": ("length", floors)},

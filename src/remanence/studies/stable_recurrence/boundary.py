@@ -20,7 +20,7 @@ from ...cells import Elman
 from ...nets import on_batch, Recurrent
 from ...train import trained
 from ...train.projection import stable
-from .light import side_by_side
+from .light import lane_of, side_by_side
 
 
 SYMBOLS = 4
@@ -36,10 +36,9 @@ def copied(
     delay, free = (jnp.asarray(part) for part in zip(*lanes, strict=True))
     run = lambda delay, free: _copier(delay, free, time, steps, rate, seed)
     nets, losses = side_by_side(run, delay, free)
-    one = lambda lane: jax.tree.map(
-        lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, nets
-    )
-    floors = [proved_floor(one(lane), each) for lane, each in enumerate(delays)]
+    floors = [
+        proved_floor(lane_of(nets, lane), each) for lane, each in enumerate(delays)
+    ]
     return xr.Dataset(
         {
             "loss": (("model", "delay"), np.asarray(losses).reshape(2, -1)),

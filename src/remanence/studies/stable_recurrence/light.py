@@ -20,3 +20,10 @@ def side_by_side(run: Callable, *lanes: Any) -> Any:
 
     kept = jax.jit(jax.vmap(arrays), compiler_options=LIGHT)(*lanes)
     return eqx.combine(kept, still[-1])
+
+
+def lane_of(stacked: Any, lane: int) -> Any:
+    """One lane of what stands stacked, whatever is no array as it is."""
+    return jax.tree.map(
+        lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, stacked
+    )

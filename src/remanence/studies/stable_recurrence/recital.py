@@ -10,7 +10,6 @@ $$\frac1L\Big[(L - t_0)\,H(s_{t_0+1} \dots s_L) - 2\sum_{t>t_0}\epsilon_t\Big].$
 import math
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -21,6 +20,7 @@ from ...cells import Elman
 from ...nets import Recurrent
 from ...train import trained
 from ...train.projection import stable
+from .light import lane_of
 
 
 SYMBOLS = 4
@@ -45,10 +45,9 @@ def recited(
     size = jnp.asarray(lengths)
     run = lambda at, free: _reciter(table[at], size[at], free, steps, rate, seed)
     nets, losses = eqx.filter_jit(eqx.filter_vmap(run))(at, free)
-    one = lambda lane: jax.tree.map(
-        lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, nets
-    )
-    floors = [string_floor(one(lane), string) for lane, string in enumerate(strings)]
+    floors = [
+        string_floor(lane_of(nets, lane), string) for lane, string in enumerate(strings)
+    ]
     return xr.Dataset(
         {
             "loss": (("model", "length"), np.asarray(losses).reshape(2, -1)),
