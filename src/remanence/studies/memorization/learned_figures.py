@@ -40,13 +40,10 @@ def learned_figure(config: Config, table: xr.Dataset) -> Figure:
                         table.units, share, error, ls=dash, color=f"C{i}", label=label
                     )
             ax.axvline(needed(word), color="C7", lw=1)
-            # Above the panel, where no curve passes.
-            at = {"xycoords": ("data", "axes fraction"), "ha": "center"}
-            ax.annotate("d*", (needed(word), 1.01), color="C7", va="bottom", **at)
-            ax.set_title(word)
+            ax.set_title(f"{word}: d* = {needed(word)}")
             ax.set_xlabel("units")
         axes[0][0].set_ylabel("share of seeds")
-        fig.legend(*axes[0][0].get_legend_handles_labels(), loc="outside right center")
+        axes[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return fig
 
     return Figure(
