@@ -1,12 +1,13 @@
 """What everything costs as it grows: seconds, fitted powers, peak memory, and figures.
 
     python benchmarks/costs/growth.py [GROUP ...] [--out docs]
+    python benchmarks/costs/growth.py --redraw docs
 
 Processor seconds on one thread after a first call that compiles, the best of three.
 A power is fitted to the larger half of the sizes, where the fixed costs weigh least.
 The peak of the memory is that of a process of its own, Python and JAX included. With
---out the page, its rows and its pictures are written there. The cases are in
-`cases.py`; about five minutes on an idle machine.
+--out the page, its rows and its pictures are written there; --redraw only draws the
+rows that are there. The cases are in `cases.py`; about five minutes on an idle machine.
 """
 
 import argparse
@@ -23,6 +24,8 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import cases
 import numpy as np
+
+from remanence.report.style import style
 
 
 GROUPS = (cases.SPECTRA, cases.MEASURES, cases.TRAINING)
@@ -91,20 +94,31 @@ def said(case, unit, values) -> None:
     )
 
 
-def drawn(lines, path) -> None:
-    """A panel for everything that grows; powers in the legend."""
+def drawn(lines, path: pathlib.Path) -> None:
+    """The picture for light and for dark pages."""
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams["svg.hashsalt"] = "remanence"
+    import matplotlib.pyplot as plt
+
+    for theme in ("light", "dark"):
+        with style(theme):
+            figure = panels_of(lines)
+            end = "" if theme == "light" else "-dark"
+            place = path.with_name(f"{path.stem}{end}.svg")
+            figure.savefig(place, metadata={"Date": None})
+            plt.close(figure)
+
+
+def panels_of(lines):
+    """A panel for everything that grows; powers in the legend."""
     import matplotlib.pyplot as plt
 
     panels = list(dict.fromkeys((case.axis, unit) for case, unit, _ in lines))
     columns = min(4, len(panels))
     rows = -(-len(panels) // columns)
     figure, axes = plt.subplots(
-        rows, columns, figsize=(3.1 * columns, 2.9 * rows), layout="constrained",
-        squeeze=False,
+        rows, columns, figsize=(3.1 * columns, 2.9 * rows), squeeze=False
     )  # fmt: skip
     for panel in axes.flat[len(panels) :]:
         panel.set_visible(False)
@@ -122,14 +136,18 @@ def drawn(lines, path) -> None:
         if unit == "MB":
             panel.set(yscale="linear", ylim=(0, 1.5 * high))
         else:  # whole decades, and room for the legend
-            high = 10 ** np.ceil(np.log10(high) + 0.1 * len(panel.lines))
+            high = 10 ** np.ceil(np.log10(high) + 0.1 + 0.1 * len(panel.lines))
             panel.set_ylim(10 ** np.floor(np.log10(low)), high)
         few = sizes[:: -(-len(sizes) // 5)]
         panel.set_xticks(few, labels=[f"{size:,}" for size in few])
         panel.minorticks_off()
-        panel.legend(frameon=False, fontsize="x-small")
-        panel.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, metadata={"Date": None})
+        panel.legend(
+            fontsize="x-small",
+            title="power",
+            title_fontsize="x-small",
+            loc="upper left",
+        )
+    return figure
 
 
 def table(lines) -> str:
@@ -158,16 +176,41 @@ at most about 1 (to prove a minimal dimension is a search, and no power), memory
 """
 
 
+def pictured(lines, out: pathlib.Path) -> list[tuple[str, list, str]]:
+    """One picture a group: the group, its lines, and the picture's name."""
+    found = []
+    for group in GROUPS:
+        own = [line for line in lines if line[0].group == group]
+        if own:
+            found.append((group, own, f"growth-{group.split()[0]}"))
+            drawn(own, out / "images" / f"{found[-1][2]}.svg")
+    return found
+
+
+def read(out: pathlib.Path) -> list[tuple]:
+    """The lines that were kept."""
+    values: dict[tuple, dict[int, float]] = {}
+    with (out / "images" / "growth.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            line = values.setdefault((row["what"], row["against"], row["unit"]), {})
+            line[int(row["size"])] = float(row["value"])
+    return [
+        (case._replace(sizes=tuple(line)), unit, list(line.values()))
+        for unit, every in (("seconds", cases.CASES), ("MB", cases.MEMORY))
+        for case in every
+        if (line := values.get((case.name, case.axis, unit)))
+    ]
+
+
 def kept(lines, out: pathlib.Path) -> None:
     """The page, one picture a group, and the rows."""
     page = PAGE
-    for group in GROUPS:
-        own = [line for line in lines if line[0].group == group]
-        if not own:
-            continue
-        name = f"growth-{group.split()[0]}"
-        drawn(own, out / "images" / f"{name}.svg")
-        page += f"## {group.capitalize()}\n\n![Cost of {group}](images/{name}.svg)\n\n{table(own)}\n\n"
+    for group, own, name in pictured(lines, out):
+        picture = "".join(
+            f"![Cost of {group}](images/{name}{end}.svg#only-{theme})\n"
+            for theme, end in (("light", ""), ("dark", "-dark"))
+        )
+        page += f"## {group.capitalize()}\n\n{picture}\n{table(own)}\n\n"
     (out / "growth.md").write_text(page.rstrip() + "\n")
     with (out / "images" / "growth.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -184,6 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("groups", nargs="*", default=GROUPS, metavar="GROUP")
     parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--redraw", type=pathlib.Path)
     parser.add_argument("--peak", nargs=2, type=int, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.peak:
@@ -192,6 +236,9 @@ def main() -> None:
         # Not getrusage: it counts the parent's memory at the fork as the child's.
         status = pathlib.Path("/proc/self/status").read_text()
         print(int(status.split("VmHWM:")[1].split()[0]) / 1024)
+        return
+    if asked.redraw:
+        pictured(read(asked.redraw), asked.redraw)
         return
     lines = measured(asked.groups)
     print(table(lines))

@@ -133,6 +133,14 @@ def test_equations_become_paths_and_what_cannot_stays_as_written():
     assert equation(r"\nosuchthing{") == r"<code>\nosuchthing{</code>"
     assert typeset("h_2, all_of") == "<i>h</i><sub>2</sub>, all_of"
     assert typeset("costs $5 <b> `a<b`") == "costs $5 &lt;b&gt; <code>a&lt;b</code>"
+    powers = "x^p - 1, e^-0.5, (M s)^(1/3)"
+    assert typeset(powers) == (
+        "x<sup>p</sup> − 1, e<sup>−0.5</sup>, (M s)<sup>1/3</sup>"
+    )
+    assert typeset("-1.1e-05 to 1e+3") == (
+        "−1.1\u00a0×\u00a010<sup>−5</sup> to 10<sup>3</sup>"
+    )
+    assert typeset("90% of {-1, 2}, 2026-11-16") == ("90\u00a0% of {−1, 2}, 2026-11-16")
     assert (
         untex(r"$\gamma^{1/N}$ & $W_h$ <i>")
         == "γ<sup>1/N</sup> &amp; W<sub>h</sub> &lt;i&gt;"

@@ -18,6 +18,7 @@ from remanence.studies.modular_addition.counting import narrowed
 from remanence.studies.modular_addition.dissection import dissected
 from remanence.studies.modular_addition.dynamics import widened
 from remanence.studies.modular_addition.film import animated, film_figure
+from remanence.studies.modular_addition.weights_drawn import told_together
 
 
 mpl.use("Agg")
@@ -117,6 +118,16 @@ def test_subsets_grow_from_none_to_all():
     sizes = growing((1, 2, 3, 4), most=3, seed=0)
     assert sizes[0] == [()] and sizes[-1] == [(1, 2, 3, 4)]
     assert [len(s) for s in sizes] == [1, 3, 3, 3, 1]
+
+
+def test_frequencies_too_near_for_two_labels_share_one():
+    shares = np.full(21, 0.01)
+    shares[[14, 15, 20]] = 0.2, 0.3, 0.25
+    labels = told_together((21, 15, 16), shares)
+    assert labels == [(15.5, 0.3, "15, 16"), (21.0, 0.25, "21")]
+    assert told_together((), shares) == []
+    # A low bar far from the others keeps its own label, at its own height.
+    assert told_together((3, 16), shares)[0] == (3.0, 0.01, "3")
 
 
 def test_each_frame_of_the_film_is_visible_in_its_turn():

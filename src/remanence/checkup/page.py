@@ -9,8 +9,10 @@ from ..measure.horizon_record import shown
 from ..report import Figure
 from ..report.html import escape, page
 from ..report.style import style, Theme
+from ..report.typeset import typeset
 from .compare import compared
 from .pictures import pictures
+from .pictures.canvas import SIZE
 from .record import Checkup
 
 
@@ -22,7 +24,7 @@ def checkup_page(found: Sequence[Checkup]) -> str:
     last = found[-1]
     lead = (
         f'<p class="kicker">Checkup · {escape(last.name)}</p>'
-        f"<h1>{escape(_sentence(last.verdict))}</h1>"
+        f"<h1>{typeset(_sentence(last.verdict))}</h1>"
         f'<p class="soft small">{escape(last.network)}. Heard: {escape(last.heard)}.'
         f"{' A quick look.' if last.quick else ''}</p>"
     )
@@ -36,12 +38,19 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + "."
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], label: str) -> str:
+def _table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    label: str,
+    as_written: Sequence[str] = (),
+) -> str:
+    """A table; the columns `as_written` are names, the others are sentences."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     body = "".join(
         "<tr>"
         + "".join(
-            f'<td data-label="{escape(name)}">{escape(cell)}</td>'
+            f'<td data-label="{escape(name)}">'
+            f"{escape(cell) if name in as_written else typeset(cell)}</td>"
             for name, cell in zip(head, row, strict=True)
         )
         + "</tr>"
@@ -57,7 +66,9 @@ def _comparison(found: Sequence[Checkup]) -> str:
     if len(found) < 2:
         return ""
     head, *rows = compared(found)
-    return f"<h2>Side by side</h2>{_table(head, rows, 'Comparison')}"
+    return (
+        f"<h2>Side by side</h2>{_table(head, rows, 'Comparison', as_written=head[:1])}"
+    )
 
 
 def _horizons(found: Checkup) -> str:
@@ -70,7 +81,7 @@ def _horizons(found: Checkup) -> str:
         )
         for m in found.horizon.measures
     ]
-    notes = "".join(f"<p>{escape(note)}</p>" for note in found.horizon.notes)
+    notes = "".join(f"<p>{typeset(note)}</p>" for note in found.horizon.notes)
     return (
         "<h2>How long it remembers</h2>"
         + _table(("Measure", "Value", "What it means", "Remark"), rows, "Horizons")
@@ -82,11 +93,12 @@ def _pictures(found: Checkup) -> str:
     blocks = []
     for figure in pictures(found):
         light, dark = (_still(figure, theme) for theme in ("light", "dark"))
+        width = f'width="{96 * SIZE[0]:.0f}"'  # a PNG has more pixels than it shows
         blocks.append(
             f'<figure id="figure-{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
             '<picture class="still"><source media="screen and (prefers-color-scheme: dark)" '
-            f'srcset="{dark}"><img src="{light}" alt="{escape(figure.title)}"></picture>'
-            f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
+            f'srcset="{dark}"><img src="{light}" alt="{escape(figure.title)}" {width}></picture>'
+            f"<figcaption>{typeset(figure.caption)}</figcaption></figure>"
         )
     return f"<h2>Pictures</h2>{''.join(blocks)}"
 
@@ -117,5 +129,5 @@ def _figures(found: Checkup) -> str:
     return (
         "<h2>Every figure</h2><p class='small'>Each can be asked for by "
         "<code>--require</code>, as in <code>window&lt;=128</code>.</p>"
-        + _table(("Figure", "Value"), rows, "Figures")
+        + _table(("Figure", "Value"), rows, "Figures", as_written=("Figure",))
     )

@@ -21,8 +21,8 @@ def _entry(row: Row, column: str) -> str:
         return f'<td class="{kind}soft">–</td>'
     if isinstance(value, str):
         return f"<td>{escape(value)}</td>"
-    text = "∞" if math.isinf(value) else f"{value:.4g}".replace("-", "−")
-    return f'<td class="number">{escape(text)}</td>'
+    text = "∞" if math.isinf(value) else f"{value:.4g}"
+    return f'<td class="number">{typeset(text)}</td>'
 
 
 def cross_section(tables: Mapping[str, Sequence[Row]]) -> str:

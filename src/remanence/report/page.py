@@ -101,17 +101,20 @@ def figure_block(picture: Drawn, command: str) -> str:
         f'<div class="frame" tabindex="0" role="region" aria-label="{escape(figure.title)}">'
         f'<picture class="still"><source media="screen and (prefers-color-scheme: dark)" '
         f'srcset="{_data_uri(picture, "dark")}"><img src="{_data_uri(picture, "light")}" '
-        f'alt="{escape(figure.title)}" style="min-width:{_least(picture)}px"></picture>'
+        f'alt="{escape(figure.title)}" style="{_sizes(picture)}"></picture>'
         f"{live}</div>{numbers}<figcaption>{typeset(figure.caption)}</figcaption>"
         f'<div class="files">{swap}{"".join(links)}<code>{escape(command)}</code></div>'
         "</figure>"
     )
 
 
-def _least(picture: Drawn) -> int:
-    """Pixels below which a picture is scrolled, not shrunk, so that its ticks are read."""
+def _sizes(picture: Drawn) -> str:
+    """As wide as it was drawn, a PNG too; below about half it is scrolled, not shrunk."""
     points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', picture.svg["light"])
-    return int(0.55 * float(points[1]) * 96 / 72) if points else 0
+    width = float(points[1]) * 96 / 72 if points else 0.0
+    return f"min-width:{int(0.55 * width)}px" + (
+        f";width:{width:.0f}px" if width else ""
+    )
 
 
 def _kind(table: str, name: str) -> str:

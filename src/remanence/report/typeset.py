@@ -13,6 +13,16 @@ import re
 SYMBOL = re.compile(r"(?<![\w$])([A-Za-zΑ-Ωα-ω])_([A-Za-z0-9]{1,3})(?!\w)")
 """A letter with a short index, as it is written in a sentence: W_fc, h_2, Φ_105."""
 
+POWER = re.compile(
+    r"(?<=[\w)\]>])\^(?:\(([^()]{1,24})\)|([−-]?(?:\d+(?:\.\d+)?|[^\W\d_](?!\w))))"
+)
+"""A power as it is written in a sentence: x^p, e^-0.01, s^(1/3)."""
+DECIMAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?!\w)")
+"""A number with its power of ten: 1e-3, 1.117e+05."""
+MINUS = re.compile(r"(?<![^\s({\[,:;=±|<>/])-(?=\.?\d)|(?<=[\w)>] )-(?= (?:\d|\w\b))")
+"""A hyphen that is a minus: before a number, or between two short terms."""
+PERCENT = re.compile(r"(?<=\d) ?%")
+
 
 def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
@@ -57,10 +67,12 @@ def _mathtext():
 
 
 def typeset(text: str) -> str:
-    """Escaped text, its `$…$` set as equations, its `` `…` `` as code, h_2 with an index.
+    """Escaped text, its `$…$` set as equations, its `` `…` `` as code, the rest as in print.
 
     >>> typeset("W_h of `W_h` & all_of it")
     '<i>W</i><sub>h</sub> of <code>W_h</code> &amp; all_of it'
+    >>> typeset("x^p - 1 by 1e-3, at -2.5 well-known")
+    'x<sup>p</sup> − 1 by 10<sup>−3</sup>, at −2.5 well-known'
     """
     pieces = re.split(r"(\$[^$\n]+\$|`[^`\n]+`)", text)
     return "".join(
@@ -68,6 +80,23 @@ def typeset(text: str) -> str:
         if piece.startswith("$") and piece.endswith("$") and len(piece) > 2
         else f"<code>{html.escape(piece[1:-1])}</code>"
         if piece.startswith("`") and piece.endswith("`") and len(piece) > 2
-        else SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(piece))
+        else _sentence(piece)
         for piece in pieces
     )
+
+
+def _sentence(text: str) -> str:
+    """Escaped text with indices, powers, minus signs and per cent as in print."""
+    text = SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(text))
+    text = DECIMAL.sub(_of_ten, text)
+    text = POWER.sub(lambda m: f"<sup>{_minus(m[1] or m[2])}</sup>", text)
+    return PERCENT.sub("\u00a0%", MINUS.sub("−", text))
+
+
+def _of_ten(found: re.Match) -> str:
+    mantissa = "" if found[1] == "1" else f"{found[1]}\u00a0×\u00a0"
+    return f"{mantissa}10<sup>{_minus(found[2].strip('+') + found[3])}</sup>"
+
+
+def _minus(text: str) -> str:
+    return text.replace("-", "−")

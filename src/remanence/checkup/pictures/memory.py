@@ -38,7 +38,7 @@ def spectrum(found: Checkup) -> Figure | None:
         return figure
 
     dead = int((~finite).sum())
-    note = f" {dead} exponents are -inf and not drawn." if dead else ""
+    note = f" {dead} exponents are −∞ and not drawn." if dead else ""
     return Figure(
         "spectrum",
         "Lyapunov exponents",
@@ -121,7 +121,7 @@ def windows(found: Checkup) -> Figure | None:
             color="C7",
             ls="--",
             lw=1,
-            label=f"{found.horizon.error:g}",
+            label=f"allowed: {found.horizon.error:g}",
         )
         proved = found.horizon["certified window"]
         if proved is not None and proved <= 1.5 * gaps.windows[-1]:

@@ -58,8 +58,8 @@ def fixed_points(found: Checkup) -> Figure | None:
             if at:
                 axes.plot(*points[at].T, mark, ms=8, color=f"C{j}", label=word)
         axes.set(
-            xlabel=f"first component ({share[0]:.0%})",
-            ylabel=f"second component ({share[1]:.0%})",
+            xlabel=f"first component ({100 * share[0]:.0f} %)",
+            ylabel=f"second component ({100 * share[1]:.0f} %)",
         )
         axes.legend()
         return figure

@@ -3,6 +3,10 @@
 from ...report import Statement
 
 
+def _units(least: int | None) -> str:
+    return "by none" if least is None else str(least)
+
+
 ANSWERS = (
     Statement(
         id="000.13",
@@ -129,8 +133,8 @@ ANSWERS = (
             )
         ),
         measured=lambda e: "; ".join(
-            f"{w}: d* {e['needed'][w]}, shown {e['learned_by'][w]}, "
-            f"kept {e['kept_by'][w]}, tanh {e['tanh_by'][w]}"
+            f"{w}: d* {e['needed'][w]}, shown {_units(e['learned_by'][w])}, "
+            f"kept {_units(e['kept_by'][w])}, tanh {_units(e['tanh_by'][w])}"
             for w in e["needed"]
         ),
         example={
@@ -160,7 +164,7 @@ ANSWERS = (
         measured=lambda e: (
             f"{e['near']} of {e['networks']} networks near roots of unity, "
             f"{e['angles_near']} in angle only; median radius {e['median_radius']:.3f}; "
-            f"nearest: {e['nearest']}"
+            f"nearest: {', '.join(f'{kind} ({n})' for kind, n in e['nearest'].items())}"
         ),
         example={
             "networks": 10,

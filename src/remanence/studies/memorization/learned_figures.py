@@ -21,7 +21,11 @@ def learned_figure(config: Config, table: xr.Dataset) -> Figure:
     def draw():
         words = list(config.learned_words)
         fig, axes = plt.subplots(
-            1, len(words), figsize=(3.4 * len(words), 3.3), sharey=True, squeeze=False
+            1,
+            len(words),
+            figsize=(3.4 * len(words) + 1.6, 3.3),
+            sharey=True,
+            squeeze=False,
         )
         for ax, word in zip(axes[0], words, strict=True):
             for i, kind in enumerate(("linear", "tanh")):
@@ -36,11 +40,10 @@ def learned_figure(config: Config, table: xr.Dataset) -> Figure:
                         table.units, share, error, ls=dash, color=f"C{i}", label=label
                     )
             ax.axvline(needed(word), color="C7", lw=1)
-            ax.annotate("d*", (needed(word), 0.02), color="C7")
-            ax.set_title(word)
+            ax.set_title(f"{word}: d* = {needed(word)}")
             ax.set_xlabel("units")
         axes[0][0].set_ylabel("share of seeds")
-        axes[0][-1].legend(fontsize=7)
+        axes[0][-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         return fig
 
     return Figure(
@@ -71,19 +74,21 @@ def eigenvalue_figure(read: Readings) -> Figure:
             ax.plot(np.cos(angle), np.sin(angle), color="C7", lw=0.8)
             roots = 2 * math.pi * np.arange(p) / p
             ax.plot(np.cos(roots), np.sin(roots), "+", color="C7", ms=10)
-            for name, d, _, r in read:
-                if name == word:
-                    at = [(z.real, z.imag) for z in r.eigenvalues]
-                    ax.plot(
-                        *np.array(at).reshape(-1, 2).T,
-                        ".",
-                        color=f"C{d % 7}",
-                        alpha=0.6,
-                    )
+            for d in sorted({d for name, d, *_ in read if name == word}):
+                at = [
+                    (z.real, z.imag)
+                    for name, units, _, r in read
+                    if name == word and units == d
+                    for z in r.eigenvalues
+                ]
+                dots = np.array(at).reshape(-1, 2).T
+                ax.plot(*dots, ".", color=f"C{d % 7}", alpha=0.6, label=f"{d} units")
             ax.set_aspect("equal")
             ax.set_title(word)
             ax.set_xlabel("Re λ")
             ax.set_ylabel("Im λ")
+            if ax.get_legend_handles_labels()[1]:
+                ax.legend(loc="center")
         return fig
 
     flat = [(w, d, s, z) for w, d, s, r in read for z in r.eigenvalues]

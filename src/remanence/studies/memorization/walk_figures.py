@@ -148,6 +148,7 @@ def orbit_figure(word: str) -> Figure:
             space.scatter(*at[:, labels == k], color=f"C{k}", s=28, depthshade=False)
         space.set_box_aspect(None, zoom=0.85)
         space.set_zlabel("readout")
+        space.locator_params(nbins=3)
         space.set_title(f"{word}, d = {memory.dimension}")
         for i in range(planes):
             ax = fig.add_subplot(panels[i + 1])

@@ -119,20 +119,20 @@ def film_drawn(of: Findings):
     shown = _moments(one)
     for seed in of.histories.seed:
         run = of.histories.sel(seed=seed)
-        axis.plot(run.step, run.train, color="C7", lw=1)
-        axis.plot(run.step, run.held_out, color="C0", lw=1)
+        named = {} if axis.lines else {"train": "train", "held": "held out"}
+        axis.plot(run.step, run.train, color="C7", lw=1, label=named.get("train"))
+        axis.plot(run.step, run.held_out, color="C0", lw=1, label=named.get("held"))
     for i in shown:
         axis.axvline(int(one.step[i]), color="C1", lw=0.7, ls=":")
     axis.set(xlabel="step", ylabel="accuracy")
-    axis.annotate("train", (0.9, 0.4), xycoords="axes fraction", color="C7")
-    axis.annotate("held out", (0.9, 0.28), xycoords="axes fraction", color="C0")
+    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     energy = one.energy.sel(tensor="W_E").values[:, 1:]
     share = energy / energy.sum(1, keepdims=True)
     for panel, i in zip(
         bottom.subplots(1, len(shown), sharey=True), shown, strict=True
     ):
         panel.bar(1 + np.arange(share.shape[1]), share[i], color="C0", width=0.9)
-        panel.set(title=f"step {int(one.step[i])}", xlabel="k")
+        panel.set(title=f"step {int(one.step[i])}", xlabel="frequency k")
     bottom.axes[0].set_ylabel("share of $W_E$")
     return figure
 

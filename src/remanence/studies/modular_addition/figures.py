@@ -29,7 +29,7 @@ def pictures(of: Findings) -> tuple[Figure, ...]:
         Figure(
             "graph",
             "The computation",
-            f"The unrolled network modulo {of.task.modulus}; under each node the share of "
+            f"The unrolled network modulo {of.task.modulus}; beside each node the share of "
             f"its energy that the key frequencies of W_fc ({few}) hold (seed {of.seeds[0]}).",
             lambda: graph_figure(d),
         ),
@@ -48,7 +48,7 @@ def pictures(of: Findings) -> tuple[Figure, ...]:
             "singular-values",
             "Singular values, and the rank that keeps every answer",
             "Grey: accuracy of the network with this one matrix cut to that rank. "
-            "The mark is the smallest rank with 100 %, with the energy it holds.",
+            "The mark is the smallest rank with 100 %; above, that rank and the share of energy it holds.",
             lambda: singular_values_drawn(d),
             singular_data(d),
         ),

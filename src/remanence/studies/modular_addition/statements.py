@@ -12,7 +12,7 @@ def _networks(e: Evidence) -> str:
     if not e["networks"]:
         return "none trained"
     return "; ".join(
-        f"{name}: held-out {100 * c['held_out']:.3g} %, {c['count']} frequencies with "
+        f"{name.replace('-', '−')}: held-out {100 * c['held_out']:.3g} %, {c['count']} frequencies with "
         f"{100 * c['share']:.0f} % of W_fc"
         for name, c in e["networks"].items()
     )

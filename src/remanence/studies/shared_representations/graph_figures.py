@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from scipy.stats import binomtest
 
 from ...measure.connectivity import probability_connected
 from ...report import Figure
@@ -47,6 +48,7 @@ def figure_one_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
                 xlabel="fraction of pairs taught",
                 ylabel="test loss (½ MSE a word)",
             )
+            ax.locator_params(axis="x", nbins=5)
             ax.legend(fontsize=8)
         return figure
 
@@ -121,14 +123,17 @@ def _against_chance(ax: Any, found: xr.Dataset) -> None:
         label="P(connected), exact",
     )
     where = np.digitize(found.fraction, np.linspace(0.16, 0.42, 9))
-    middle, share, error = [], [], []
+    middle, share, low, high = [], [], [], []
     for b in np.unique(where):
         hit = (found.test_loss.values < GENERALISES)[where == b]
         middle.append(float(found.fraction.values[where == b].mean()))
         share.append(hit.mean())
-        error.append(np.sqrt(max(hit.mean() * (1 - hit.mean()), 0.02) / hit.size))
+        ends = binomtest(int(hit.sum()), hit.size).proportion_ci(0.68, "wilson")
+        low.append(max(hit.mean() - ends.low, 0.0))
+        high.append(max(ends.high - hit.mean(), 0.0))
+    error = [low, high]
     ax.errorbar(middle, share, error, fmt="C1o", ms=4, label="share that generalises")
-    ax.set(xlabel="fraction of pairs taught", ylabel="probability")
+    ax.set(xlabel="fraction of pairs taught", ylabel="probability", ylim=(-0.03, 1.05))
 
 
 def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
@@ -147,7 +152,7 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
     return Figure(
         "threshold",
         "The threshold is connectivity",
-        "Full mask. Left: with H = D every connected graph generalises and no other, at any σ. Middle: with H > D the connected ones do once σ is small. Right: the chance that random pairs are connected is the curve that Figure 1 shows.",
+        "Full mask. Left: with H = D every connected graph generalises and no other, at any σ. Middle: with H > D the connected ones do once σ is small. Right: the chance that random pairs are connected is the curve that Figure 1 shows; bars are Wilson intervals of 68 %.",
         draw,
         graphs,
     )

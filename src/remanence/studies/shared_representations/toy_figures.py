@@ -28,10 +28,10 @@ def alignment_figure(aligned: xr.Dataset, clock: xr.Dataset) -> Figure:
             law = y[-1] * 10 ** (float(part.law) * (x - x[-1]))
             axes[0].semilogy(x, law, f"C{i}--", lw=0.8)
         axes[0].axhline(0.01, color="C7", lw=0.8, ls=":")
-        axes[0].set(xlabel="log10 σ", ylabel="contamination at half loss")
-        axes[0].legend(fontsize=8)
+        axes[0].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="contamination at half loss")
+        axes[0].legend(fontsize=8, title="exponent of σ", title_fontsize=8)
         axes[1].plot(x, clock.time.sel(factors=2), "C0o-", ms=4, label="two factors: t")
-        axes[1].set(xlabel="log10 σ", ylabel="t at half loss")
+        axes[1].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="t at half loss")
         twin = axes[1].twinx()
         three = clock.time.sel(factors=3)
         twin.plot(x, three, "C1s-", ms=4, label="three factors: t·σ (right)")
@@ -43,7 +43,7 @@ def alignment_figure(aligned: xr.Dataset, clock: xr.Dataset) -> Figure:
     return Figure(
         "alignment",
         "Alignment in the toy",
-        "Left: what is left of the other modes falls as σ^(1−σ2/σ1) (dashed: the law). Right: two factors take −log σ, three take 1/σ.",
+        "Left: what is left of the other modes falls as $\\sigma^{1-\\sigma_2/\\sigma_1}$ (dashed: the law). Right: two factors take −log σ, three take 1/σ.",
         draw,
         aligned,
     )
@@ -58,7 +58,9 @@ def walls_figure(stuck: xr.Dataset, guess: xr.Dataset) -> Figure:
         axes[0].plot(x, stuck.success, "C0o", ms=5, label="exact flow")
         axes[0].plot(x, stuck.foretold, "C1-", label="foretold from T")
         axes[0].set(
-            xlabel="log10 σ", ylabel="share that generalises", ylim=(-0.03, 1.03)
+            xlabel=r"$\log_{10}\,\sigma$",
+            ylabel="share that generalises",
+            ylim=(-0.03, 1.03),
         )
         for i, scale in enumerate(guess.log10_scale.values):
             part = guess.sel(log10_scale=scale)
@@ -68,7 +70,7 @@ def walls_figure(stuck: xr.Dataset, guess: xr.Dataset) -> Figure:
                 f"C{i}o",
                 ms=4,
                 alpha=0.6,
-                label=f"σ = 1e{scale:.0f}",
+                label=f"$\\sigma = 10^{{{scale:.0f}}}$",
             )
         axes[1].plot([0, 1], [0, 1], color="C7", lw=0.8, ls=":")
         axes[1].set(xlabel="foretold from T", ylabel="seen in simulation")
@@ -122,17 +124,17 @@ def race_figure(found: xr.Dataset) -> Figure:
             axes[0].plot(found.time, found.theory[:, i], f"C{i}-", label=label)
             axes[0].plot(found.time, found.network[:, i], f"C{i}o", ms=3, mfc="none")
             axes[0].axhline(float(found.cube_root[i]), color="C7", lw=0.6, ls=":")
-        axes[0].set(xlabel="time", ylabel="b2")
+        axes[0].set(xlabel="time", ylabel="$b_2$")
         axes[0].legend(fontsize=8)
         change = np.abs(found.conserved_network - found.conserved_network[0])
         axes[1].semilogy(found.time[1:], np.maximum(change[1:, :3], 1e-17))
-        axes[1].set(xlabel="time", ylabel="change of b2² − M b1²")
+        axes[1].set(xlabel="time", ylabel="change of $b_2^2 - M b_1^2$")
         return figure
 
     return Figure(
         "race",
         "The race reduction",
-        "Left: lines are the three-number reduction, circles the whole routing network, dotted (M s)^(1/3). Right: the conserved quantity along the network's flow.",
+        "Left: lines are the three-number reduction, circles the whole routing network, dotted $(M s)^{1/3}$. Right: the conserved quantity along the network's flow.",
         draw,
         found,
     )

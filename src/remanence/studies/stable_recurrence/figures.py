@@ -90,7 +90,7 @@ def ladder_figure(table: xr.Dataset) -> Figure:
                 colour = "C7" if rung == "limit" else f"C{i}"
                 values = part.sel(rung=rung).values.T
                 _band(axis, table["units"].values, values, rung, colour)
-            axis.set(xlabel="units N", title=str(kind), xscale="log")
+            axis.set(xlabel="units N", title=str(kind).capitalize(), xscale="log")
             axis.set_xticks(
                 table["units"].values, [str(n) for n in table["units"].values]
             )
@@ -170,7 +170,7 @@ def boundary_figure(tables: dict[str, xr.Dataset]) -> Figure:
                 axis.plot(x, y, "o-", ms=4, color=marks[str(model)], label=str(model))
             axis.plot(x, table["floor"], ":", color="C0", label="proved floor")
             axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
-            unit = "mse" if name.startswith("adding") else "nats"
+            unit = "mean square error" if name.startswith("adding") else "nats"
             axis.set(
                 xlabel=f"{along} (steps)", ylabel=f"test loss ({unit})", title=name
             )

@@ -16,6 +16,11 @@ def _by_text(names) -> dict[str, list[str]]:
     return texts
 
 
+def _spoken(kind: str) -> str:
+    """A kind of model as it is written in a legend: RNN free, LSTM stable."""
+    return kind.replace("rnn", "RNN").replace("lstm", "LSTM")
+
+
 COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
 
 
@@ -36,7 +41,8 @@ def decay_figure(models: dict[str, dict]) -> Figure:
             for name in names:
                 model, kind = models[name], name.split(" ", 1)[1]
                 y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
-                label = f"{kind}: λ₁ = {model['exponent']:+.3f} ± {model['stderr']:.3f}"
+                exponent = f"{model['exponent']:+.3f}".replace("-", "−")
+                label = f"{_spoken(kind)}: λ₁ = {exponent} ± {model['stderr']:.3f}"
                 axis.plot(y, color=COLOURS[kind], label=label)
                 x = np.arange(len(y))
                 axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
@@ -112,7 +118,7 @@ def _curve(axis, kind: str, contexts, scores, whole) -> None:
     colour = "C7" if peer else COLOURS[kind]
     known = [(k, v) for k, v in zip(contexts, scores, strict=True) if v is not None]
     if known:
-        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=kind)  # fmt: skip
+        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=_spoken(kind))  # fmt: skip
     if whole is not None:
         axis.axhline(whole, color=colour, lw=0.7, ls=":")
 
@@ -121,9 +127,14 @@ def _log_scale(axis) -> None:
     """A logarithmic axis with plain numbers."""
     axis.set_yscale("log")
     low, high = axis.get_ylim()
-    near = [
-        m * 10.0**e for e in range(5) for m in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
+    fine = (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
+    coarse = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
+    steps = fine if high < 2 * low else coarse
+    ticks = [
+        v
+        for e in range(5)
+        for m in steps
+        if low <= (v := round(m * 10.0**e, 6)) <= high
     ]
-    ticks = [v for v in near if low <= v <= high]
     axis.set_yticks(ticks, [f"{v:g}" for v in ticks])
     axis.yaxis.set_minor_locator(NullLocator())

@@ -1,3 +1,5 @@
+import { about } from "./plot.js";
+
 // One way to ask the server: JSON in, JSON out, refusals as sentences.
 export async function ask(path, { method = "GET", body, signal, raw = false } = {}) {
   const headers = body !== undefined && !raw ? { "content-type": "application/json" } : {};
@@ -34,6 +36,6 @@ export function live(question, pause = 70) {
 export const number = (value, digits = 3) => {
   if (value === null || value === undefined) return "–";
   if (value === "inf") return "∞"; if (value === "-inf") return "−∞"; if (typeof value === "string") return value;
-  if (Math.abs(value) >= 1e5) return value.toExponential(1);
+  if (Math.abs(value) >= 1e5) return about(value);
   return String(+value.toPrecision(digits)).replace("-", "−");
 };

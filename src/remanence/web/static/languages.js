@@ -1,5 +1,5 @@
 import { $, ask, complain, live, node, tell } from "./ask.js";
-import { plot } from "./plot.js";
+import { about, plot } from "./plot.js";
 
 let T = [];
 const names = "ABCDEFGH";
@@ -11,7 +11,7 @@ async function question(signal) {
     const found = await ask("/api/languages", { method: "POST", body: { T, scale: +$("scale").value, seed: 0 }, signal });
     const untaught = found.untaught.at(-1);
     tell($("connected"), found.connected
-      ? `one piece: every pair can be reached, and the untaught ones are known with error ${untaught === null ? "–" : untaught.toExponential(1)}`
+      ? `one piece: every pair can be reached, and the untaught ones are known with error ${untaught === null ? "–" : about(untaught)}`
       : `${found.components} pieces: nothing passes between them, and the untaught pairs keep error ${untaught.toPrecision(2)}`);
     for (const button of $("pairs").querySelectorAll("button")) {
       const [k, l] = [+button.dataset.k, +button.dataset.l], known = found.errors[k][l] < 0.01;
@@ -19,7 +19,7 @@ async function question(signal) {
       button.textContent = T[k][l] ? "●" : known ? "✓" : "·";
       button.setAttribute("aria-label", `from ${names[l]} into ${names[k]}: ${T[k][l] ? "taught" : "not taught"}, ${known ? "known" : "not known"}`);
     }
-    plot($("learning-plot"), { title: "Error while learning", x: "log10 of the step", y: "squared error", logy: true, series: [
+    plot($("learning-plot"), { title: "Error while learning", x: "log₁₀ of the step", y: "squared error", logy: true, series: [
       { points: found.steps.map((s, n) => [Math.log10(s), Math.max(found.taught[n], 1e-12)]), name: "taught pairs", colour: 0 },
       { points: found.steps.map((s, n) => [Math.log10(s), found.untaught[n] === null ? null : Math.max(found.untaught[n], 1e-12)]), name: "untaught pairs", colour: 1, dash: true } ] });
   } catch (error) { complain($("connected"), error); }

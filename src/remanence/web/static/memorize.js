@@ -1,5 +1,5 @@
 import { $, ask, complain, node, number, tell } from "./ask.js";
-import { element } from "./plot.js";
+import { about, element } from "./plot.js";
 
 let network, states, said, timer, drawn;
 
@@ -7,6 +7,8 @@ const apply = (W, h) => W.map((row) => row.reduce((sum, w, j) => sum + w * h[j],
 const argmax = (v) => v.reduce((best, value, n) => (value > v[best] ? n : best), 0);
 const gauss = () => Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
 const project = (h) => network.directions.map((d) => d.reduce((sum, w, j) => sum + w * (h[j] - network.centre[j]), 0));
+const visible = (symbol) => (symbol === " " ? "␣" : symbol);
+const readable = (proof) => proof.replace(/\d{1,3}(,\d{3}){3,}/g, (n) => about(Number(n.replaceAll(",", ""))));
 const wanted = (n) => network.indices[n % network.period];
 
 function advance() {
@@ -27,7 +29,7 @@ function restart() {
 }
 
 function regions(svg, radius) {
-  const { W_y, b_y } = network.weights, cells = 120, flat = network.directions.length === 1;
+  const { W_y, b_y } = network.weights, cells = 240, flat = network.directions.length === 1;
   const colours = Array.from({ length: 8 }, (_, n) => getComputedStyle(document.documentElement).getPropertyValue(`--c${n}`));
   const canvas = document.createElement("canvas"); canvas.width = canvas.height = cells;
   const pen = canvas.getContext("2d");
@@ -57,7 +59,7 @@ function scene() {
   for (const [p, symbol] of stops) {
     const [x, y] = at(p);
     svg.append(element("circle", { cx: x, cy: y, r: 0.035, fill: `var(--c${symbol % 8})` }));
-    svg.append(element("text", { x: x * 1.13, y: y * 1.13 + 0.03, "text-anchor": "middle", style: "font-size:.1px;font-weight:600" }, network.alphabet[symbol]));
+    svg.append(element("text", { x: x * 1.13, y: y * 1.13 + 0.03, "text-anchor": "middle", style: "font-size:.1px;font-weight:600" }, visible(network.alphabet[symbol])));
   }
   const dot = element("circle", { r: 0.06, fill: "none", stroke: "var(--ink)", "stroke-width": 0.022 });
   svg.append(dot);
@@ -99,7 +101,7 @@ function list(answer) {
     button.addEventListener("click", () => { choose(row, answer.text); $("player").scrollIntoView({ block: "nearest" }); });
     return node("tr", {}, node("th", { scope: "row" }, row.method), node("td", {}, button), node("td", { class: "number" }, row.dimension),
       node("td", { class: "number" }, number(row.exponent)), node("td", { class: "number" }, number(row.margin)),
-      node("td", { class: "small" }, row.proof));
+      node("td", { class: "small" }, readable(row.proof)));
   }));
   const best = answer.networks.filter((row) => row.weights).sort((a, b) => a.dimension - b.dimension).find((row) => row.exponent === "-inf" || row.exponent <= 0);
   if (best) choose(best, answer.text); else $("player").hidden = true;

@@ -14,19 +14,31 @@ const nice = (low, high) => {
   return ticks;
 };
 const shown = (value) => String(+value.toPrecision(3)).replace("-", "−");
+const raised = (value) => String(value).replace(/./g, (c) => ({ "-": "⁻" })[c] ?? "⁰¹²³⁴⁵⁶⁷⁸⁹"[c]);
+// A power of ten, and a number too long to be read as it is.
+export const ten = (power) => `10${raised(Math.round(power))}`;
+export const about = (value) => {
+  const [front, power] = value.toExponential(1).split("e");
+  return value === 0 ? "0" : `${front.replace("-", "−")} × ${ten(Number(power))}`;
+};
 
 // series: [{points: [[x, y], …], name, colour, dots, dash}]
 export function plot(place, { title, x, y, series, logy = false, square = false }) {
-  const width = 520, height = square ? 420 : 320, left = 62, right = 14, top = 34, bottom = 46;
+  // As wide as its place, so that a phone shows letters as large as a desk does.
+  const width = Math.max(330, Math.min(520, place.clientWidth || 520)), left = 62, right = 14, bottom = 46;
+  const named = series.filter((s) => s.name), taken = (text) => 7 * text.length + 34;
+  const below = named.length > 0 && 12 + 8 * title.length + named.reduce((sum, s) => sum + taken(s.name), 0) > width - right;
+  const top = below ? 54 : 34, height = square ? Math.min(420, width - left - right + top + bottom) : below ? 340 : 320;
   const value = (v) => (logy ? Math.log10(v) : v);
   const good = (p) => p[0] !== null && p[1] !== null && Number.isFinite(p[0]) && Number.isFinite(value(p[1]));
   const points = series.flatMap((s) => s.points.filter(good));
   let [x0, x1] = [Math.min(...points.map((p) => p[0])), Math.max(...points.map((p) => p[0]))];
   let [y0, y1] = [Math.min(...points.map((p) => value(p[1]))), Math.max(...points.map((p) => value(p[1])))];
   if (!points.length) [x0, x1, y0, y1] = [0, 1, 0, 1];
-  if (square) { const r = Math.max(Math.abs(x0), Math.abs(x1), Math.abs(y0), Math.abs(y1)) * 1.1 || 1; [x0, x1, y0, y1] = [-r, r, -r, r]; }
+  if (square) { const r = Math.max(Math.abs(x0), Math.abs(x1), Math.abs(y0), Math.abs(y1)) * 1.1 || 1; const wide = r * (width - left - right) / (height - top - bottom); [x0, x1, y0, y1] = [-wide, wide, -r, r]; }
   const pad = (y1 - y0 || 1) * 0.07;
   if (!square) { y0 -= pad; y1 += pad; if (x1 === x0) { x0 -= 1; x1 += 1; } }
+  if (series.some((s) => s.dots)) { const room = (x1 - x0) * 0.04; x0 -= room; x1 += room; }
   const px = (v) => left + ((v - x0) / (x1 - x0)) * (width - left - right);
   const py = (v) => height - bottom - ((v - y0) / (y1 - y0)) * (height - top - bottom);
   const svg = element("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${title}: ${y} over ${x}` });
@@ -38,7 +50,7 @@ export function plot(place, { title, x, y, series, logy = false, square = false 
   for (const t of nice(y0, y1)) {
     if (logy && Math.abs(t - Math.round(t)) > 1e-9) continue;
     svg.append(element("line", { x1: left, x2: width - right, y1: py(t), y2: py(t), stroke: "var(--line)" }));
-    svg.append(element("text", { x: left - 6, y: py(t) + 4, "text-anchor": "end", class: "soft" }, logy ? `1e${shown(t)}` : shown(t)));
+    svg.append(element("text", { x: left - 6, y: py(t) + 4, "text-anchor": "end", class: "soft" }, logy ? ten(t) : shown(t)));
   }
   svg.append(element("text", { x: (left + width - right) / 2, y: height - 10, "text-anchor": "middle" }, x));
   const side = element("text", { x: 0, y: 0, "text-anchor": "middle", transform: `translate(14 ${(top + height - bottom) / 2}) rotate(-90)` }, y);
@@ -53,13 +65,14 @@ export function plot(place, { title, x, y, series, logy = false, square = false 
     if (!s.dots && path) svg.append(element("path", { d: path, fill: "none", stroke: colour, "stroke-width": 2, ...(s.dash ? { "stroke-dasharray": "6 4" } : {}) }));
     if (s.dots) for (const p of s.points.filter(good)) svg.append(element(s.dash ? "rect" : "circle", s.dash ? { x: px(p[0]) - 7, y: py(value(p[1])) - 1.2, width: 14, height: 2.4, fill: colour } : { cx: px(p[0]), cy: py(value(p[1])), r: 3.6, fill: colour }));
   });
-  // The legend stands in the title's line, where nothing is drawn.
+  // The legend stands in the title's line or the one below, where nothing is drawn.
   let at = width - right;
-  for (const s of series.filter((s) => s.name).reverse()) {
+  const line = below ? 41 : 21;
+  for (const s of [...named].reverse()) {
     const colour = `var(--c${s.colour ?? series.indexOf(s)})`;
-    at -= 7 * s.name.length + 34;
-    svg.append(element("line", { x1: at, x2: at + 20, y1: 17, y2: 17, stroke: colour, "stroke-width": 3, ...(s.dash ? { "stroke-dasharray": "6 4" } : {}) }));
-    svg.append(element("text", { x: at + 25, y: 21 }, s.name));
+    at -= taken(s.name);
+    svg.append(element("line", { x1: at, x2: at + 20, y1: line - 4, y2: line - 4, stroke: colour, "stroke-width": 3, ...(s.dash ? { "stroke-dasharray": "6 4" } : {}) }));
+    svg.append(element("text", { x: at + 25, y: line }, s.name));
   }
   place.replaceChildren(svg);
 }
