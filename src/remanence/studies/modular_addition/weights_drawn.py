@@ -97,8 +97,10 @@ def singular_values_drawn(d: Dissection):
     for axis, (name, low) in zip(axes, d.ranks.items(), strict=True):
         s = low.singular_values
         axis.semilogy(1 + np.arange(len(s)), s, color="C0")
-        found = low.rank is not None and low.energy is not None
-        kept = f": rank {low.rank}, {100 * low.energy:.1f} %" if found else ""
+        kept = ""
+        if low.rank is not None and low.energy is not None:
+            axis.axvline(low.rank, color="C1", lw=1.2)
+            kept = f": rank {low.rank}, {100 * low.energy:.1f} %"
         axis.set(title=f"{name_of(name)}{kept}", xlabel="index, or rank kept")
         twin = axis.twinx()
         twin.plot(1 + np.arange(len(low.accuracies)), low.accuracies, color="C7", lw=1)
@@ -106,8 +108,6 @@ def singular_values_drawn(d: Dissection):
         if axis is axes[-1]:
             twin.spines["right"].set_visible(True)
             twin.set_ylabel("accuracy (grey)")
-        if found:
-            axis.axvline(low.rank, color="C1", lw=1.2)
     axes[0].set_ylabel("singular value")
     return figure
 

@@ -17,7 +17,7 @@ STUDY = Study(
     cost={
         "quick": "about 90 s of one busy core the first time, most of it compiling; no data beyond "
         "the shipped sonnets, no convolutions",
-        "full": "roughly 40 minutes of one core, an estimate; Shakespeare, WikiText-2 (10,000 words, an eighth "
+        "full": "about 70 minutes of one core; Shakespeare, WikiText-2 (10,000 words, an eighth "
         "of an epoch) and JSB, from REMANENCE_DATA or the network; longer recipes are kept, not run",
     },
 )
