@@ -27,7 +27,7 @@ EPOCHS = 6
 def recipe(epochs: float, units: int) -> Language:
     """The reduced recipe for so many passes, its rate falling over all of them."""
     steps = round(REDUCED.steps * epochs / EPOCHS)
-    return dataclasses.replace(REDUCED, steps=steps, units=units, embedding=units)
+    return dataclasses.replace(REDUCED, steps=steps, units=units)
 
 
 def models(config: Language, folder: pathlib.Path, parts: Parts) -> dict[str, Any]:
