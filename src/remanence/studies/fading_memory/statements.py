@@ -134,7 +134,7 @@ STATEMENTS = (
         "φ ≈ 2π/28 = 0.22 on 28 × 28 pixels, the peak of the mean power spectrum",
         rules.peak,
         lambda e: (
-            f"peak of the power at {e['characteristic']:.3f}; best at {e['best']:.3g} "
+            f"peak of the power at {e['characteristic']:.3f}; best on the tuning half at {e['best']:.3g} "
             f"({e['best_accuracy']:.3f}), {e['row_accuracy']:.3f} at {e['row']:.3f}, "
             f"{e['zero_accuracy']:.3f} at 0"
         ),

@@ -1,7 +1,7 @@
-"""Memorization: strings written straight into weights.
+r"""Memorization: strings written straight into weights.
 
-A recurrent network can hold a string without any non-linearity: its state walks
-round, and an argmax of affine functions reads the symbols off. This study tries
+A recurrent network can hold a string without any non-linearity, $h_{t+1} = W_h h_t$: its
+state walks round, and the largest entry of $W_y h_t + b_y$ names the symbol. This study tries
 every sentence of the document, answers its open question (how small can the
 state be?) with proofs, shows what dimension costs in precision and stability,
 and looks at what gradient descent finds instead.

@@ -1,7 +1,7 @@
-"""Modular addition: the Fourier circuit inside a recurrent network, found and written down.
+r"""Modular addition: the Fourier circuit inside a recurrent network, found and written down.
 
 A network that hears a, b and `=` learns a + b modulo P by turning numbers into
-waves. This study trains such networks, takes them apart by frequency, rank and
+waves, $\cos\frac{2\pi k a}{P}$ and $\sin\frac{2\pi k a}{P}$ at a few frequencies $k$. This study trains such networks, takes them apart by frequency, rank and
 ablation, writes one down in closed form, and asks what changes with the cell,
 the operation and the recipe.
 """

@@ -149,7 +149,8 @@ def singular_vectors_drawn(d: Dissection):
         axis.set_yticks([])
     for axis in axes[-1]:
         axis.set_xlabel("answer c")
-    figure.supylabel("entry of the vector", fontsize="medium")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("entry")
     return figure
 
 

@@ -1,4 +1,16 @@
-"""Document 004: when a recurrent model need not be recurrent."""
+r"""When a recurrent model need not be recurrent: certify, truncate, and say what was given up.
+
+A map with $|\phi(h, x) - \phi(h', x)| \leq \lambda |h - h'|$, $\lambda < 1$, forgets: what it heard
+more than $k$ steps ago moves its state by at most
+
+$\lambda^k\,\dfrac{L_x B_x + |\phi(0, 0)|}{1 - \lambda}$
+
+so that a feed-forward network over the last $k$ inputs computes the same to any error wanted.
+Document 004 proves it, and that truncated and full training stay together; it holds that
+trained models are stable in effect, and that little is lost by making them so. This study
+tries the lemmas on drawn networks, certifies more than their norm does, trains models of
+text and music with and without the constraint, and shows the tasks on which it costs.
+"""
 
 from ...report import Study
 from .config import FULL, QUICK
