@@ -39,3 +39,8 @@ export const number = (value, digits = 3) => {
   if (Math.abs(value) >= 1e5) return about(value);
   return String(+value.toPrecision(digits)).replace("-", "−");
 };
+// A sentence of a claim with its indices and powers, as nodes: what it says stays text.
+export const printed = (text) => text.replaceAll("$", "").split(/([_^](?:\{[^}]*\}|[A-Za-z0-9*+]+))/).map((piece) => {
+  const [mark, rest] = [piece[0], piece.slice(1).replace(/^\{(.*)\}$/, "$1")];
+  return rest && (mark === "_" || mark === "^") ? node(mark === "_" ? "sub" : "sup", {}, rest) : piece.replace(/(^|[\s(])-(?=\d)/g, "$1−");
+});

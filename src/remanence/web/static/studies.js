@@ -1,4 +1,4 @@
-import { $, ask, complain, node, tell } from "./ask.js";
+import { $, ask, complain, node, printed, tell } from "./ask.js";
 
 const marks = { holds: "✓", differs: "≠", refuted: "✗", open: "?" };
 let current, source;
@@ -22,8 +22,8 @@ async function compare() {
   const ids = [...new Set(runs.flatMap((r) => r.claims.map((c) => c.id)))];
   const rows = ids.map((id) => {
     const of = runs.map((r) => r.claims.find((c) => c.id === id));
-    return node("tr", {}, node("th", { scope: "row" }, id), node("td", {}, of.find(Boolean)?.statement.replaceAll("$", "") ?? ""),
-      ...of.map((c) => node("td", {}, ...(c ? [badge(c.verdict), node("div", { class: "small" }, c.measured.replaceAll("$", ""))] : ["–"]))));
+    return node("tr", {}, node("th", { scope: "row" }, id), node("td", {}, ...printed(of.find(Boolean)?.statement ?? "")),
+      ...of.map((c) => node("td", {}, ...(c ? [badge(c.verdict), node("div", { class: "small" }, ...printed(c.measured))] : ["–"]))));
   });
   $("compare").replaceChildren(node("h3", {}, `Runs of ${$("study").value}, side by side`), node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Comparison of runs" }, node("table", {},
     node("thead", {}, node("tr", {}, ...["claim", "statement", ...runs.map((r) => `${r.profile}, seed ${r.seed}`)].map((h) => node("th", { scope: "col" }, h)))), node("tbody", {}, ...rows))));
