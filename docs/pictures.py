@@ -96,7 +96,10 @@ def window(ax: Any) -> None:
     ax.semilogy(k, measured, "C0o-", ms=4, label="measured, on 1000")
     ax.axhline(1e-3, color="C7", lw=0.8, ls=":")
     ax.axvline(chosen, color="C7", lw=0.8, ls=":")
-    ax.annotate(f"window {chosen}", (chosen, proved[0]), ha="right", va="top", color="C7")  # fmt: skip
+    ax.annotate(
+        f"window {chosen}", (chosen, proved[0]), (-4, 0), textcoords="offset points",
+        ha="right", va="top", color="C7",
+    )  # fmt: skip
     ax.set(xlabel="last inputs that are heard", ylabel="largest error of the state")
     ax.set_xticks(range(1, 17, 3))
     ax.legend(loc="lower left")
