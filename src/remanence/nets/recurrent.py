@@ -9,6 +9,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+from jax.core import Tracer
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
 
@@ -90,7 +91,7 @@ class Recurrent(eqx.Module):
 
 def _refuse_unknown(tokens: Int[Array, " time"], known: int) -> None:
     """JAX would read the nearest row; inside a program nobody can look."""
-    if isinstance(tokens, jax.core.Tracer) or not tokens.size:
+    if isinstance(tokens, Tracer) or not tokens.size:
         return
     least, most = int(tokens.min()), int(tokens.max())
     if least < 0 or most >= known:
