@@ -85,3 +85,10 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
         pass
     with whole.alone_in(tmp_path):  # the lock is given back
         pass
+
+
+def test_a_place_where_no_file_can_be_is_told_by_the_callers_name(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere$"):
+        written_whole(tmp_path / "nowhere" / "part", b"content")
+    with pytest.raises(IsADirectoryError, match=f"{tmp_path.name} is a folder"):
+        written_whole(tmp_path, b"content")

@@ -13,6 +13,8 @@ from collections.abc import Callable
 
 def written_whole(path: pathlib.Path, content: bytes) -> pathlib.Path:
     """`path`, now holding `content`; on any failure the old file is untouched."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise _misplaced(path)
     handle, name = tempfile.mkstemp(
         prefix=f".{path.name}.", suffix=ASIDE, dir=path.parent
     )
@@ -29,6 +31,13 @@ def written_whole(path: pathlib.Path, content: bytes) -> pathlib.Path:
         raise
     _flush_folder(path.parent)
     return path
+
+
+def _misplaced(path: pathlib.Path) -> OSError:
+    """The error by the caller's own name, not by that of the file aside."""
+    if path.is_dir():
+        return IsADirectoryError(f"{path} is a folder; the name of a file would do")
+    return FileNotFoundError(f"there is no folder {path.parent}")
 
 
 ASIDE = ".aside"

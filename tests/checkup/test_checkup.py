@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -87,6 +88,17 @@ def test_a_dead_network_is_told_in_words():
     assert "nan" not in dead.json.lower() and "NaN" not in dead.summary
     names = [figure.name for figure in pictures(dead)]
     assert "eigenvalues" in names and "spectrum" not in names
+
+
+def test_a_network_that_sometimes_dies_remembers_in_between():
+    # h' = relu(0.9 h + x): a memory of 10 steps, wiped out at every 40th input.
+    one = jnp.ones((1, 1))
+    cell = Elman(0.9 * one, one, jnp.zeros(1), activation=jax.nn.relu)
+    xs = np.where(np.arange(400) % 40 == 39, -100.0, 1.0)[:, None]
+    found = rm.checkup(cell, xs, quick=True)
+    assert found.spectrum.exponents[0] == -np.inf
+    assert found.verdict.startswith("remembers about 10 steps")
+    assert "some steps forget the whole state" in found.verdict
 
 
 def test_an_unstable_network_is_told_in_words():

@@ -74,6 +74,9 @@ def test_bad_requests_are_refused():
         (lambda: rm.memorize(""), "at least one symbol"),
         (lambda: rm.memorize("ab", method="magic"), "method must be one of"),
         (lambda: rm.memorize("ab", method="tanh", gain=0.9), "gain must be above 1"),
+        (lambda: rm.memorize("ab", time_limit=-1.0), "time_limit must not be negative"),
+        (lambda: rm.memorize("ab", time_limit=math.nan), "got nan"),
+        (lambda: rm.memorize("ab").generate(-1), "length must not be negative, got -1"),
     ):
         with pytest.raises(ValueError, match=sentence):
             bad()

@@ -97,3 +97,16 @@ def test_a_single_step_module(key):
     with torch.no_grad():
         h, _ = module(torch.from_numpy(x))
     np.testing.assert_allclose(net(jnp.asarray(x)[None])[0], h.numpy(), atol=1e-6)
+
+
+def test_half_precisions_are_read_as_a_file_of_them_would_be():
+    for dtype in (torch.float16, torch.bfloat16):
+        module = torch.nn.GRU(3, 5).to(dtype)
+        got = np.asarray(formats.from_torch(module).cell.W_h)
+        np.testing.assert_array_equal(got, module.weight_hh_l0.detach().float().numpy())
+        assert got.dtype == np.float32
+
+
+def test_a_readout_is_read_at_every_step_or_at_the_last():
+    with pytest.raises(ValueError, match="positions must be 'every' or 'last', got"):
+        formats.from_torch(torch.nn.GRU(2, 3), positions="first")

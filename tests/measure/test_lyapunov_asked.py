@@ -94,6 +94,20 @@ def test_a_state_that_leaves_the_floats_is_told():
         rm.lyapunov_spectrum(grow, np.ones((2000, 1)), warmup=1500)
 
 
+class Widening(eqx.Module):
+    """A cell of somebody's own that is none yet."""
+
+    times: int = 2
+
+    def __call__(self, h, x):
+        if not self.times:
+            raise ValueError("no input would do")
+        return jnp.tile(h, self.times)
+
+    def initial_state(self):
+        return jnp.zeros(2)
+
+
 def test_refusals():
     cell, xs = tanh_net(4)
     broken = eqx.tree_at(lambda c: c.W_h, cell, cell.W_h.at[0, 0].set(jnp.nan))
@@ -109,6 +123,12 @@ def test_refusals():
         (cell, xs[0], {}, "time x width"),
         (cell, np.full((9, 2), np.inf), {}, "the inputs hold NaN"),
         (cell, xs[:0], {}, "empty"),
+        (cell, xs * 1j, {}, "the inputs must be real numbers, got complex"),
+        (cell, "abc", {}, "the inputs must be real numbers, got <U3"),
+        (cell, [[1.0, 2.0], [1.0]], {}, "the inputs must be one array, got rows"),
+        (None, xs, {}, "a cell has .* which NoneType has not"),
+        (Widening(), xs, {}, "a step must keep the state's shape"),
+        (Widening(times=0), xs, {}, "takes no step on an input of 2 numbers: no input"),
         (cell, xs, {"lengths": [3]}, "lengths go with a batch"),
         (cell, xs[None], {"lengths": [700]}, "lengths must lie in 1 to 600"),
         (cell, xs, {"feedback": lambda h: h[:2]}, "closed loop"),

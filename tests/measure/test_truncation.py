@@ -147,3 +147,30 @@ def test_bad_requests(call, sentence):
         return
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+def test_a_proved_window_of_outputs_is_not_that_of_the_states():
+    proof = contraction(scalar(0.5), input_bound=1.0)
+    with pytest.raises(ValueError, match="of the outputs needs net="):
+        truncation_window(proof, error=1e-3, of="outputs")
+    net = Recurrent(scalar(0.5), jnp.full((1, 1), 8.0))
+    found = truncation_window(proof, error=1e-3, of="outputs", net=net)
+    assert found == truncation_window(proof, error=1e-3) + 3
+
+
+def test_inputs_that_cannot_be_heard_are_refused_by_what_is_wrong_with_them():
+    cases = [
+        (np.full((9, 1), np.nan), "the inputs hold NaN"),
+        (np.ones((9, 2)), "the cell hears 1 numbers a step, the inputs have 2"),
+        (np.ones((9, 1)) * 1j, "the inputs must be real numbers"),
+        (np.ones((0, 1)), "the inputs are empty"),
+    ]
+    for inputs, sentence in cases:
+        with pytest.raises(ValueError, match=sentence):
+            truncation_window(scalar(0.5), error=1e-3, inputs=inputs)
+
+
+def test_whole_numbers_drive_a_bare_cell_as_numbers():
+    inputs = np.ones((40, 1), int)
+    found = truncation_window(scalar(0.5), error=1e-3, inputs=inputs)
+    assert found == truncation_window(scalar(0.5), error=1e-3, inputs=inputs * 1.0)

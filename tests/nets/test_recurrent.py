@@ -59,3 +59,20 @@ def test_tokens_without_an_embedding_are_refused(net):
 def test_an_autonomous_unroll_needs_steps(net):
     with pytest.raises(ValueError, match="needs steps"):
         nets.unroll(net.cell, net.cell.initial_state(), None)
+
+
+def test_numpy_arrays_are_heard_as_they_are(net, key):
+    xs = jr.normal(key, (6, 3))
+    np.testing.assert_array_equal(net(np.asarray(xs, np.float64)), net(xs))
+
+
+def test_a_token_beyond_the_embedding_is_refused_not_read_as_its_last(net):
+    for tokens in ([0, 7], [-1, 3]):
+        with pytest.raises(ValueError, match="tokens must lie in 0 to 6, got"):
+            net(jnp.array(tokens))
+    assert net(jnp.zeros(0, int)).shape == (0, 2)
+
+
+def test_inputs_of_another_width_are_refused_with_one_sentence(net):
+    with pytest.raises(ValueError, match=r"3 numbers a step would do, got .*\(6, 4\)"):
+        net(jnp.ones((6, 4)))

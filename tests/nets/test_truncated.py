@@ -75,3 +75,18 @@ def test_a_bare_cell_is_a_network_without_readout(key):
 def test_empty_windows_are_refused(options, key):
     with pytest.raises(ValueError, match="must be at least 1, got 0"):
         truncate(Elman.init(2, 5, key=key), **options)
+
+
+def test_numpy_arrays_are_heard_as_they_are(net, key):
+    xs = jr.normal(key, (9, 2))
+    ff = truncate(net, window=3)
+    np.testing.assert_array_equal(ff(np.asarray(xs, np.float64)), ff(xs))
+    cut = ff(np.asarray(xs[5:]), history=np.asarray(xs[3:5]))
+    np.testing.assert_allclose(cut, ff(xs)[5:], atol=1e-6)
+
+
+def test_a_fraction_is_no_window(net):
+    for window in (1.5, float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="window must be a whole number, got"):
+            truncate(net, window=window)
+    assert truncate(net, window=3.0).window == 3

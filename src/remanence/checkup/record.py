@@ -71,7 +71,8 @@ class Checkup:
     def verdict(self) -> str:
         """The finding in one sentence."""
         panel, error = self.horizon, self.horizon.error
-        if np.isneginf(self.spectrum.exponents[0]):
+        dead = np.isneginf(self.spectrum.exponents[0])
+        if dead and not panel.remembers > 1:
             return "remembers nothing: one step forgets the whole state (every exponent is -inf)"
         most = int(panel.gradients.lags[-1])
         if np.isinf(panel.remembers):
@@ -90,7 +91,9 @@ class Checkup:
                 f"a window of {window:.0f} keeps outputs within {error:g}, measured"
             )
         parts.append(self._proof())
-        if self.spectrum.exponents[0] > 2 * self.spectrum.stderr[0]:
+        if dead:
+            parts.append("some steps forget the whole state (every exponent is -inf)")
+        elif self.spectrum.exponents[0] > 2 * self.spectrum.stderr[0]:
             parts.append("the largest exponent is positive: chaotic or unstable here")
         elif not self.spectrum.converged:
             parts.append("the exponents have not converged")

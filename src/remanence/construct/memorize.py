@@ -73,6 +73,8 @@ def memorize(
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+    if not time_limit >= 0:
+        raise ValueError(f"time_limit must not be negative, got {time_limit}")
     w = spelled_word(word, alphabet=alphabet, end=end)
     if method == "auto":
         memory = _best(w, gain, time_limit)

@@ -59,6 +59,8 @@ class Memory:
 
     def emissions(self, length: int) -> np.ndarray:
         """The same as indices into the alphabet, `<END>` included."""
+        if length < 0:
+            raise ValueError(f"length must not be negative, got {length}")
         return (self.exact or self.written).emissions(length)
 
     def save(self, path: str | Path) -> None:

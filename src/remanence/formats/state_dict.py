@@ -161,7 +161,7 @@ def network(
         if given is not None:
             full = given if given in matrices else f"{given}.weight"
             if full not in matrices:
-                raise ValueError(f"no matrix {given!r} is in the file for the {what}")
+                raise ValueError(f"there is no matrix {given!r} for the {what}")
             return full
         if len(fits) > 1:
             raise ValueError(f"{what} may be any of {fits}; name one by {what}=")

@@ -47,7 +47,9 @@ def from_torch(
         )
     if getattr(recurrent, "proj_size", 0):
         raise ValueError("projected LSTMs are not supported; proj_size=0 would do")
-    tensors = {k: v.detach().cpu().numpy() for k, v in module.state_dict().items()}
+    if positions not in ("every", "last"):
+        raise ValueError(f"positions must be 'every' or 'last', got {positions!r}")
+    tensors = {k: _plain(torch, v) for k, v in module.state_dict().items()}
     activation = state_dict.ACTIVATIONS[getattr(recurrent, "nonlinearity", "tanh")]
     net, _ = state_dict.network(
         tensors,
@@ -58,6 +60,12 @@ def from_torch(
         positions=positions,
     )
     return net
+
+
+def _plain(torch: Any, tensor: Any) -> np.ndarray:
+    """As `load` reads it: half precisions in float32, which holds them exactly."""
+    half = tensor.dtype in (torch.float16, torch.bfloat16)
+    return (tensor.float() if half else tensor).detach().cpu().numpy()
 
 
 def to_torch(net: Any) -> Any:

@@ -32,10 +32,12 @@ def driven(
     cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = None
 ) -> Drive:
     """Check and convert a cell (or network) and its inputs; use inside `double()`."""
+    inputs = None if inputs is None else _numbers(inputs)
     if isinstance(cell, Recurrent):
         net, cell = cell, cell.cell
-        if inputs is not None and np.issubdtype(np.asarray(inputs).dtype, np.integer):
-            inputs = _embedded(net, np.asarray(inputs))
+        if inputs is not None and np.issubdtype(inputs.dtype, np.integer):
+            inputs = _embedded(net, inputs)
+    refuse_no_cell(cell)
     refuse_bad_weights(cell)
     cell = as_double(cell)
     if inputs is None:
@@ -64,7 +66,44 @@ def driven(
     xs = jnp.asarray(xs if many else xs[None])
     if xs.shape[0] == 0 or xs.shape[1] == 0:
         raise ValueError(f"the inputs are empty, of shape {xs.shape}")
+    _refuse_no_step(cell, xs[0, 0])
     return Drive(cell, xs, xs.shape[1], _lengths(lengths, xs, many))
+
+
+def _numbers(inputs: Any) -> np.ndarray:
+    try:
+        array = np.asarray(inputs)
+    except ValueError:
+        raise ValueError("the inputs must be one array, got rows unlike") from None
+    if array.dtype.kind in "cOSUMm":
+        raise ValueError(f"the inputs must be real numbers, got {array.dtype}")
+    return array
+
+
+def refuse_no_cell(cell: Any) -> None:
+    """Refuse what has not the two methods of a cell."""
+    if not (callable(cell) and hasattr(cell, "initial_state")):
+        raise ValueError(
+            "a cell has __call__(h, x) and initial_state(), which "
+            f"{type(cell).__name__} has not; from_torch reads modules of torch"
+        )
+
+
+def _refuse_no_step(cell: Any, x: Any) -> None:
+    """A cell of the user's own may not say how many numbers it hears."""
+    h = cell.initial_state()
+    try:
+        following = eqx.filter_eval_shape(cell, h, x)
+    except (TypeError, ValueError, IndexError) as problem:
+        why = str(problem).partition("\n")[0]
+        raise ValueError(
+            f"the cell takes no step on an input of {x.size} numbers: {why}"
+        ) from problem
+    shapes = lambda tree: [np.shape(leaf) for leaf in jax.tree.leaves(tree)]
+    if shapes(following) != shapes(h):
+        raise ValueError(
+            f"a step must keep the state's shape, {shapes(h)} became {shapes(following)}"
+        )
 
 
 def _embedded(net: Recurrent, tokens: np.ndarray) -> Any:

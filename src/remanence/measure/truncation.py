@@ -18,6 +18,7 @@ from jaxtyping import Array, Float
 from .._precision import as_double, double
 from ..nets import Recurrent, unroll, window_states
 from .contraction import Contraction
+from .drive import driven
 
 
 Of = Literal["states", "outputs"]
@@ -91,6 +92,10 @@ def truncation_window(
     if not (error > 0 and math.isfinite(error)):
         raise ValueError(f"error must be a positive number, got {error}")
     if isinstance(what, Contraction):
+        if of == "outputs" and net is None:
+            raise ValueError(
+                "a proved window of the outputs needs net=, whose outputs they are"
+            )
         if inputs is not None:
             within(what, inputs)
         if what.vacuous:
@@ -105,16 +110,13 @@ def truncation_window(
         gap = lambda k: truncation_error(what, inputs, [k], gradients=False)
         fits = lambda k: getattr(gap(k), of)[0] <= error
     return _smallest(
-        fits, LARGEST if isinstance(what, Contraction) else _length(inputs)
+        fits, LARGEST if isinstance(what, Contraction) else _length(what, inputs)
     )
 
 
-def _length(inputs: Any) -> int:
-    return np.asarray(inputs).shape[-1 if _tokens(inputs) else -2]
-
-
-def _tokens(inputs: Any) -> bool:
-    return bool(np.issubdtype(np.asarray(inputs).dtype, np.integer))
+def _length(net: Any, inputs: Any) -> int:
+    with double():
+        return driven(net, inputs).time
 
 
 def _smallest(fits: Callable[[int], bool], largest: int) -> int:
@@ -161,13 +163,12 @@ def truncation_error(
     """
     if short := [int(k) for k in windows if int(k) < 1]:
         raise ValueError(f"window must be at least 1, got {short[0]}")
-    net = net if isinstance(net, Recurrent) else Recurrent(net)
     with double():
-        net = as_double(net)
-        xs = net.heard(jnp.asarray(np.asarray(inputs)))
-        xs = jnp.asarray(xs, jnp.float64)
-        if xs.ndim != 2 or xs.shape[0] == 0:
-            raise ValueError(f"one sequence of inputs is needed, got shape {xs.shape}")
+        drive = driven(net, inputs)
+        net = as_double(net if isinstance(net, Recurrent) else Recurrent(net))
+        if drive.sequences != 1:
+            raise ValueError(f"one sequence would do, got {drive.sequences}")
+        xs = drive.xs[0]
         price = _half_square if loss is None else loss
         found = [_gaps(net, xs, jnp.asarray(int(k)), price, gradients) for k in windows]
         rows = [tuple(float(value) for value in row) for row in found]

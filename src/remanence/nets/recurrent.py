@@ -9,6 +9,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+from jax.core import Tracer
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
 
 from .._types import Key, State
@@ -49,13 +51,20 @@ class Recurrent(eqx.Module):
         return cls(cell, W_y, jnp.zeros(outputs), embedding, readout)
 
     def heard(
-        self, xs: Float[Array, "time inputs"] | Int[Array, " time"]
+        self, xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"]
     ) -> Float[Array, "time inputs"]:
         """The vectors that the cell hears: `xs`, or the rows of the embedding."""
+        xs = jnp.asarray(xs)
         if jnp.issubdtype(xs.dtype, jnp.integer):
             if self.embedding is None:
                 raise ValueError("tokens came, but this network has no embedding")
-            return self.embedding[xs]
+            _refuse_unknown(xs, self.embedding.shape[0])
+            xs = self.embedding[xs]
+        width = input_size(self.cell)
+        if width is not None and xs.shape[1:] != (width,):
+            raise ValueError(
+                f"one sequence of {width} numbers a step would do, got shape {xs.shape}"
+            )
         return xs
 
     def read(self, h: State) -> Float[Array, " outputs"]:
@@ -67,7 +76,7 @@ class Recurrent(eqx.Module):
 
     def __call__(
         self,
-        xs: Float[Array, "time inputs"] | Int[Array, " time"],
+        xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"],
         *,
         h0: State | None = None,
         length: int | Int[Array, ""] | None = None,
@@ -78,3 +87,12 @@ class Recurrent(eqx.Module):
         if self.readout == "last":
             return self.read(jax.tree.map(lambda leaf: leaf[-1], states))
         return jax.vmap(self.read)(states)
+
+
+def _refuse_unknown(tokens: Int[Array, " time"], known: int) -> None:
+    """JAX would read the nearest row; inside a program nobody can look."""
+    if isinstance(tokens, Tracer) or not tokens.size:
+        return
+    least, most = int(tokens.min()), int(tokens.max())
+    if least < 0 or most >= known:
+        raise ValueError(f"tokens must lie in 0 to {known - 1}, got {least} to {most}")

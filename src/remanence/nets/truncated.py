@@ -11,6 +11,7 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
 
 from .._types import Orbit
@@ -44,20 +45,23 @@ class Truncated(eqx.Module):
 
     def __call__(
         self,
-        xs: Float[Array, "time inputs"] | Int[Array, " time"],
+        xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"],
         *,
-        history: Float[Array, "past inputs"] | Int[Array, " past"] | None = None,
+        history: Float[ArrayLike, "past inputs"]
+        | Int[ArrayLike, " past"]
+        | None = None,
     ) -> Float[Array, "*time outputs"]:
         """The outputs at every step, or at the last one."""
         heard = self.net.heard(xs)
         past = 0
         if history is not None:
-            past = history.shape[0]
+            before = self.net.heard(history)
+            past = before.shape[0]
             if past % self.block:
                 raise ValueError(
                     f"history must be a whole number of blocks of {self.block}, got {past} inputs"
                 )
-            heard = jnp.concatenate([self.net.heard(history), heard])
+            heard = jnp.concatenate([before, heard])
         if self.net.readout == "last":
             last = Truncated(self.net, self.window).states(heard[-self.window :])
             return self.net.read(jax.tree.map(lambda leaf: leaf[-1], last))
@@ -95,7 +99,7 @@ def window_states(
     return jax.tree.map(flat, orbit)
 
 
-def truncate(net: Any, window: int, *, block: int = 1) -> Truncated:
+def truncate(net: Any, window: float, *, block: int = 1) -> Truncated:
     """The feed-forward network that computes each output from its last `window` inputs.
 
     With `block` above 1 outputs share starts and hear up to `block - 1` inputs more,
@@ -108,4 +112,6 @@ def truncate(net: Any, window: int, *, block: int = 1) -> Truncated:
     [1.0, 1.5, 1.5, 1.5]
     """
     net = net if isinstance(net, Recurrent) else Recurrent(net)
-    return Truncated(net, int(window), int(block))
+    if not float(window).is_integer():  # horizons are floats, and may be infinite
+        raise ValueError(f"window must be a whole number, got {window}")
+    return Truncated(net, int(window), block)

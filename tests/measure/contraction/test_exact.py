@@ -16,6 +16,7 @@ from remanence.measure.contraction.rounding import (
     sigmoid_at,
     tanh_at,
 )
+from remanence.nets import Recurrent
 
 
 def rotation(radius: float, angle: float):
@@ -180,6 +181,7 @@ def test_the_norm_is_bounded_from_above_and_closely():
         ),
         (Residual(jnp.flip, jnp.eye(2), jnp.ones((2, 1))), {}, "give R as a matrix"),
         (jax.nn.relu, {}, "contraction knows"),
+        (Recurrent(linear(jnp.eye(2))), {}, "got Recurrent; its .cell would do"),
     ],
 )
 def test_refusals_say_what_would_do(cell, options, sentence):

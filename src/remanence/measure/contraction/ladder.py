@@ -82,8 +82,13 @@ def contraction(
         return _looped(cell, bound, metric, deadline, slopes, solver)
     raise ValueError(
         "contraction knows Linear, Elman, LSTM, GRU, Residual, Diagonal and Stack, "
-        f"got {type(cell).__name__}"
+        f"got {type(cell).__name__}{_inside(cell)}"
     )
+
+
+def _inside(what: Any) -> str:
+    known = Linear | Elman | LSTM | GRU | Residual | Diagonal | Stack
+    return "; its .cell would do" if isinstance(getattr(what, "cell", 0), known) else ""
 
 
 def _looped(cell, bound, metric, deadline, slopes, solver) -> Contraction:
