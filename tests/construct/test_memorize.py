@@ -59,6 +59,8 @@ def test_every_coprime_stride_serves():
     assert serving == list(units(12))
     with pytest.raises(ValueError, match="coprime"):
         rm.memorize(text, method="permutation", stride=2)
+    with pytest.raises(ValueError, match="stride goes with method='permutation'"):
+        rm.memorize(text, stride=5)
 
 
 def test_hashable_symbols_and_wider_alphabets():
@@ -186,3 +188,11 @@ def test_a_reading_with_thin_leads_is_not_proved():
             ),
             (0, 0, 1),
         )
+
+
+def test_a_memory_writes_itself(tmp_path):
+    memory = rm.memorize("abc")
+    with pytest.raises(ValueError, match="a Memory writes itself: its own save"):
+        rm.save(memory, tmp_path / "memory.safetensors")
+    memory.save(tmp_path / "memory.safetensors")
+    assert (tmp_path / "memory.safetensors").stat().st_size > 0

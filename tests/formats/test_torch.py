@@ -110,3 +110,11 @@ def test_half_precisions_are_read_as_a_file_of_them_would_be():
 def test_a_readout_is_read_at_every_step_or_at_the_last():
     with pytest.raises(ValueError, match="positions must be 'every' or 'last', got"):
         formats.from_torch(torch.nn.GRU(2, 3), positions="first")
+
+
+def test_weights_that_are_no_numbers_are_refused_as_in_a_file():
+    module = torch.nn.RNN(2, 3)
+    with torch.no_grad():
+        module.weight_hh_l0[0, 0] = float("nan")
+    with pytest.raises(ValueError, match="weight_hh_l0 holds 1 values that are NaN"):
+        formats.from_torch(module)

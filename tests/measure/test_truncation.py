@@ -174,3 +174,13 @@ def test_whole_numbers_drive_a_bare_cell_as_numbers():
     inputs = np.ones((40, 1), int)
     found = truncation_window(scalar(0.5), error=1e-3, inputs=inputs)
     assert found == truncation_window(scalar(0.5), error=1e-3, inputs=inputs * 1.0)
+
+
+def test_tokens_leave_a_domain_by_what_is_heard_of_them():
+    proof = contraction(scalar(0.5), input_bound=1.0)
+    tokens = np.array([0, 1, 2, 1])
+    quiet = Recurrent(scalar(0.5), embedding=jnp.array([[0.1], [-1.0], [0.5]]))
+    assert truncation_window(proof, error=1e-3, inputs=tokens, net=quiet) > 1
+    loud = Recurrent(scalar(0.5), embedding=jnp.array([[0.1], [-1.0], [1.5]]))
+    with pytest.raises(ValueError, match=r"modulus 1\.5 at step 2"):
+        truncation_window(proof, error=1e-3, inputs=tokens, net=loud)

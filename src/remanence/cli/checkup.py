@@ -173,7 +173,7 @@ def _deliver(found, net, out, as_json, quiet, truncate_to) -> None:
             out, json_bytes(document) if whole else checkup_page(found).encode()
         )
         if not quiet:
-            say(f"the page is {out}")
+            say(f"the {'document' if whole else 'page'} is {out}")
     if truncate_to is not None:
         from ..checkup.export import write_truncated
 

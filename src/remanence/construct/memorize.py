@@ -75,6 +75,10 @@ def memorize(
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
     if not time_limit >= 0:
         raise ValueError(f"time_limit must not be negative, got {time_limit}")
+    if stride != 1 and method != "permutation":
+        raise ValueError(
+            f"stride goes with method='permutation', got stride={stride} and {method!r}"
+        )
     w = spelled_word(word, alphabet=alphabet, end=end)
     if method == "auto":
         memory = _best(w, gain, time_limit)

@@ -35,6 +35,8 @@ def described(cell: Any, prefix: str) -> tuple[dict, Tensors]:
             "cells": [structure for structure, _ in parts],
         }, tensors
     kind = type(cell).__name__
+    if callable(getattr(cell, "save", None)):
+        raise ValueError(f"a {kind} writes itself: its own save(path) would do")
     if kind not in KINDS or type(cell) is not getattr(cells, kind):
         raise ValueError(
             f"a cell of kind {kind} has no file format; {', '.join(KINDS)} and Stack have"

@@ -9,6 +9,7 @@ import numpy as np
 from ..cells import Stack
 from ..nets import Recurrent
 from . import state_dict
+from .safetensors import finite
 
 
 def _torch() -> Any:
@@ -49,7 +50,7 @@ def from_torch(
         raise ValueError("projected LSTMs are not supported; proj_size=0 would do")
     if positions not in ("every", "last"):
         raise ValueError(f"positions must be 'every' or 'last', got {positions!r}")
-    tensors = {k: _plain(torch, v) for k, v in module.state_dict().items()}
+    tensors = finite({k: _plain(torch, v) for k, v in module.state_dict().items()})
     activation = state_dict.ACTIVATIONS[getattr(recurrent, "nonlinearity", "tanh")]
     net, _ = state_dict.network(
         tensors,

@@ -97,6 +97,9 @@ def truncation_window(
                 "a proved window of the outputs needs net=, whose outputs they are"
             )
         if inputs is not None:
+            tokens = np.issubdtype(np.asarray(inputs).dtype, np.integer)
+            if tokens and net is not None and net.embedding is not None:
+                inputs = net.heard(inputs)
             within(what, inputs)
         if what.vacuous:
             raise ValueError(
