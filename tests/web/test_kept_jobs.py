@@ -135,3 +135,10 @@ def test_no_upload_is_left_behind(echo, tmp_path, monkeypatch):
     while list(tmp_path.glob("remanence-lab-*")) and time.monotonic() < end:
         time.sleep(0.05)
     assert not list(tmp_path.glob("remanence-lab-*"))
+
+
+def test_a_checkup_without_its_page_has_failed_and_says_so(lab):
+    _, job = lab.ask("POST", "/api/checkup", b"WEIGHTS")
+    *said, last = ended(lab, job["id"])
+    assert last["state"] == "failed"
+    assert said[-1]["line"] == "its page cannot be read: No such file or directory"

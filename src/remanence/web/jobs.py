@@ -125,13 +125,12 @@ class Jobs:
         code = await process.wait()
         with contextlib.suppress(ValueError):
             job.document = json.loads(written)
-        if code == 0 and job.document is not None:
-            self._keep(job)
+        done = code == 0 and (job.document is None or self._keep(job))
         if job.folder is not None:
             job.folder.cleanup()
         # Interrupted before the command had begun, it ends by the signal itself.
         cancelled = code == 130 or (job.ending and code != 0)
-        job.state = "done" if code == 0 else "cancelled" if cancelled else "failed"
+        job.state = "done" if done else "cancelled" if cancelled else "failed"
         self._write(job)
         job.changed.set()
 
@@ -143,17 +142,21 @@ class Jobs:
         except OSError as problem:
             job.lines.append(f"this job is not kept: {problem.strerror}")
 
-    def _keep(self, job: Job) -> None:
+    def _keep(self, job: Job) -> bool:
         """Results of other seeds replace each other; their claims are kept apart."""
         assert job.document is not None
         if job.folder is not None:
             page = pathlib.Path(job.folder.name) / "page.html"
-            job.page = page.read_text(encoding="utf-8", errors="replace")
-            return
+            try:
+                job.page = page.read_text(encoding="utf-8", errors="replace")
+            except OSError as problem:
+                job.lines.append(f"its page cannot be read: {problem.strerror}")
+            return job.page is not None
         name = f"{job.study}-{job.profile}-{job.seed}.json"
         for study in job.document.get("studies", ()):
             with contextlib.suppress(OSError):  # the result itself is written already
                 write_whole(self.out / ".lab" / name, json.dumps(study).encode())
+        return True
 
     async def cancel(self, job: Job, patience: float = 10.0) -> None:
         """Ctrl-C for the job; after `patience` seconds, the end."""
