@@ -15,6 +15,7 @@ languages, units) for the diagonal mask: the order in which every product is pla
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -50,6 +51,11 @@ def unpacked(weights: Packed, mask: Mask) -> GatedLinear:
     return GatedLinear(P, W, jnp.swapaxes(Q, 1, 2))
 
 
+def _laid_out(transposed: Array) -> Array:
+    """A transpose that is written down: XLA's products are slow on one that is not."""
+    return jax.lax.optimization_barrier(transposed)
+
+
 def diagonal_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, ""]]:
     """The gradient of half the squared error, and the squared error itself."""
     P, W, Q = weights
@@ -60,7 +66,7 @@ def diagonal_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, 
     # Transposing inside the difference keeps both products in XLA's fast order.
     E_t = (jnp.swapaxes(y, 1, 2) - 1.0) * T.T
     C = E @ Q
-    W_gradient = P.reshape(D * L, H).T @ C.reshape(D * L, H)
+    W_gradient = _laid_out(P.reshape(D * L, H).T) @ C.reshape(D * L, H)
     return Packed(C @ W.T, W_gradient, E_t @ A), jnp.sum(E * E)
 
 
@@ -75,11 +81,12 @@ def full_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, ""]]
     A = P @ W
     gram_Q = (jnp.swapaxes(Q, 1, 2) @ Q).reshape(L, H * H)
     gram_A = (jnp.swapaxes(A, 1, 2) @ A).reshape(L, H * H)
+    T_t = _laid_out(T.T)
     heard = (T @ Q.reshape(L, D * H)).reshape(L, D, H)
-    asked = (T.T @ A.reshape(L, D * H)).reshape(L, D, H)
+    asked = (T_t @ A.reshape(L, D * H)).reshape(L, D, H)
     C = A @ (T @ gram_Q).reshape(L, H, H) - heard
-    W_gradient = P.reshape(L * D, H).T @ C.reshape(L * D, H)
-    Q_gradient = Q @ (T.T @ gram_A).reshape(L, H, H) - asked
+    W_gradient = _laid_out(P.reshape(L * D, H).T) @ C.reshape(L * D, H)
+    Q_gradient = Q @ (T_t @ gram_A).reshape(L, H, H) - asked
     square = jnp.sum((C - heard) * A) + D * jnp.sum(T)
     return Packed(C @ W.T, W_gradient, Q_gradient), square
 
