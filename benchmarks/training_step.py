@@ -32,6 +32,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 from remanence.cells import Elman, Residual  # noqa: E402
 from remanence.nets import on_batch, Recurrent  # noqa: E402
+from remanence.train import over_devices  # noqa: E402
 
 
 try:
@@ -64,32 +65,20 @@ def our_step(net: Recurrent, xs, ys):
     params, rest = eqx.partition(net, eqx.is_inexact_array)
     devices = Mesh(np.array(jax.devices()), ("batch",))
     split, whole = NamedSharding(devices, P("batch")), NamedSharding(devices, P())
-    memory = jax.device_put(optimizer.init(params), whole)
-    params = jax.device_put(params, whole)
-    xs, ys = jax.device_put(xs, split), jax.device_put(ys, split)
-
-    def shard(params, xs, ys):
-        value, gradient = jax.value_and_grad(
-            lambda params: loss(eqx.combine(params, rest), xs, ys)
-        )(params)
-        mean = lambda leaf: jax.lax.pmean(leaf, "batch")
-        return mean(value), jax.tree.map(mean, gradient)
-
-    sharded = jax.shard_map(
-        shard, mesh=devices, in_specs=(P(), P("batch"), P("batch")), out_specs=P(),
-        check_vma=False,
-    )  # fmt: skip
+    state = list(jax.device_put((params, optimizer.init(params)), whole))
+    batch = jax.device_put((xs, ys), split)
+    shared = over_devices(lambda net, batch: loss(net, *batch))
 
     @jax.jit
-    def step(params, memory, xs, ys):
-        value, gradient = sharded(params, xs, ys)
+    def step(params, memory, batch):
+        value, gradient = jax.value_and_grad(
+            lambda params: shared(eqx.combine(params, rest), batch)
+        )(params)
         updates, memory = optimizer.update(gradient, memory)
         return optax.apply_updates(params, updates), memory, value
 
-    state = [params, memory]
-
     def once() -> float:
-        *state[:], value = step(*state, xs, ys)
+        *state[:], value = step(*state, batch)
         return float(value)
 
     return once
