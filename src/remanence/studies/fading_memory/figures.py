@@ -52,7 +52,7 @@ def _coupling(data: Mapping[str, xr.Dataset]) -> Figure:
             ax.axhline(LEAVES, color="C7", lw=0.6, ls=":")
             ax.set(xlabel="coupling γ", title=f"r = {r:g}")
         axes[0].set_ylabel("largest |λ − log r| (nats per step)")
-        axes[0].legend(frameon=False, fontsize="small", loc="upper left")
+        axes[0].legend(frameon=False, fontsize="small", loc="lower right")
         right = axes[-1]
         for i, units in enumerate(blocks.units.values):
             moved, gamma = blocks.moved.values[i], blocks.coupling.values

@@ -48,7 +48,7 @@ def radius_figure(table: xr.Dataset) -> Figure:
         # Linear within the edge, logarithmic beyond: all that is decided lies near 0.
         right.set_xscale("symlog", linthresh=EDGE, linscale=1)
         right.axvspan(-EDGE, EDGE, color="C7", alpha=0.1, lw=0)
-        ticks = [t for t in (-1, -0.1, -EDGE, 0, EDGE, 0.1) if _inside(t, rows)]
+        ticks = [t for t in (-1, -0.3, -EDGE, 0, EDGE) if _inside(t, rows)]
         right.set_xticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
         right.minorticks_off()
         right.set(xlabel="largest exponent before training (nats per step)")

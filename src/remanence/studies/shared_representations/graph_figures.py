@@ -148,6 +148,8 @@ def _against_chance(ax: Any, found: xr.Dataset) -> None:
         "C0",
         label="P(connected), exact",
     )
+    # One run a graph: those at other σ are the same draw of pairs, not another one.
+    found = found.isel(cell=np.unique(found.seed.values, return_index=True)[1])
     where = np.digitize(found.fraction, np.linspace(0.16, 0.42, 9))
     middle, share, low, high = [], [], [], []
     for b in np.unique(where):
@@ -178,7 +180,7 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
     return Figure(
         "threshold",
         "The threshold is connectivity",
-        "Full mask; runs that reach the training loss. Left: with H = D every connected graph generalises and no other, at any σ. Middle: with H > D the connected ones do once σ is small. Right: the share of the runs on the left that generalise, beside the chance that random pairs are connected, the curve that Figure 1 shows; bars are Wilson intervals of 68 %.",
+        "Full mask; runs that reach the training loss. Left: with H = D every connected graph generalises and no other, at any σ. Middle: with H > D the connected ones do once σ is small. Right: the share of these graphs that generalise (one run a graph), beside the chance that random pairs are connected, the curve that Figure 1 shows; bars are Wilson intervals of 68 %.",
         draw,
         xr.concat([graphs, wide], "cell"),
     )
