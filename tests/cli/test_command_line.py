@@ -71,6 +71,7 @@ def test_version_also_by_module():
         (["reproduce", "memorization", "--on", "http://x"], "got 'http://x'"),
         (["reproduce", "memorization", "--cell", "word"], "got 'word'"),
         (["reproduce", "all", "--cell", "word=a"], "--cell needs one study"),
+        (["reproduce", "memorization", "--cell", "a=1,a=2"], "each name once, got"),
         (
             ["show", "memorization", "--out", "nowhere"],
             "nowhere holds no result of memorization",

@@ -66,14 +66,55 @@ def test_the_picture_shows_spectrum_and_eigenvalues():
     ("options", "sentence"),
     [
         ({"units": 7}, "take 6 or 8"),
-        ({"timescales": -1.0}, "timescales must be positive numbers of steps, got -1"),
-        ({"timescales": math.nan}, "timescales must be positive"),
-        ({"peaks": 0}, "peaks must be at least 1, got 0"),
+        ({"timescales": -1.0}, "timescales must be at least 0.01 steps, got -1"),
+        ({"timescales": math.nan}, "timescales must be at least"),
+        ({"timescales": 1e-9}, "timescales must be at least"),
+        ({"timescales": []}, "timescales must be at least 0.01 steps"),
+        ({"peaks": 0}, "peaks must be a whole number of at least 1, got 0"),
+        ({"units": 1}, "take 2, or a homogeneous"),
+        ({"units": 0}, "take 2, or a homogeneous"),
     ],
 )
 def test_what_cannot_be_is_refused(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         rm.informed_residual(waves((1.0, 8)), **{"units": 8} | options)
+
+
+@pytest.mark.parametrize("steps", [40, 63])
+def test_a_shorter_sequence_brings_no_frequency_of_its_own(steps):
+    whole = waves((1.0, 8))[0]
+    informed = rm.informed_residual([whole, whole[:40], whole[:steps]], units=8)
+    assert informed.peaks[0] == pytest.approx(2 * np.pi / 8, abs=0.02)
+    assert len(informed.peaks) == 1 or steps == 63  # 63 steps cut the last wave
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (np.full((5, 63), 0.1), "must change in time"),
+        (np.ones((5, 64, 2)), "must change in time"),
+        (np.array([1.0, np.inf, 2.0, 3.0]), "data must be finite"),
+        (np.exp(1j * np.arange(64)), "real numbers or tokens, got complex128"),
+        ([np.exp(1j * np.arange(64))], "real numbers or tokens, got complex128"),
+        (["ab", "cd"], "real numbers or tokens, got <U2"),
+        (np.arange(9).astype("datetime64[D]"), "real numbers or tokens, got datetime"),
+        (np.array([1.0, None, 2.0, 3.0]), "real numbers or tokens, got object"),
+        (1e200 * np.cos(np.arange(64)), "got 2e[+]200: scale them"),
+        (1e-200 * np.cos(np.arange(64)), "got 2e-200: scale them"),
+        ([], "got shape"),
+        (np.float64(1), "got shape"),
+    ],
+)
+def test_odd_data_is_refused_in_a_sentence(data, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        rm.informed_residual(data, units=8)
+
+
+def test_one_sample_and_a_level_far_from_zero_are_heard():
+    wave = waves((1.0, 8))
+    for data in (wave[0], wave, wave[..., None], 1e6 + wave):
+        informed = rm.informed_residual(data, units=8)
+        np.testing.assert_allclose(informed.peaks[0], 2 * np.pi / 8)
 
 
 def test_bad_data_is_refused():

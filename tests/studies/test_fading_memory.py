@@ -8,13 +8,17 @@ import jax.random as jr
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import xarray as xr
 
 from remanence import cells, nets, tasks
 from remanence.report import Bench
+from remanence.report.tables import csv_tables
 from remanence.studies import study
 from remanence.studies.fading_memory.cases import cases, DRAWS, informed_by, table
 from remanence.studies.fading_memory.comparison import beats, first_crossing, tuned
 from remanence.studies.fading_memory.config import QUICK
+from remanence.studies.fading_memory.edge import radius_evidence
+from remanence.studies.fading_memory.evidence import better_rate
 from remanence.studies.fading_memory.lanes import learned
 from remanence.studies.fading_memory.weak_coupling import (
     defective,
@@ -38,6 +42,65 @@ def test_crossings_and_tuning():
     )
     assert best == 1  # by the tuning half, although the reported half is worse
     np.testing.assert_array_equal(values, [0.1, 0.2])
+
+
+def _swept(accuracies, exponents):
+    """A table of one sweep over the radius: accuracies over (radius, mark), three seeds."""
+    curves = np.asarray(accuracies, float)[:, None, :] + [[0.0], [0.01], [0.02]]
+    cases, seeds, _ = curves.shape
+    marked = ("case", "seed", "mark")
+    return xr.Dataset(
+        {
+            "accuracy": (marked, curves),
+            "tuning": (marked, curves.copy()),
+            "before": (("case", "seed"), np.repeat([exponents], seeds, 0).T),
+        },
+        {
+            "experiment": ("case", ["radius"] * cases),
+            "value": ("case", np.linspace(0.4, 1.1, cases)),
+        },
+    )
+
+
+def test_the_edge_must_beat_all_that_is_far_from_it():
+    config = dataclasses.replace(QUICK, steps=50, every=25, targets=(0.3, 0.6))
+    of = lambda rows, at: radius_evidence(config, _swept(rows, at))["001.3"]
+    judge = next(s for s in study("fading-memory").statements if s.id == "001.3").rule
+    at = [-0.7, -0.2, 0.0, 0.1]
+    assert judge(of([[0, 0.2], [0, 0.4], [0, 0.8], [0, 0.1]], at)) == "holds"
+    tied = of([[0, 0.2], [0, 0.8], [0, 0.8001], [0, 0.1]], at)
+    assert tied["unbeaten_far"] == [] and judge(tied) == "holds"
+    level = _swept([[0, 0.2], [0, 0.79], [0, 0.8], [0, 0.1]], at)
+    level.accuracy[1, 0, -1] += 0.1  # one seed says the opposite
+    found = radius_evidence(config, level)["001.3"]
+    assert found["unbeaten_far"] == [pytest.approx(0.4 + 0.7 / 3)]
+    assert judge(found) == "open"
+    assert judge(of([[0, 0.9], [0, 0.4], [0, 0.8], [0, 0.1]], at)) == "refuted"
+
+
+def test_speed_is_judged_at_the_highest_accuracy_that_all_seeds_reach():
+    config = dataclasses.replace(QUICK, steps=75, every=25, targets=(0.3, 0.6, 0.9))
+    judge = next(
+        s for s in study("fading-memory").statements if s.id == "001.3-speed"
+    ).rule
+    of = lambda rows: radius_evidence(config, _swept(rows, [-0.7, 0.0]))["001.3-speed"]
+    found = of([[0.1, 0.2, 0.3], [0.1, 0.65, 0.7]])
+    assert found["target"] == 0.6 and found["steps"] == [None, 50.0]
+    assert judge(found) == "holds"
+    assert judge(of([[0.1, 0.65, 0.7], [0.1, 0.2, 0.3]])) == "refuted"
+    assert judge(of([[0.1, 0.65, 0.7], [0.1, 0.65, 0.7]])) == "open"
+    never = of([[0.1, 0.1, 0.1], [0.1, 0.1, 0.1]])
+    assert never["steps"] == [None, None] and judge(never) == "open"
+
+
+def test_each_length_of_the_adding_problem_has_its_better_rate():
+    error = np.zeros((2, 1, 2, 2, 1))
+    error[0, 0, :, :, 0] = [[0.1, 0.3], [0.5, 0.5]]
+    error[1, 0, :, :, 0] = [[0.9, 0.9], [0.4, 0.2]]
+    dims = ("length", "kind", "rate", "seed", "mark")
+    sums = xr.Dataset({"error": (dims, error)}, {"rate": [1e-3, 1e-2]})
+    found = better_rate(sums).transpose("length", "kind", "seed").values[:, 0]
+    np.testing.assert_array_equal(found, [[0.1, 0.3], [0.4, 0.2]])
 
 
 def test_the_table_holds_every_case():
@@ -94,6 +157,7 @@ def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
         angles=(0.0, 0.8),
         permuted_angles=(0.0, 0.8),
         bent=("tanh", "ReLU"),
+        gated=("GRU", "LSTM"),
         couplings=(3e-3, 1e-2, 0.1),
         spectrum_units=(4,),
         spectrum_steps=1000,
@@ -109,4 +173,9 @@ def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
         assert statement.measured(outcome.evidence[statement.id])
     for figure in outcome.figures:
         plt.close(figure.draw())
+    shown = {figure.name: figure.data for figure in outcome.figures}
+    # What is drawn is what is kept beside the drawing: one table each.
+    for name in ("radius", "angle", "adding"):
+        assert list(csv_tables(shown[name])) == [""]
+    assert shown["radius"].accuracy.dims == ("radius", "seed")
     assert outcome.data["cross"].sizes["network"] == 3

@@ -17,9 +17,12 @@ from remanence.studies.shared_representations.__main__ import (
 )
 from remanence.studies.shared_representations.cells import Cell, table
 from remanence.studies.shared_representations.config import FULL
-from remanence.studies.shared_representations.figure_one import stages
+from remanence.studies.shared_representations.figure_one import stages, thresholds
 from remanence.studies.shared_representations.ledger import KeptBench
-from remanence.studies.shared_representations.mask_claims import tried_again
+from remanence.studies.shared_representations.mask_claims import (
+    samples_evidence,
+    tried_again,
+)
 from remanence.studies.shared_representations.one_cell import one_cell
 from remanence.studies.shared_representations.theory import (
     equivalences,
@@ -48,6 +51,11 @@ def bench(tmp_path):
         ({"frac": "0.4", "sigma": "0.1", "rate": "1"}, "named by frac, sigma and seed"),
         ({"frac": "0.4", "sigma": "0.1", "mask": "none"}, "mask must be"),
         ({"frac": "0.4", "sigma": "0.1", "way": "adam"}, "way must be"),
+        ({"frac": "0.4", "sigma": "0.1", "seed": "1.5"}, "a whole number, got '1.5'"),
+        ({"frac": "0.4", "sigma": "0.1", "seed": "-1"}, "between 0 and .*, got -1"),
+        ({"frac": "0.4", "sigma": "0.1", "seed": str(2**32)}, "seed must lie between"),
+        ({"frac": "0.4", "sigma": "1e39"}, "1e[+]39 overflows in float32"),
+        ({"frac": "0.4", "sigma": "1e-300"}, "even in float64; follow the flow"),
     ],
 )
 def test_a_cell_that_makes_no_sense_is_refused(cell, sentence, bench):
@@ -123,6 +131,28 @@ def test_an_unfinished_run_says_nothing_about_a_spike():
     told = tried_again(again)
     assert told == {"tried": 4, "step_only": 2, "real": 1, "undecided": 1}
     assert tried_again(None)["tried"] == 0
+
+
+def test_cells_beyond_one_percent_are_named():
+    columns = {
+        "fraction": [0.281, 0.311],
+        "scale": [1e-4, 1e-4],
+        "seed": [0, 1],
+        "relative": [0.0177, 0.001],
+        "same_side": [True, True],
+        "train_loss": [1e-11, 1e-11],
+    }
+    found = samples_evidence(xr.Dataset({k: ("cell", v) for k, v in columns.items()}))
+    assert found["within_one_percent"] == 1 and found["apart"] == ""
+    assert found["beyond"].startswith("frac=0.281 sigma=0.0001 seed=0 (1.8%")
+    assert "seed=1" not in found["beyond"]
+
+
+def test_a_seed_that_never_generalises_counts():
+    columns = {"scale": [1.0] * 4, "seed": [0, 0, 1, 1], "fraction": [0.2, 0.3] * 2}
+    columns["test_loss"] = [1.0, 1e-6, 1.0, 1.0]
+    found = xr.Dataset({k: ("cell", v) for k, v in columns.items()})
+    assert thresholds(found) == [0.3, np.inf]
 
 
 def test_a_cut_run_has_seen_the_whole_range():

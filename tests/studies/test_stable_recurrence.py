@@ -42,6 +42,16 @@ def test_one_draw_is_no_verdict_and_overlapping_draws_are_none():
     assert of([10.0], [10.0], jsb_nll=chords([8.5, 8.6])) == "differs"
 
 
+def test_an_exponent_within_its_error_of_zero_is_no_verdict():
+    of = lambda exponent, settled=True: rules.effectively_stable(
+        {"exponents": [-0.3, exponent], "stderrs": [0.01, 0.01], "converged": [True, settled]}
+    )  # fmt: skip
+    assert of(-0.1) == "holds"
+    assert of(-0.1, settled=False) == "open"
+    assert of(0.01) == of(-0.01) == "open"
+    assert of(0.1) == "refuted"
+
+
 def test_a_state_that_cannot_hear_the_first_number_errs_by_a_twelfth():
     cell = Elman(0.5 * jnp.eye(4), jnp.ones((4, 2)), jnp.zeros(4))
     net = Recurrent(cell, jnp.ones((1, 4)), jnp.zeros(1), None, "last")

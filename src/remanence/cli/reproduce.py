@@ -41,7 +41,10 @@ def cell_of(text: str) -> dict[str, str]:
         not (name.strip() and mark and value.strip()) for name, mark, value in pairs
     ):
         raise ValueError(f"--cell takes name=value,name=value, got {text!r}")
-    return {name.strip(): value.strip() for name, _, value in pairs}
+    cell = {name.strip(): value.strip() for name, _, value in pairs}
+    if len(cell) < len(pairs):
+        raise ValueError(f"--cell takes each name once, got {text!r}")
+    return cell
 
 
 @contextlib.contextmanager

@@ -10,8 +10,8 @@ from .checked import check as check, Checked as Checked
 from .informed_residual import (
     informed_residual as informed_residual,
     InformedResidual as InformedResidual,
-    power_spectrum as power_spectrum,
 )
+from .mean_power import power_spectrum as power_spectrum
 from .memorize import memorize as memorize
 from .memory import Memory as Memory
 from .minimal_dimension import (

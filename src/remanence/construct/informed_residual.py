@@ -16,16 +16,12 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.signal import find_peaks
 
+from .mean_power import power_spectrum, PowerSpectrum
 from .residual_spectrum import even, spectral
 
 
-class PowerSpectrum(eqx.Module):
-    """Mean power at each angular frequency, in radians per step, the mean removed."""
-
-    angles: Float[np.ndarray, " frequencies"]
-    power: Float[np.ndarray, " frequencies"]
-    steps: int
-    """Length of the (longest) sequence."""
+SHORTEST = 0.01
+"""Steps: a shorter timescale is a radius of 0, which remembers nothing."""
 
 
 class InformedResidual(eqx.Module):
@@ -68,61 +64,6 @@ class InformedResidual(eqx.Module):
         return figure
 
 
-def power_spectrum(data: Any) -> PowerSpectrum:
-    """The mean power spectrum of a data set.
-
-    `data` is one sequence, an array (samples, time) or (samples, time, inputs), or
-    a list of sequences of different lengths; integers are tokens and counted as
-    one-hot vectors.
-
-    >>> wave = np.cos(2 * np.pi * np.arange(64) / 8)
-    >>> spectrum = power_spectrum(wave)
-    >>> round(float(spectrum.angles[spectrum.power.argmax()]), 4)  # 2 pi / 8
-    0.7854
-    """
-    sequences = _sequences(data)
-    steps = max(len(sequence) for sequence in sequences)
-    if steps < 4:
-        raise ValueError(f"a spectrum needs at least 4 steps, got {steps}")
-    power = np.zeros(steps // 2 + 1)
-    for sequence in sequences:
-        deviation = sequence - sequence.mean(0)
-        F = np.fft.rfft(deviation, n=steps, axis=0)
-        power += (np.abs(F) ** 2).sum(1) / len(sequence)
-    if not np.isfinite(power).all():
-        raise ValueError("data must be finite, got NaN or infinity")
-    if not power.any():
-        raise ValueError("data must change in time, got constant sequences")
-    angles = 2 * np.pi * np.fft.rfftfreq(steps)
-    return PowerSpectrum(angles, power / len(sequences), steps)
-
-
-def _sequences(data: Any) -> list[np.ndarray]:
-    """Sequences as (time, inputs) arrays, whatever the data came as."""
-    if isinstance(data, Sequence) and data and np.ndim(data[0]) > 0:
-        parts = [np.asarray(part) for part in data]
-    else:
-        array = np.asarray(data)
-        if array.ndim not in (1, 2, 3) or array.size == 0:
-            raise ValueError(
-                f"data must be (time), (samples, time) or (samples, time, inputs), got shape {array.shape}"
-            )
-        parts = [array] if array.ndim == 1 else list(array)
-    if any(part.ndim not in (1, 2) or not len(part) for part in parts):
-        raise ValueError(
-            "every sequence must be (time) or (time, inputs) and not empty"
-        )
-    if all(np.issubdtype(part.dtype, np.integer) and part.ndim == 1 for part in parts):
-        tokens = np.unique(np.concatenate(parts))
-        if len(tokens) > 512:
-            raise ValueError(
-                f"{len(tokens)} different tokens are too many, at most 512"
-            )
-        parts = [(part[:, None] == tokens) for part in parts]
-    columns = [part[:, None] if part.ndim == 1 else part for part in parts]
-    return [np.asarray(part, float) for part in columns]
-
-
 def spectral_peaks(spectrum: PowerSpectrum, *, most: int) -> np.ndarray:
     """The angles of the highest local maxima above frequency 0, strongest first.
 
@@ -157,17 +98,18 @@ def informed_residual(
     [0.7854, 0.7854]
     """
     pairs = even(units) // 2
-    if peaks < 1:
-        raise ValueError(f"peaks must be at least 1, got {peaks}")
+    if not isinstance(peaks, int | np.integer) or peaks < 1:
+        raise ValueError(f"peaks must be a whole number of at least 1, got {peaks}")
     spectrum = power_spectrum(data)
     if timescales is None:
         timescales = np.geomspace(
             max(2.0, spectrum.steps / 8), spectrum.steps, 4
         ).tolist()
-    taus = np.atleast_1d(np.asarray(timescales, float))
-    if taus.size == 0 or not (np.isfinite(taus).all() and (taus > 0).all()):
+    taus = np.atleast_1d(np.asarray(timescales))
+    real = taus.size > 0 and taus.dtype.kind in "iuf"
+    if not real or not (np.isfinite(taus).all() and (taus >= SHORTEST).all()):
         raise ValueError(
-            f"timescales must be positive numbers of steps, got {timescales}"
+            f"timescales must be at least {SHORTEST:g} steps, got {timescales}"
         )
     found = spectral_peaks(spectrum, most=min(peaks, pairs))
     if found.size == 0:

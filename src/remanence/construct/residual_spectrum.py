@@ -42,10 +42,13 @@ def _first_bad(values: np.ndarray, good: np.ndarray) -> str:
 
 def even(units: int) -> int:
     """`units`, refused if 2 x 2 blocks cannot fill them."""
+    if isinstance(units, bool) or not isinstance(units, int | np.integer):
+        raise ValueError(f"units must be a whole number, got {units!r}")
     if units < 2 or units % 2:
+        near = f"{units - 1} or {units + 1}" if units > 2 else "2"
         raise ValueError(
             f"2 x 2 blocks need an even number of units, got {units}: take "
-            f"{max(2, units - 1)} or {units + 1}, or a homogeneous residual (a scalar R)"
+            f"{near}, or a homogeneous residual (a scalar R)"
         )
     return units
 

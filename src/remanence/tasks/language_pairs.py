@@ -119,6 +119,10 @@ def word_permutations(
     return np.stack([np.asarray(jr.permutation(k, words)) for k in keys])
 
 
+LARGEST_SCALE = 1e12
+"""Three factors of this size still have a product in float32."""
+
+
 def smallest_float32_scale(factors: int = 3) -> float:
     """The smallest σ whose first gradients survive in float32.
 
@@ -133,6 +137,11 @@ def checked_scale(scale: float, *, single: bool) -> float:
     """`scale` itself, if it is a starting size σ that can learn in this precision."""
     if not (scale > 0.0 and math.isfinite(scale)):
         raise ValueError(f"sigma must be positive, got {scale}")
+    if scale > LARGEST_SCALE:
+        raise ValueError(
+            f"sigma = {scale:g} overflows in float32 (three factors of that size); "
+            f"take at most {LARGEST_SCALE:g}"
+        )
     if single and scale < smallest_float32_scale():
         raise ValueError(
             f"sigma = {scale:g} underflows in float32 (its first gradients are about "

@@ -8,6 +8,7 @@ initial weights, the same batches.
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 
 def beats(a: np.ndarray, b: np.ndarray) -> bool:
@@ -47,3 +48,8 @@ def versus(kinds: dict[str, np.ndarray], first: str, second: str) -> dict[str, A
         "first_beats": beats(a, b),
         "second_beats": beats(b, a),
     }
+
+
+def rows_of(table: xr.Dataset, experiment: str) -> xr.Dataset:
+    """The rows of the table of cases that belong to one experiment."""
+    return table.isel(case=np.flatnonzero(table.experiment.values == experiment))

@@ -28,8 +28,8 @@ class Config:
     radii: tuple[float, ...]
     angles: tuple[float, ...]
     permuted_angles: tuple[float, ...]
-    target: float
-    """The accuracy whose first crossing measures the speed of convergence."""
+    targets: tuple[float, ...]
+    """Accuracies whose first crossings measure the speed of convergence."""
     gated: tuple[str, ...]
     bent: tuple[str, ...]
     """Activations round the residual."""
@@ -63,7 +63,7 @@ QUICK = Config(
     radii=(0.4, 0.75, 0.88, 1.0, 1.1),
     angles=(0.0, 0.2, 0.4, 0.6, ROW, 1.0, 1.8),
     permuted_angles=(0.0, 0.4, ROW, 1.8),
-    target=0.5,
+    targets=(0.3, 0.4, 0.5, 0.6),
     gated=("GRU",),
     bent=("tanh", "ReLU", "leaky ReLU"),
     couplings=(3e-3, 1e-2, 3e-2, 0.1, 0.3),
@@ -92,7 +92,7 @@ FULL = Config(
     radii=(0.4, 0.75, 0.88, 0.95, 1.0, 1.03),
     angles=(0.0, 0.1, 0.22, 0.33, TURN, 0.6, 0.9, 1.8),
     permuted_angles=(0.0, 0.22, TURN, 0.9, 1.8),
-    target=0.6,
+    targets=(0.3, 0.4, 0.5, 0.6),
     gated=("GRU", "LSTM"),
     bent=("tanh", "ReLU", "leaky ReLU"),
     couplings=(3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0),

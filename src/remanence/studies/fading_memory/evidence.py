@@ -11,12 +11,12 @@ from ..._precision import as_double, double
 from ...cells import Residual
 from ...measure import exponents_along
 from ...tasks import Pixels
-from .comparison import beats, first_crossing, summary, tuned, versus
+from .comparison import beats, rows_of, summary, tuned, versus
 from .config import Config
 from .weak_coupling import (
     coupling_evidence,
     fitted_slope,
-    LEAVES,
+    proved_ends,
     where_it_ends,
 )
 
@@ -26,7 +26,9 @@ def spectral_evidence(
 ) -> dict[str, Any]:
     """What the untrained networks show: exponents, slopes, gradients."""
     gamma = blocks.coupling.values
-    weak, usual = (gradients.isel(coupling=i).left.mean("seed").values for i in (0, 1))
+    weak, usual = (
+        gradients.isel(coupling=i).left.transpose("seed", "radius") for i in (0, 1)
+    )
     T, r = gradients.attrs["length"], gradients.radius.values
     with double():
         bare = as_double(
@@ -36,13 +38,12 @@ def spectral_evidence(
         exact = exponents_along(bare, bare.initial_state(), jnp.ones((50, 1)))
         gap = float(jnp.abs(exact - math.log(0.97)).max())
     usual_gap = spectra.gap.sel(coupling=config.coupling, method="nearest")
-    ends = where_it_ends(spectra).coupling.mean("seed", skipna=False)
-    norms = (spectra.radius * -np.expm1(-spectra.bound) / spectra.coupling).mean(
-        ["coupling", "seed"]
-    )
+    each, proof = where_it_ends(spectra).coupling, proved_ends(spectra)
+    ends = each.mean("seed", skipna=False)
+    proved = proof.transpose("units", "radius", "seed").mean("seed")
+    slopes = [float(np.polyfit(T * np.log(r), row, 1)[0]) for row in weak.values]
     flat = lambda values: [float(v) for v in np.asarray(values).ravel()]
     units, radius = np.meshgrid(ends.units.values, ends.radius.values, indexing="ij")
-    proved = -math.expm1(-LEAVES) * radius / norms.transpose("units", "radius").values
     measured = [None if math.isnan(v) else v for v in flat(ends.values)]
     return {
         "001.1": coupling_evidence(spectra),
@@ -54,51 +55,22 @@ def spectral_evidence(
             "gap_without_coupling": gap,
             "count": int(exact.shape[0]),
             "units": config.units,
-            "gap_trained": float(usual_gap.mean()),
+            "gap_coupled": float(usual_gap.max()),
             "coupling": config.coupling,
         },
         "001.3-gradient": {
-            "slope_weak": float(np.polyfit(T * np.log(r), weak, 1)[0]),
+            "slope_weak": float(np.mean(slopes)),
+            "slope_least": min(slopes),
+            "slope_most": max(slopes),
             "coupling": config.coupling,
-            "even_radius": float(np.interp(0.0, usual, r)),
+            "even_radius": float(np.interp(0.0, usual.mean("seed").values, r)),
         },
         "001.Q4": {
             "units": [int(n) for n in units.ravel()],
             "radius": flat(radius),
             "measured": measured,
             "proved": flat(proved),
-        },
-    }
-
-
-def _of(table: xr.Dataset, experiment: str) -> xr.Dataset:
-    return table.isel(case=np.flatnonzero(table.experiment.values == experiment))
-
-
-def radius_evidence(config: Config, table: xr.Dataset) -> dict[str, Any]:
-    """The best radius, and how soon each reaches the target."""
-    rows = _of(table, "radius")
-    steps = first_crossing(rows.accuracy.values, config.every, config.target)
-    final = rows.accuracy.isel(mark=-1).values
-    exponent = rows.before.values.mean(1)
-    best = int(rows.tuning.isel(mark=-1).values.mean(1).argmax())
-    return {
-        "001.3": {
-            "best_radius": float(rows.value.values[best]),
-            "best_exponent": float(exponent[best]),
-            "best_accuracy": float(final[best].mean()),
-            "beats_most_subcritical": beats(final[best], final[0]),
-            "beats_most_supercritical": beats(final[best], final[-1]),
-            "radii": rows.value.values.tolist(),
-            "exponents": exponent.tolist(),
-            "accuracies": final.mean(1).tolist(),
-        },
-        "001.3-speed": {
-            "target": config.target,
-            "exponents": exponent.tolist(),
-            "radii": rows.value.values.tolist(),
-            # None: some seed never got there.
-            "steps": [None if np.isnan(s).any() else float(s.mean()) for s in steps],
+            "least_ratio": float((each / proof).min()),
         },
     }
 
@@ -108,13 +80,13 @@ def angle_evidence(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, 
     row = 2 * math.pi / task.side
     falls, means, ranges = {}, {}, {}
     for where in ("sequential", "permuted"):
-        rows = _of(table, f"angle, {where}")
+        rows = rows_of(table, f"angle, {where}")
         final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
         at, far = int(np.abs(angles - row).argmin()), int(angles.argmax())
         falls[where] = beats(final[at], final[far])
         means[where] = [float(final[at].mean()), float(final[far].mean())]
         ranges[where] = float(np.ptp(final[angles > 0].mean(1)))
-    rows = _of(table, "angle, sequential")
+    rows = rows_of(table, "angle, sequential")
     final, angles = rows.accuracy.isel(mark=-1).values, rows.value.values
     at, zero = int(np.abs(angles - row).argmin()), int(angles.argmin())
     best = int(rows.tuning.isel(mark=-1).values.mean(1).argmax())
@@ -144,7 +116,7 @@ def angle_evidence(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, 
 
 def accuracy_by_kind(table: xr.Dataset, others: xr.Dataset) -> dict[str, np.ndarray]:
     """Final accuracy by seed of each kind, at the rate that the tuning half prefers."""
-    rows = _of(table, "kind")
+    rows = rows_of(table, "kind")
     kinds = {}
     for name in dict.fromkeys(rows.name.values.tolist()):
         ours = rows.isel(case=np.flatnonzero(rows.name.values == name), mark=-1)
@@ -155,15 +127,23 @@ def accuracy_by_kind(table: xr.Dataset, others: xr.Dataset) -> dict[str, np.ndar
     return kinds
 
 
+def better_rate(sums: xr.Dataset) -> xr.DataArray:
+    """The last errors on the adding problem, each kind and length at its better rate."""
+    final = sums.error.isel(mark=-1)
+    return final.isel(rate=final.mean("seed").argmin("rate")).drop_vars("rate")
+
+
 def kind_evidence(
-    config: Config, kinds: dict[str, np.ndarray], sums: xr.Dataset
+    config: Config, kinds: dict[str, np.ndarray], table: xr.Dataset, sums: xr.Dataset
 ) -> dict[str, Any]:
     """Kinds of network against each other, and the adding problem."""
     bent = [name for name in kinds if name.startswith("bent residual")]
     elman = [name for name in kinds if name.startswith("Elman")]
     best = lambda names: max(names, key=lambda name: kinds[name].mean())
-    final = sums.error.isel(mark=-1).mean("seed").min("rate")
+    errors = better_rate(sums).sel(kind="heterogeneous").transpose("length", "seed")
     ours = summary(kinds["informed"])
+    rows = rows_of(table, "angle, permuted").isel(mark=-1)
+    permuted = rows.accuracy.values[int(rows.tuning.values.mean(1).argmax())]
     return {
         "001.5": versus(kinds, "heterogeneous", "homogeneous"),
         "001.6": {
@@ -171,7 +151,10 @@ def kind_evidence(
             "accuracy": ours["mean"],
             "accuracy_spread": ours["spread"],
             "lengths": [int(n) for n in sums.length.values],
-            "adding_error": [float(e) for e in final.sel(kind="heterogeneous").values],
+            "adding_error": [float(e) for e in errors.mean("seed")],
+            "adding_worst": [float(e) for e in errors.max("seed")],
+            "permuted": summary(permuted)["mean"],
+            "permuted_spread": summary(permuted)["spread"],
         },
         "001.Q1": versus(kinds, best(bent), "informed"),
         **{

@@ -1,6 +1,5 @@
 """The pictures of the study; each is drawn from its dataset alone."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,30 +7,24 @@ import numpy as np
 import xarray as xr
 
 from ...report import Figure
-from .config import Config
+from .evidence import better_rate
+from .sweep_figures import angle_figure, band, radius_figure
 from .weak_coupling import LEAVES
 
 
 def figures(
-    config: Config, data: Mapping[str, xr.Dataset], informed: Any, side: int
+    data: Mapping[str, xr.Dataset], informed: Any, side: int
 ) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
     return (
         _coupling(data),
         _gradients(data["gradients"]),
-        _radius(data["table"]),
-        _angle(data["table"], informed, side),
+        radius_figure(data["table"]),
+        angle_figure(data["table"], informed, side),
         _informed(informed),
         _kinds(data["kinds"]),
         _adding(data["adding"]),
     )
-
-
-def _band(ax: Any, x: np.ndarray, values: np.ndarray, **style: Any) -> None:
-    """The mean over seeds (last axis), with one standard deviation either side."""
-    mean, spread = values.mean(-1), values.std(-1, ddof=1)
-    (line,) = ax.plot(x, mean, "o-", ms=3.5, **style)
-    ax.fill_between(x, mean - spread, mean + spread, alpha=0.2, color=line.get_color())
 
 
 def _coupling(data: Mapping[str, xr.Dataset]) -> Figure:
@@ -40,43 +33,43 @@ def _coupling(data: Mapping[str, xr.Dataset]) -> Figure:
     def draw() -> Any:
         import matplotlib.pyplot as plt
 
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(9, 3.6), layout="constrained"
+        radii = spectra.radius.values
+        figure, axes = plt.subplots(
+            1, len(radii) + 1, figsize=(3 * len(radii) + 3.4, 3.4), layout="constrained"
         )
         gamma = spectra.coupling.values
-        for i, units in enumerate(spectra.units.values):
-            for j, r in enumerate(spectra.radius.values):
-                gap = spectra.gap.sel(units=units, radius=r).mean("seed")
-                style = ("-", "--", ":", "-.")[j % 4]
-                left.loglog(
-                    gamma,
-                    gap,
-                    f"C{i}{style}",
-                    marker=".",
-                    label=f"N = {units}, r = {r:g}",
+        for ax, r in zip(axes, radii, strict=False):
+            ax.sharey(axes[0])
+            here = spectra.sel(radius=r)
+            for i, units in enumerate(spectra.units.values):
+                gap = here.gap.sel(units=units).transpose("seed", "coupling").values
+                ax.loglog(gamma, gap.mean(0), f"C{i}o-", ms=3.5, label=f"N = {units}")
+                ax.fill_between(
+                    gamma, gap.min(0), gap.max(0), color=f"C{i}", alpha=0.2, lw=0
                 )
-        bound = spectra.bound.mean(["seed", "units"]).min("radius")
-        left.loglog(gamma, bound, color="C7", lw=1, label="proved bound")
-        left.axhline(LEAVES, color="C7", lw=0.6, ls=":")
-        left.set(xlabel="coupling γ", ylabel="largest |λ − log r| (nats per step)")
-        left.legend(frameon=False, fontsize="x-small", ncols=2)
+            least = here.bound.min(["seed", "units"])
+            ax.loglog(gamma, least, color="C7", lw=1, label="least proved bound")
+            ax.axhline(LEAVES, color="C7", lw=0.6, ls=":")
+            ax.set(xlabel="coupling γ", title=f"r = {r:g}")
+        axes[0].set_ylabel("largest |λ − log r| (nats per step)")
+        axes[0].legend(frameon=False, fontsize="small", loc="lower right")
+        right = axes[-1]
         for i, units in enumerate(blocks.units.values):
             moved, gamma = blocks.moved.values[i], blocks.coupling.values
-            right.loglog(
-                gamma, moved, f"C{i}o-", ms=3.5, label=f"block of size {units}"
-            )
+            right.loglog(gamma, moved, f"C{i}o", ms=3.5, label=f"block of size {units}")
             root = moved[0] * (gamma / gamma[0]) ** (1 / units)
-            right.loglog(gamma, root, color="C7", lw=0.8, ls="--")
-        right.set(xlabel="coupling γ", ylabel="movement of λ₁ (nats per step)")
+            right.loglog(gamma, root, f"C{i}--", lw=1)
+        right.set(xlabel="coupling γ", title="Jordan blocks")
+        right.set_ylabel("movement of λ₁ (nats per step)")
         right.legend(frameon=False, fontsize="small")
         return figure
 
     return Figure(
         "weak-coupling",
         "Exponents leave log r in proportion to the coupling, unless R is defective",
-        "Left: the largest distance of an exponent from log r, mean over seeds; the dotted "
-        "line is where weak coupling is said to end. Right: one Jordan block; dashed, the "
-        "N-th root of γ.",
+        "R = rI: the largest distance of an exponent from log r, mean and range over seeds, "
+        "below the least of the bounds proved for these networks; the dotted line is where "
+        "weak coupling is said to end. Last: one Jordan block; dashed, the N-th root of γ.",
         draw,
         spectra,
     )
@@ -90,7 +83,7 @@ def _gradients(gradients: xr.Dataset) -> Figure:
         T, r = gradients.attrs["length"], gradients.radius.values
         for i, gamma in enumerate(gradients.coupling.values):
             left = gradients.left.sel(coupling=gamma).transpose("radius", "seed")
-            _band(ax, r, left.values, color=f"C{i}", label=f"γ = {gamma:g}")
+            band(ax, r, left.values, color=f"C{i}", label=f"γ = {gamma:g}")
         ax.plot(r, T * np.log(r), "--", color="C7", label="T log r")
         ax.axhline(0, color="C7", lw=0.6)
         ax.set(xlabel="radius r", ylabel=f"log gradient left after T = {T} steps")
@@ -103,67 +96,6 @@ def _gradients(gradients: xr.Dataset) -> Figure:
         "Norm of the gradient at the first state over that at the last, at initialisation.",
         draw,
         gradients,
-    )
-
-
-def _radius(table: xr.Dataset) -> Figure:
-    rows = table.isel(case=np.flatnonzero(table.experiment.values == "radius"))
-
-    def draw() -> Any:
-        import matplotlib.pyplot as plt
-
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(9, 3.4), sharey=True, layout="constrained"
-        )
-        final = rows.accuracy.isel(mark=-1).values
-        _band(left, rows.value.values, final)
-        left.set(xlabel="radius r", ylabel="held-out accuracy")
-        exponent = rows.before.values.mean(1)
-        _band(right, exponent, final)
-        right.axvline(0, color="C7", lw=0.8, ls="--")
-        right.set(xlabel="largest exponent before training (nats per step)")
-        return figure
-
-    return Figure(
-        "radius",
-        "Accuracy over the radius, and over the exponent that was measured",
-        "Homogeneous residuals rI. The edge of chaos (dashed) is where the measured exponent "
-        "is 0; at this coupling that is not at r = 1.",
-        draw,
-        rows,
-    )
-
-
-def _angle(table: xr.Dataset, informed: Any, side: int) -> Figure:
-    def draw() -> Any:
-        import matplotlib.pyplot as plt
-
-        figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
-        for i, where in enumerate(("sequential", "permuted")):
-            name = f"angle, {where}"
-            rows = table.isel(case=np.flatnonzero(table.experiment.values == name))
-            final = rows.accuracy.isel(mark=-1).values
-            _band(ax, rows.value.values, final, color=f"C{i}", label=f"{where} pixels")
-        row = 2 * math.pi / side
-        ax.axvline(row, color="C7", lw=0.8, ls="--", label=f"2π/{side}")
-        twin = ax.twinx()
-        S = informed.spectrum
-        twin.fill_between(S.angles, S.power, color="C7", alpha=0.15, lw=0)
-        twin.set_yticks([])
-        twin.set_ylim(0, 1.1 * S.power.max())
-        ax.set(xlabel="angle φ (radians per step)", ylabel="held-out accuracy")
-        ax.legend(frameon=False, loc="lower right")
-        return figure
-
-    return Figure(
-        "angle",
-        "Accuracy over the angle of a rotational residual",
-        "Shaded: mean power spectrum of the pixels in order. Bands: one standard deviation "
-        "over seeds.",
-        draw,
-        table.isel(
-            case=np.char.startswith(table.experiment.values.astype(str), "angle")
-        ),
     )
 
 
@@ -207,25 +139,33 @@ def _kinds(kinds: xr.Dataset) -> Figure:
 
 
 def _adding(sums: xr.Dataset) -> Figure:
+    errors = better_rate(sums).transpose("length", "kind", "seed")
+
     def draw() -> Any:
         import matplotlib.pyplot as plt
 
         figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
-        final = sums.error.isel(mark=-1).transpose("length", "kind", "rate", "seed")
-        for i, kind in enumerate(sums.kind.values):
-            ours = final.sel(kind=kind)
-            rate = ours.mean("seed").argmin("rate")
-            values = ours.isel(rate=rate).transpose("length", "seed").values
-            _band(ax, sums.length.values, values, color=f"C{i}", label=str(kind))
+        lengths = errors.length.values.astype(float)
+        for i, kind in enumerate(errors.kind.values):
+            ours = errors.sel(kind=kind).transpose("length", "seed").values
+            x = lengths * 1.06 ** (i - (errors.sizes["kind"] - 1) / 2)
+            ax.plot(x, ours.mean(1), f"C{i}-", label=str(kind))
+            for runs in ours.T:
+                ax.plot(x, runs, f"C{i}o", ms=3.5, alpha=0.6)
         ax.axhline(1 / 6, color="C7", lw=0.8, ls="--", label="remembering nothing")
-        ax.set(xlabel="length T (steps)", ylabel="mean square error", yscale="log")
+        ax.axhline(0.1 / 6, color="C7", lw=0.8, ls=":", label="solved below")
+        ax.set(xlabel="length T (steps)", ylabel="mean square error")
+        ax.set(xscale="log", yscale="log")
+        ax.set_xticks(lengths, [f"{length:g}" for length in lengths])
+        ax.minorticks_off()
         ax.legend(frameon=False, fontsize="small")
         return figure
 
     return Figure(
         "adding",
         "The adding problem over lengths",
-        "Error after the same number of steps, at the better learning rate.",
+        "Error after the same number of steps, at the better learning rate: a dot a seed "
+        "(set a little aside), lines through the means.",
         draw,
-        sums,
+        errors.to_dataset(name="error"),
     )

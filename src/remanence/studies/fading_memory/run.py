@@ -8,11 +8,11 @@ from ...tasks import pixels
 from .comparison import first_crossing
 from .config import Config
 from .cross import trained_cross
+from .edge import radius_evidence
 from .evidence import (
     accuracy_by_kind,
     angle_evidence,
     kind_evidence,
-    radius_evidence,
     spectral_evidence,
 )
 from .figures import figures
@@ -43,7 +43,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         **spectral_evidence(config, spectra, blocks, gradients),
         **radius_evidence(config, table),
         **angle_evidence(table, task, informed),
-        **kind_evidence(config, kinds, sums),
+        **kind_evidence(config, kinds, table, sums),
     }
     bench.tell("spectra of trained networks")
     cross = trained_cross(config, table, found, task)
@@ -62,6 +62,15 @@ def run(config: Config, bench: Bench) -> Outcome:
         "adding": sums,
         "cross": cross,
     }
-    speed = first_crossing(table.accuracy.values, config.every, config.target)
-    data["table"] = data["table"].assign(steps_to_target=(("case", "seed"), speed))
-    return Outcome(evidence, data, figures(config, data, informed, task.side))
+    speed = np.stack(
+        [
+            first_crossing(table.accuracy.values, config.every, target)
+            for target in config.targets
+        ],
+        axis=-1,
+    )
+    data["table"] = data["table"].assign(
+        steps_to_target=(("case", "seed", "target"), speed),
+        target=("target", list(config.targets)),
+    )
+    return Outcome(evidence, data, figures(data, informed, task.side))

@@ -54,11 +54,13 @@ STATEMENTS = (
         "V = ∏ J_R + O(γ)",
         rules.law,
         lambda e: (
-            f"gap ∝ γ^{e['slope']:.2f}; slope {e['first_order_ratio']:.2f} of first order; "
+            f"gap ∝ γ^{e['slope']:.2f} ({e['slope_least']:.2f} to {e['slope_most']:.2f}); slope {e['first_order_ratio']:.2f} of first order; "
             f"bound broken {e['bound_broken']} times"
         ),
-        {"slope": 1.0, "first_order_ratio": 1.0, "bound_broken": 0},
-        {"slope": 0.5, "first_order_ratio": 1.0, "bound_broken": 0},
+        {"slope": 1.0, "slope_least": 0.99, "slope_most": 1.02, "first_order_ratio": 1.0,
+         "bound_broken": 0},
+        {"slope": 1.0, "slope_least": 0.5, "slope_most": 1.5, "first_order_ratio": 1.0,
+         "bound_broken": 0},
     ),
     _statement(
         "001.1-defective",
@@ -78,11 +80,11 @@ STATEMENTS = (
         rules.multiplicity,
         lambda e: (
             f"{e['count']} exponents within {e['gap_without_coupling']:.0e} of log r at γ = 0; "
-            f"within {e['gap_trained']:.3f} at γ = {e['coupling']:g}"
+            f"within {e['gap_coupled']:.3f} at γ = {e['coupling']:g}"
         ),
-        {"gap_without_coupling": 1e-14, "count": 32, "units": 32, "gap_trained": 0.05,
+        {"gap_without_coupling": 1e-14, "count": 32, "units": 32, "gap_coupled": 0.05,
          "coupling": 0.1},
-        {"gap_without_coupling": 1e-2, "count": 32, "units": 32, "gap_trained": 0.05,
+        {"gap_without_coupling": 1e-2, "count": 32, "units": 32, "gap_coupled": 0.05,
          "coupling": 0.1},
     ),
     _statement(
@@ -93,11 +95,19 @@ STATEMENTS = (
         lambda e: (
             f"best at r = {e['best_radius']:g} ({e['best_accuracy']:.3f}), where the "
             f"largest exponent is {e['best_exponent']:+.3f}"
+            + (
+                "; no better, beyond the spread, than far from the edge at r = "
+                + ", ".join(f"{r:g}" for r in e["unbeaten_far"])
+                if e["unbeaten_far"]
+                else ""
+            )
         ),
         {"best_radius": 0.9, "best_exponent": 0.01, "best_accuracy": 0.8,
-         "beats_most_subcritical": True, "beats_most_supercritical": True},
+         "beats_most_subcritical": True, "beats_most_supercritical": True,
+         "unbeaten_far": []},
         {"best_radius": 0.4, "best_exponent": -0.5, "best_accuracy": 0.8,
-         "beats_most_subcritical": False, "beats_most_supercritical": True},
+         "beats_most_subcritical": False, "beats_most_supercritical": True,
+         "unbeaten_far": [0.75]},
     ),
     _statement(
         "001.3-speed",
@@ -112,9 +122,9 @@ STATEMENTS = (
             )
         ),
         {"target": 0.7, "radii": [0.4, 0.9], "exponents": [-0.9, 0.01],
-         "steps": [None, 150.0]},
+         "steps": [None, 150.0], "near_faster": True, "far_faster": False},
         {"target": 0.7, "radii": [0.4, 0.9], "exponents": [-0.9, 0.01],
-         "steps": [100.0, 150.0]},
+         "steps": [100.0, 150.0], "near_faster": False, "far_faster": False},
     ),
     _statement(
         "001.3-gradient",
@@ -122,11 +132,11 @@ STATEMENTS = (
         "∝ r^T",
         rules.gradient,
         lambda e: (
-            f"log norm = {e['slope_weak']:.2f} · T log r at γ = 0.001; at γ = "
+            f"log norm = {e['slope_weak']:.3f} ({e['slope_least']:.3f} to {e['slope_most']:.3f}) · T log r at γ = 0.001; at γ = "
             f"{e['coupling']:g} it is even at r = {e['even_radius']:.3f}, not 1"
         ),
-        {"slope_weak": 1.0, "coupling": 0.1, "even_radius": 0.95},
-        {"slope_weak": 0.5, "coupling": 0.1, "even_radius": 0.95},
+        {"slope_weak": 1.0, "slope_least": 0.99, "slope_most": 1.01, "coupling": 0.1, "even_radius": 0.95},
+        {"slope_weak": 0.9, "slope_least": 0.5, "slope_most": 1.3, "coupling": 0.1, "even_radius": 0.95},
     ),
     _statement(
         "001.4",
@@ -163,16 +173,21 @@ STATEMENTS = (
         "sMNIST, psMNIST, adding; accuracies not known to us",
         rules.tasks,
         lambda e: (
-            f"{e['source']}: {e['accuracy']:.3f} ± {e['accuracy_spread']:.3f}; adding error "
+            f"{e['source']}: {e['accuracy']:.3f} ± {e['accuracy_spread']:.3f}, permuted "
+            f"{e['permuted']:.3f} ± {e['permuted_spread']:.3f}; adding error "
             + ", ".join(
-                f"{error:.4f} at T = {length}"
-                for error, length in zip(e["adding_error"], e["lengths"], strict=True)
+                f"{error:.4f} (at most {worst:.4f}) at T = {length}"
+                for error, worst, length in zip(
+                    e["adding_error"], e["adding_worst"], e["lengths"], strict=True
+                )
             )
         ),
-        {"source": "digits", "accuracy": 0.9, "accuracy_spread": 0.01,
-         "adding_error": [0.001], "lengths": [50]},
-        {"source": "digits", "accuracy": 0.1, "accuracy_spread": 0.01,
-         "adding_error": [0.17], "lengths": [50]},
+        {"source": "digits", "accuracy": 0.9, "accuracy_spread": 0.01, "permuted": 0.7,
+         "permuted_spread": 0.02, "adding_error": [0.001], "adding_worst": [0.002],
+         "lengths": [50]},
+        {"source": "digits", "accuracy": 0.9, "accuracy_spread": 0.01, "permuted": 0.7,
+         "permuted_spread": 0.02, "adding_error": [0.01], "adding_worst": [0.17],
+         "lengths": [50]},
     ),
     _versus("001.Q1", "A bent residual ρ(Rh) loses nothing against the linear one.",
             "open question: ReLU, leaky ReLU, tanh", rules.answered,
@@ -195,8 +210,10 @@ STATEMENTS = (
             )
             if m is not None
         ),
-        {"units": [8], "radius": [0.9], "measured": [0.02], "proved": [0.005]},
-        {"units": [8], "radius": [0.9], "measured": [0.001], "proved": [0.005]},
+        {"units": [8], "radius": [0.9], "measured": [0.02], "proved": [0.005],
+         "least_ratio": 2.5},
+        {"units": [8], "radius": [0.9], "measured": [0.02], "proved": [0.005],
+         "least_ratio": 0.5},
     ),
     _versus("001.Q5", "A residual informed by the data's spectrum beats the homogeneous one.",
             "open question: R from the power spectrum in one call", rules.answered,

@@ -124,6 +124,13 @@ def coupling_evidence(spectra: xr.Dataset) -> dict[str, Any]:
     }
 
 
+def proved_ends(spectra: xr.Dataset) -> xr.DataArray:
+    """The coupling below which the bound lets no exponent move by `LEAVES`."""
+    norm = spectra.radius * -np.expm1(-spectra.bound) / spectra.coupling
+    # The bound stops at ‖γW‖ = r: the least coupling is where it says most.
+    return -math.expm1(-LEAVES) * spectra.radius / norm.isel(coupling=0)
+
+
 def where_it_ends(spectra: xr.Dataset) -> xr.Dataset:
     """The coupling at which an exponent has moved by `LEAVES`, over units and radius."""
     gamma = np.log(spectra.coupling.values)

@@ -49,7 +49,7 @@ def figure_one_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
                 ylabel="test loss (½ MSE a word)",
             )
             ax.locator_params(axis="x", nbins=5)
-            ax.legend(fontsize=8)
+        _legend_below(figure, axes)
         return figure
 
     return Figure(
@@ -63,6 +63,32 @@ def figure_one_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
                 ["diagonal"] * diagonal.sizes["cell"] + ["full"] * full.sizes["cell"],
             )
         ),
+    )
+
+
+def _legend_below(figure: Any, axes: Any) -> None:
+    """Colours are σ, marks are what became of the graph and of the run."""
+    from matplotlib.lines import Line2D
+
+    named = {}
+    for ax in axes:
+        named |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
+    marks: dict[str, dict[str, Any]] = {
+        "connected": {"marker": "o"},
+        "not connected": {"marker": "o", "mfc": "none"},
+        "training loss not reached": {"marker": "x"},
+    }
+    named |= {
+        name: Line2D([], [], color="C7", ls="", ms=4.5, **style)
+        for name, style in marks.items()
+    }
+    figure.legend(
+        list(named.values()),
+        list(named),
+        loc="outside lower center",
+        ncols=len(named),
+        fontsize=8,
+        frameon=False,
     )
 
 
@@ -122,6 +148,8 @@ def _against_chance(ax: Any, found: xr.Dataset) -> None:
         "C0",
         label="P(connected), exact",
     )
+    # One run a graph: those at other σ are the same draw of pairs, not another one.
+    found = found.isel(cell=np.unique(found.seed.values, return_index=True)[1])
     where = np.digitize(found.fraction, np.linspace(0.16, 0.42, 9))
     middle, share, low, high = [], [], [], []
     for b in np.unique(where):
@@ -152,7 +180,7 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
     return Figure(
         "threshold",
         "The threshold is connectivity",
-        "Full mask. Left: with H = D every connected graph generalises and no other, at any σ. Middle: with H > D the connected ones do once σ is small. Right: the chance that random pairs are connected is the curve that Figure 1 shows; bars are Wilson intervals of 68 %.",
+        "Full mask; runs that reach the training loss. Left: with H = D every connected graph generalises and no other, at any σ. Middle: with H > D the connected ones do once σ is small. Right: the share of these graphs that generalise (one run a graph), beside the chance that random pairs are connected, the curve that Figure 1 shows; bars are Wilson intervals of 68 %.",
         draw,
-        graphs,
+        xr.concat([graphs, wide], "cell"),
     )

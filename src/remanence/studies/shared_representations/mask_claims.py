@@ -91,13 +91,21 @@ STATEMENTS = (
         rule=_again,
         measured=lambda e: (
             f"{e['within_one_percent']} of {e['cells']} within 1 %, {e['same_side']} on the same side of 1e-3"
+            + (f"; beyond 1 %: {e['beyond']}" if e["beyond"] else "")
             + (f"; apart: {e['apart']}" if e["apart"] else "")
         ),
-        example={"cells": 18, "within_one_percent": 15, "same_side": 18, "apart": ""},
+        example={
+            "cells": 18,
+            "within_one_percent": 15,
+            "same_side": 18,
+            "beyond": "three",
+            "apart": "",
+        },
         contrary={
             "cells": 18,
             "within_one_percent": 2,
             "same_side": 9,
+            "beyond": "most",
             "apart": "many",
         },
     ),
@@ -128,7 +136,7 @@ def evidence(config: Config, data: Mapping[str, xr.Dataset]) -> dict[str, Any]:
         },
     }
     if "samples" in data:
-        found["003.13"] = _samples(data["samples"])
+        found["003.13"] = samples_evidence(data["samples"])
     return found
 
 
@@ -151,16 +159,21 @@ def tried_again(again: xr.Dataset | None) -> dict[str, int]:
     }
 
 
-def _samples(found: xr.Dataset) -> dict[str, Any]:
-    names = [
+def samples_evidence(found: xr.Dataset) -> dict[str, Any]:
+    """The author's cells beside ours; those beyond 1 % or on another side by name."""
+    rows = [found.isel(cell=i) for i in range(found.sizes["cell"])]
+    name = lambda c: (
         f"frac={float(c.fraction):g} sigma={float(c.scale):g} seed={int(c.seed)}"
-        for i in range(found.sizes["cell"])
-        if not bool((c := found.isel(cell=i)).same_side)
-    ]
+    )
     return {
         "cells": int(found.sizes["cell"]),
         "within_one_percent": int((found.relative < 0.01).sum()),
         "same_side": int(found.same_side.sum()),
         "relative": [float(v) for v in found.relative.values],
-        "apart": "; ".join(names),
+        "beyond": "; ".join(
+            f"{name(c)} ({float(c.relative):.1%}, training loss {float(c.train_loss):.0e})"
+            for c in rows
+            if not float(c.relative) < 0.01
+        ),
+        "apart": "; ".join(name(c) for c in rows if not bool(c.same_side)),
     }

@@ -11,6 +11,8 @@ from .cells import Cell, document_stop, trained
 
 
 NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
+SEEDS = 2**32
+"""So many the document's generator tells apart."""
 
 
 def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
@@ -30,7 +32,8 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
         try:
             given[name] = NAMES[name](text)
         except ValueError:
-            raise ValueError(f"{name} must be a number, got {text!r}") from None
+            what = "a whole number" if NAMES[name] is int else "a number"
+            raise ValueError(f"{name} must be {what}, got {text!r}") from None
     mask, way = given.get("mask", "diagonal"), given.get("way", "sgd")
     if mask not in ("diagonal", "full"):
         raise ValueError(f"mask must be diagonal or full, got {mask!r}")
@@ -38,6 +41,8 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
         raise ValueError(f"way must be sgd, descent or flow, got {way!r}")
     if not math.isfinite(given["frac"]):
         raise ValueError(f"frac must be a number, got {wanted['frac']!r}")
+    if not 0 <= given.get("seed", 0) < SEEDS:
+        raise ValueError(f"seed must lie between 0 and 2^32 - 1, got {given['seed']}")
     cell = Cell(
         fraction=given["frac"],
         scale=given["sigma"],

@@ -19,6 +19,10 @@ def certificates(config: Config, bench: Bench, evidence: dict, data: dict) -> li
     evidence["004.8"] = {
         "units": int(config.ladder_units[-1]),
         **{name: short(float(mean.sel(rung=name))) for name in rungs},
+        "least_gain": short(
+            float((gauss.sel(rung="full") / gauss.sel(rung="norm")).min())
+        ),
+        "draws": config.ladder_draws,
     }
     room = 1 - table["gain"].sel(rung="full") / table["gain"].sel(rung="limit")
     room = room.sel(kind="gaussian")

@@ -202,6 +202,7 @@ def judge(
             "models": list(free),
             "exponents": [short(v["exponent"]) for v in free.values()],
             "stderrs": [short(v["stderr"]) for v in free.values()],
+            "converged": [v["converged"] for v in free.values()],
             "decay_20": [short(v["decay"][20] / v["decay"][0]) for v in free.values()],
         }
     at = {name: near(v["windows"], 20) for name, v in models.items()}

@@ -128,7 +128,7 @@ def apart_figure(table: xr.Dataset) -> Figure:
                 ratio = part["gap"].sel(window=k) / part["moved"]
                 axis.plot(part["step"], ratio, color=f"C{i}", label=f"k = {k}")
             axis.set(xscale="log", yscale="log", xlabel="step")
-            axis.set_title(str(model), fontsize="medium")
+            axis.set_title(spoken(str(model)), fontsize="medium")
         axes[0][0].set_ylabel("weight gap / way moved")
         axes[0][0].legend(frameon=False, fontsize="small", loc="lower left")
         return figure
@@ -141,6 +141,11 @@ def apart_figure(table: xr.Dataset) -> Figure:
         draw,
         table,
     )
+
+
+def spoken(kind: str) -> str:
+    """A kind of model as it is written in a legend: RNN free, LSTM stable."""
+    return kind.replace("rnn", "RNN").replace("lstm", "LSTM")
 
 
 def panels(count: int, **options):
@@ -167,7 +172,9 @@ def boundary_figure(tables: dict[str, xr.Dataset]) -> Figure:
             x = table[along].values
             for model in table["model"].values:
                 y = table["loss"].sel(model=model)
-                axis.plot(x, y, "o-", ms=4, color=marks[str(model)], label=str(model))
+                axis.plot(
+                    x, y, "o-", ms=4, color=marks[str(model)], label=spoken(str(model))
+                )
             axis.plot(x, table["floor"], ":", color="C0", label="proved floor")
             axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
             unit = "mean square error" if name.startswith("adding") else "nats"

@@ -5,7 +5,7 @@ import xarray as xr
 from matplotlib.ticker import NullLocator
 
 from ...report import Figure
-from .figures import panels
+from .figures import panels, spoken
 
 
 def _by_text(names) -> dict[str, list[str]]:
@@ -14,11 +14,6 @@ def _by_text(names) -> dict[str, list[str]]:
     for name in names:
         texts.setdefault(name.split()[0], []).append(name)
     return texts
-
-
-def _spoken(kind: str) -> str:
-    """A kind of model as it is written in a legend: RNN free, LSTM stable."""
-    return kind.replace("rnn", "RNN").replace("lstm", "LSTM")
 
 
 COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
@@ -42,7 +37,7 @@ def decay_figure(models: dict[str, dict]) -> Figure:
                 model, kind = models[name], name.split(" ", 1)[1]
                 y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
                 exponent = f"{model['exponent']:+.3f}".replace("-", "−")
-                label = f"{_spoken(kind)}: λ₁ = {exponent} ± {model['stderr']:.3f}"
+                label = f"{spoken(kind)}: λ₁ = {exponent} ± {model['stderr']:.3f}"
                 axis.plot(y, color=COLOURS[kind], label=label)
                 x = np.arange(len(y))
                 axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
@@ -118,7 +113,7 @@ def _curve(axis, kind: str, contexts, scores, whole) -> None:
     colour = "C7" if peer else COLOURS[kind]
     known = [(k, v) for k, v in zip(contexts, scores, strict=True) if v is not None]
     if known:
-        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=_spoken(kind))  # fmt: skip
+        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=spoken(kind))  # fmt: skip
     if whole is not None:
         axis.axhline(whole, color=colour, lw=0.7, ls=":")
 

@@ -112,6 +112,13 @@ def faded(e):
 
 
 def effectively_stable(e):
-    """The largest exponents of free models are below zero, errors counted."""
-    upper = [v + 2 * s for v, s in zip(e["exponents"], e["stderrs"], strict=True)]
-    return "holds" if max(upper) < 0 else "refuted"
+    """The largest exponents of free models are below zero, errors counted.
+
+    Refuted by one that is above zero beyond its error; what its error or an unsettled
+    exponent leaves undecided is open.
+    """
+    pairs = list(zip(e["exponents"], e["stderrs"], strict=True))
+    if any(v - 2 * s > 0 for v, s in pairs):
+        return "refuted"
+    settled = all(e["converged"])
+    return "holds" if settled and all(v + 2 * s < 0 for v, s in pairs) else "open"
