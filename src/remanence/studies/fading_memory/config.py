@@ -11,6 +11,8 @@ class Config:
 
     source: Literal["digits", "mnist"]
     shrink: int
+    angle_shrink: int
+    """Of the images that the angles are tried on: where a row lies is the question."""
     samples: int | None
     held_out: int
     """Held-out images: the first half tunes, the second half is reported."""
@@ -50,6 +52,7 @@ ROW = 2 * math.pi / 8
 QUICK = Config(
     source="digits",
     shrink=1,
+    angle_shrink=1,
     samples=None,
     held_out=500,
     units=32,
@@ -75,10 +78,11 @@ QUICK = Config(
     chunk=16,
     light=True,
 )
-TURN = 2 * math.pi / 14
+TURN = 2 * math.pi / 28
 FULL = Config(
     source="mnist",
     shrink=2,
+    angle_shrink=1,
     samples=20_000,
     held_out=1_000,
     units=32,
@@ -90,8 +94,8 @@ FULL = Config(
     rates=(3e-3, 1e-2),
     seeds=3,
     radii=(0.4, 0.75, 0.88, 0.95, 1.0, 1.03),
-    angles=(0.0, 0.1, 0.22, 0.33, TURN, 0.6, 0.9, 1.8),
-    permuted_angles=(0.0, 0.22, TURN, 0.9, 1.8),
+    angles=(0.0, 0.05, 0.1, 0.16, TURN, 0.3, 2 * TURN, 0.6, 0.9, 1.8),
+    permuted_angles=(0.0, 0.1, TURN, 0.9, 1.8),
     targets=(0.3, 0.4, 0.5, 0.6),
     gated=("GRU", "LSTM"),
     bent=("tanh", "ReLU", "leaky ReLU"),

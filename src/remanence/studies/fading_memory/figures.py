@@ -8,19 +8,19 @@ import xarray as xr
 
 from ...report import Figure
 from .evidence import better_rate
-from .sweep_figures import angle_figure, band, radius_figure
+from .sweep_figures import band, radius_figure
 from .weak_coupling import LEAVES
 
 
 def figures(
-    data: Mapping[str, xr.Dataset], informed: Any, side: int
+    data: Mapping[str, xr.Dataset], informed: Any, over_angles: Figure
 ) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
     return (
         _coupling(data),
         _gradients(data["gradients"]),
         radius_figure(data["table"]),
-        angle_figure(data["table"], informed, side),
+        over_angles,
         _informed(informed),
         _kinds(data["kinds"]),
         _adding(data["adding"]),

@@ -1,10 +1,13 @@
 """The six experiments in order."""
 
+import functools
+
 import numpy as np
 import xarray as xr
 
 from ...report import Bench, Outcome
 from ...tasks import pixels
+from .cases import informed_by
 from .comparison import first_crossing
 from .config import Config
 from .cross import trained_cross
@@ -16,6 +19,7 @@ from .evidence import (
     spectral_evidence,
 )
 from .figures import figures
+from .sweep_figures import angle_figure
 from .training import trained_adding, trained_others, trained_table
 from .weak_coupling import (
     defective,
@@ -27,13 +31,18 @@ from .weak_coupling import (
 
 def run(config: Config, bench: Bench) -> Outcome:
     """Spectra, radii, angles, kinds, rivals, adding; then claims and figures."""
-    task = pixels(config.source, shrink=config.shrink, samples=config.samples)
+    images = functools.partial(pixels, config.source, samples=config.samples)
+    task = images(shrink=config.shrink)
+    same = config.angle_shrink == config.shrink
+    turned = task if same else images(shrink=config.angle_shrink)
+    informed = informed_by(task, config)
+    peaks = informed if same else informed_by(turned, config)
     bench.tell("exponents over the coupling")
     spectra = exponents_over_coupling(config, bench)
     blocks = defective()
     gradients = gradients_over_radius(config, bench, task.train_x.shape[1])
     bench.tell(f"residual and Elman networks on {config.source}")
-    found, table, informed = trained_table(config, bench, task)
+    found, table = trained_table(config, bench, task, turned, informed)
     bench.tell("the adding problem")
     sums = trained_adding(config, bench)
     bench.tell("bent residuals and gated cells")
@@ -42,7 +51,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     evidence = {
         **spectral_evidence(config, spectra, blocks, gradients),
         **radius_evidence(config, table),
-        **angle_evidence(table, task, informed),
+        **angle_evidence(table, turned, peaks),
         **kind_evidence(config, kinds, table, sums),
     }
     bench.tell("spectra of trained networks")
@@ -73,4 +82,5 @@ def run(config: Config, bench: Bench) -> Outcome:
         steps_to_target=(("case", "seed", "target"), speed),
         target=("target", list(config.targets)),
     )
-    return Outcome(evidence, data, figures(data, informed, task.side))
+    drawn = figures(data, informed, angle_figure(data["table"], peaks, turned.side))
+    return Outcome(evidence, data, drawn)

@@ -9,7 +9,7 @@ import xarray as xr
 from ...report import Bench
 from ...sweeps import sweep
 from ...tasks import Pixels
-from .cases import Case, cases, informed_by, table
+from .cases import Case, cases, table
 from .config import Config
 from .lanes import adding_lane, BENDS, bent_lane, gated_lane, table_lane
 
@@ -58,19 +58,31 @@ def pixel_data(config: Config, task: Pixels, informed: Any) -> dict[str, Any]:
 
 
 def trained_table(
-    config: Config, bench: Bench, task: Pixels
-) -> tuple[list[Case], xr.Dataset, Any]:
-    """Every case of the table, trained as lanes of one program."""
-    informed = informed_by(task, config)
+    config: Config, bench: Bench, task: Pixels, turned: Pixels, informed: Any
+) -> tuple[list[Case], xr.Dataset]:
+    """Every case of the table, trained as lanes of one program a size of the images.
+
+    The angles hear the images `turned`, all others those of `task`.
+    """
     found = cases(config, task, informed)
-    data = pixel_data(config, task, informed) | {"table": table(found)}
-    results = sweep(
-        table_lane(config),
-        {"case": range(len(found)), "seed": range(config.seeds)},
-        data=data,
-        dims=MARKED | {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)},
-        **options(config, bench, "table", "residual and Elman networks"),
-    )
+    split = {"table": (task, found)}
+    if turned is not task:
+        by_angle = [c for c in found if c.experiment.startswith("angle")]
+        others = [c for c in found if not c.experiment.startswith("angle")]
+        split = {"table": (task, others), "angles": (turned, by_angle)}
+        found = others + by_angle
+    parts = []
+    for name, (images, chosen) in split.items():
+        data = pixel_data(config, images, informed) | {"table": table(chosen)}
+        rows = sweep(
+            table_lane(config),
+            {"case": range(len(chosen)), "seed": range(config.seeds)},
+            data=data,
+            dims=MARKED | {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)},
+            **options(config, bench, name, f"{images.side} x {images.side} pixels"),
+        )
+        parts.append(rows.drop_vars("case"))
+    results = xr.concat(parts, dim="case")
     marks = np.minimum(
         config.every * np.arange(1, results.sizes["mark"] + 1), config.steps
     )
@@ -80,7 +92,7 @@ def trained_table(
         "value": ("case", [c.value for c in found]),
         "rate": ("case", [c.rate for c in found]),
     }
-    return found, results.assign_coords(mark=marks, **labels), informed
+    return found, results.assign_coords(mark=marks, **labels)
 
 
 def trained_others(
