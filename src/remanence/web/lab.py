@@ -49,18 +49,19 @@ and watch it remember, or shake it until it forgets.</p>
 """
 
 DYNAMICS = f"""
-<p>A network of rotating pairs, weakly coupled: radius and angle set its exponents, the
-coupling disturbs them. Cross radius 1 and feel the edge of chaos.</p>
-<div class="two"><form id="dynamics-form" onsubmit="return false">
-{_range("radius", "radius", 0.5, 1.2, 0.005, 0.95)}
+<p>A network of rotating pairs, coupled by tanh: radius and angle set its exponents, the
+coupling disturbs them. Near radius 1 a weak coupling leaves it at the edge; at radius 0.5,
+raise the coupling above 1.5 and feel it turn to chaos. Beyond radius 1 the state runs away.</p>
+<div class="two"><form id="dynamics-form">
+{_range("radius", "radius", 0.1, 1.2, 0.005, 0.95)}
 {_range("angle", "angle (rad)", 0, 3.14, 0.01, 0.5)}
-{_range("coupling", "coupling", 0, 1.5, 0.01, 0.1)}
+{_range("coupling", "coupling", 0, 4, 0.01, 0.1)}
 <label class="slider"><span>units</span><select id="units"><option>2</option><option>4</option>
-<option selected>8</option><option>16</option><option>32</option></select></label>
+<option>8</option><option>16</option><option selected>32</option></select></label>
 <p id="verdict" role="status"></p></form>
 <div id="spectrum-plot"></div></div>
 <div class="two"><div id="orbit-plot"></div><div id="growth-plot"></div></div>
-""".replace(' onsubmit="return false"', "")
+"""
 
 LANGUAGES = f"""
 <p>Click the pairs of languages that are taught (rows: into, columns: from). All other
