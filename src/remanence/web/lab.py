@@ -1,5 +1,6 @@
 """The lab's own two pages: the bench with its tabs, and the list of questions."""
 
+import re
 from typing import Any
 
 from ..report.html import escape, page
@@ -151,10 +152,13 @@ def docs_page(schema: dict[str, Any]) -> str:
                 name = body["schema"]["$ref"].rsplit("/", 1)[-1]
                 fields = schema["components"]["schemas"][name]["properties"]
                 given += [f"<code>{escape(field)}</code> (body)" for field in fields]
-            codes = ", ".join(escape(code) for code in said["responses"])
+            codes = ", ".join(escape(code) for code in sorted(said["responses"]))
+            what = re.sub(
+                "`([^`]+)`", r"<code>\1</code>", escape(said.get("description", ""))
+            )
             rows.append(
                 f"<tr><td><code>{escape(verb.upper())}</code></td>"
-                f"<td><code>{escape(path)}</code></td><td>{escape(said.get('description', ''))}</td>"
+                f"<td><code>{escape(path)}</code></td><td>{what}</td>"
                 f"<td>{', '.join(given) or '–'}</td><td>{codes}</td></tr>"
             )
     heads = "".join(
@@ -165,7 +169,8 @@ def docs_page(schema: dict[str, Any]) -> str:
         title="remanence: the lab's questions",
         lead="<h1>The lab's questions</h1><p>The same verbs as in Python. The machine-readable "
         'description is <a href="/openapi.json">openapi.json</a>.</p>',
-        body='<div class="scroll" tabindex="0" role="region" aria-label="Questions"><table>'
+        body='<h2>Questions</h2><div class="scroll" tabindex="0" role="region" '
+        'aria-label="Questions"><table>'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
         home="/",
     )
