@@ -1,6 +1,9 @@
 """What a stored result says of itself, and what to cite."""
 
+import html
 import json
+import shlex
+import shutil
 
 
 def test_show_prints_the_table_and_the_document(everything, remanence):
@@ -32,6 +35,34 @@ def test_show_says_where_a_result_comes_from_and_how_to_redo_it(everything, rema
         remanence("show", "memorization", "--out", out, "--json").stdout
     )
     assert document["provenance"]["memorization"]["fingerprint"] == known["fingerprint"]
+
+
+def test_the_page_says_it_too(everything):
+    folder = everything[0] / "memorization"
+    known = json.loads((folder / "provenance.json").read_text())
+    text = (folder / "index.html").read_text()
+    made = text[text.index("How this was made") :]
+    for word in (known["processor"], known["code"], "measurements float64"):
+        assert html.escape(word) in made
+    assert known["sweeps"] == "in process"
+
+
+def test_the_command_to_redo_it_is_one_that_a_shell_takes(
+    everything, remanence, tmp_path, monkeypatch
+):
+    out, _ = everything
+    home = tmp_path / "my runs; x"
+    shutil.copytree(out / "memorization", home / "memorization")
+    redo = remanence("show", home / "memorization").stdout.strip().splitlines()[-1]
+    words = shlex.split(redo)
+    assert words[0] == "remanence" and words[-3:] == ["--out", str(home), "--again"]
+    before = (home / "memorization" / "provenance.json").stat().st_mtime_ns
+    assert remanence(*words[1:]).returncode == 0
+    assert (home / "memorization" / "provenance.json").stat().st_mtime_ns > before
+    # From inside the folder, its parent is not the folder itself.
+    monkeypatch.chdir(home / "memorization")
+    inside = remanence("show", ".").stdout
+    assert f"--out {shlex.quote(str(home.resolve()))} --again" in inside
 
 
 def test_a_page_alone_is_written_on_request(everything, remanence, tmp_path):

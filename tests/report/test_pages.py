@@ -94,6 +94,7 @@ def test_the_front_page_has_the_cross_table_what_fell_and_what_is_open(out):
     for words in (
         "Every measurement on every network",
         "certified rate",
+        "steps until the slowest direction has faded",
         "∞",
         "What was refuted",
         "What is open",

@@ -11,6 +11,7 @@ import xarray as xr
 
 from remanence.construct import adder
 from remanence.report import Bench, judged
+from remanence.report.tables import csv_tables
 from remanence.studies import study
 from remanence.studies.modular_addition.ablations import ablations, growing
 from remanence.studies.modular_addition.config import Config, Recipe
@@ -208,3 +209,5 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
     assert outcome.data["cross"].sizes["network"] == 2
     names = [figure.name for figure in outcome.figures]
     assert len(names) == len(set(names)) == 11
+    film = next(f for f in outcome.figures if f.name == "film-animated")
+    assert {"step-tensor-frequency", "step"} <= set(csv_tables(film.data))

@@ -14,6 +14,7 @@ from remanence.studies import study
 from remanence.studies.stable_recurrence import (
     addition,
     boundary,
+    heard,
     instances,
     ladder,
     recital,
@@ -26,6 +27,13 @@ from remanence.studies.stable_recurrence.config import (
     SONNETS,
     Twins,
 )
+
+
+def test_a_caption_speaks_of_convolutions_only_where_there_are_some():
+    models = {"sonnets rnn free": {"windows": [1, 2], "truncated": [3.0, 2.0], "nll": 2.0}}  # fmt: skip
+    peers = {"sonnets": {"contexts": [2], "score": [2.5]}}
+    alone, beside = (heard.context_figure(models, {}, p, None) for p in ({}, peers))
+    assert "convolutions" in beside.caption and "convolutions" not in alone.caption
 
 
 def test_one_draw_is_no_verdict_and_overlapping_draws_are_none():

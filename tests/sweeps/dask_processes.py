@@ -43,7 +43,8 @@ class Processes:
             self.stop()
             raise
         self.address = _written(where)["address"]
-        self.join(workers, env=env, nanny=nanny)
+        if workers:
+            self.join(workers, env=env, nanny=nanny)
 
     def join(self, workers=1, *, env=None, nanny=True):
         """Start workers; without a nanny a killed one stays dead."""

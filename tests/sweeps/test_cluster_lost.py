@@ -178,6 +178,45 @@ def test_a_result_that_died_with_the_scheduler_is_given_up(monkeypatch, error):
     assert said == "the scheduler at tcp://there is gone"
 
 
+def test_a_worker_with_threads_takes_one_chunk_at_a_time(monkeypatch):
+    busy, seen = [], []
+
+    class Slow(worker.Program):
+        def __init__(self):
+            pass
+
+        def __call__(self, part):
+            busy.append(part)
+            seen.append(len(busy))
+            time.sleep(0.1)
+            busy.pop()
+            return {}
+
+    monkeypatch.setattr(worker, "_program", lambda *_: Slow())
+    plan = grid({"x": [1.0, 2.0, 3.0]}, static=(), chunk=1, seed=0)
+    payload = worker.packed(Work(plan, double, None, False))
+    tasks = [
+        threading.Thread(target=worker.task, args=(payload, part, {}, None))
+        for part in plan.parts
+    ]
+    for one in tasks:
+        one.start()
+    for one in tasks:
+        one.join(timeout=60)
+    assert seen == [1, 1, 1]
+
+
+def test_a_scheduler_without_workers_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "JOIN", 1.0)
+    there = Processes(tmp_path, workers=0)
+    try:
+        with pytest.raises(ValueError, match="no worker has joined the scheduler at"):
+            faulty.swept(tmp_path / "sweep", there.address)
+        assert not (tmp_path / "sweep").exists()
+    finally:
+        there.stop()
+
+
 def test_nobody_at_the_address(monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT", 1.0)
     with pytest.raises(

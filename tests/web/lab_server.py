@@ -30,7 +30,10 @@ class Server:
         self.port = self.listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
         config = uvicorn.Config(
-            lab(out, command), log_config=None, log_level="error", lifespan="on"
+            lab(out, command, closing=lambda: self.server.should_exit),
+            log_config=None,
+            log_level="error",
+            lifespan="on",
         )
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(

@@ -1,5 +1,6 @@
 """The lab used as a person would, in a real browser; skipped where there is none."""
 
+import contextlib
 import io
 import json
 import subprocess
@@ -72,6 +73,25 @@ def test_a_string_is_typed_watched_shaken_and_saved(server, page):
     assert download.value.suggested_filename == "memory-permutation.safetensors"
 
 
+def test_the_newest_string_wins(server, page):
+    page.goto(f"{server.url}/#memorize")
+    page.wait_for_selector("#player:not([hidden])")
+    held = []
+    page.route("**/api/memorize", lambda route: held.append(route))
+    page.fill("#text", "older")
+    page.press("#text", "Enter")
+    page.unroute("**/api/memorize")
+    page.fill("#text", "newer")
+    page.press("#text", "Enter")
+    says(page, "memorize-status", "newer")
+    assert held
+    for route in held:
+        with contextlib.suppress(playwright.Error):  # the page may have let go of it
+            route.continue_()
+    page.wait_for_timeout(1500)
+    assert "newer" in page.inner_text("#memorize-status")
+
+
 def test_the_edge_of_chaos_is_felt_by_hand(server, page):
     page.goto(f"{server.url}/#dynamics")
     page.wait_for_selector("#growth-plot svg")
@@ -83,8 +103,14 @@ def test_the_edge_of_chaos_is_felt_by_hand(server, page):
     page.keyboard.press("Home")
     says(page, "verdict", "gradients fade")
     dragged(page, "radius", 0.02, 0.98)
-    says(page, "verdict", "explode")
+    says(page, "verdict", "the state runs away")
+    dragged(page, "radius", 0.98, 0.3)
+    dragged(page, "coupling", 0.02, 0.98)
+    says(page, "verdict", "chaos: the state stays bounded")
     looked_at(page, "dynamics")
+    # Who cannot see the plots is told their numbers.
+    table = page.get_by_role("table", name="Lyapunov spectrum")
+    assert table.get_by_role("rowheader", name="32", exact=True).count() == 2
 
 
 def test_pairs_are_clicked_until_everything_is_known(server, page):
@@ -97,6 +123,14 @@ def test_pairs_are_clicked_until_everything_is_known(server, page):
     label = page.get_attribute("#pairs button[data-k='3'][data-l='0']", "aria-label")
     assert label == "from A into D: not taught, known"
     looked_at(page, "languages")
+    for k in range(3):
+        page.click(f"#pairs button[data-k='{k}'][data-l='{k + 1}']")
+    page.click("#pairs button[data-k='1'][data-l='1']")
+    says(page, "connected", "nothing is taught into B and nothing from B")
+    page.select_option("#count", "3")
+    for k, l in ((k, l) for k in range(3) for l in range(3) if k != l):
+        page.click(f"#pairs button[data-k='{k}'][data-l='{l}']")
+    says(page, "connected", "every pair is taught")
 
 
 def test_tabs_follow_the_keyboard_and_the_way_back(server, page):
@@ -149,6 +183,23 @@ def test_a_study_is_run_followed_cancelled_and_compared(patient_server, page):
     page.wait_for_selector("table.claims")
     page.go_back()
     page.wait_for_selector("#stored table")
+
+
+def test_a_lab_that_is_gone_is_told(tmp_path, monkeypatch, browser):
+    monkeypatch.setenv("SMALL_STUDY", json.dumps({"memorization": {"wait": 300.0}}))
+    first = Server(tmp_path, [sys.executable, str(SMALL)])
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    try:
+        page.goto(f"{first.url}/#studies")
+        page.wait_for_selector("#stored table")
+        page.click("#study-form button[type=submit]")
+        says(page, "progress", "turning")
+        first.stop()
+        says(page, "job-state", "does not answer")
+    finally:
+        page.close()
+        first.stop()
 
 
 DROP = """(files) => {

@@ -2,7 +2,9 @@
 
 import json
 import re
+import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -60,6 +62,30 @@ def test_finished_jobs_survive_a_restart(tmp_path):
         second.stop()
 
 
+def test_a_run_of_the_command_line_is_not_lost_to_one_of_the_lab(tmp_path):
+    small = [sys.executable, str(SMALL)]
+    by_hand = [*small, "reproduce", "memorization", "--out", str(tmp_path), "--quiet"]
+    subprocess.run([*by_hand, "--seed", "3"], check=True, capture_output=True)
+    server = Server(tmp_path, small)
+
+    def runs():
+        _, found = server.ask("GET", "/api/studies/memorization/runs")
+        return {run["seed"]: run["claims"] for run in found}
+
+    try:
+        # The lab's run takes the place of the folder; the claims of both are compared.
+        _, job = server.ask("POST", "/api/reproduce", {"study": "memorization"})
+        assert finished(server, job["id"])["state"] == "done"
+        assert sorted(runs()) == [0, 3]
+        # What was set apart is older than what is stored now, and gives way to it.
+        (apart,) = (tmp_path / ".lab").glob("memorization-quick-0.json")
+        older = json.loads(apart.read_text()) | {"claims": []}
+        apart.write_text(json.dumps(older))
+        assert runs()[0] != []
+    finally:
+        server.stop()
+
+
 def test_a_job_whose_server_was_killed_says_so(tmp_path):
     home = tmp_path / ".lab" / "jobs"
     home.mkdir(parents=True)
@@ -78,6 +104,21 @@ def test_a_job_whose_server_was_killed_says_so(tmp_path):
         assert "the server ended while this ran" in jobs[0]["said"]
     finally:
         server.stop()
+
+
+def test_a_server_that_ends_does_not_wait_for_those_who_follow_its_job(tmp_path):
+    server = Server(tmp_path, [sys.executable, "-c", "import time; time.sleep(300)"])
+    _, job = server.ask("POST", "/api/reproduce", {"study": "memorization"})
+    path, heard = f"/api/jobs/{job['id']}/events", []
+    follower = threading.Thread(target=lambda: heard.append(server.ask("GET", path)))
+    follower.start()
+    time.sleep(0.5)
+    server.stop()
+    follower.join(timeout=5)
+    # The stream ended before the job, which was then cancelled and says so.
+    assert heard and heard[0][0] == 200 and "cancelled" not in heard[0][1]
+    kept = json.loads((tmp_path / ".lab" / "jobs" / "1.json").read_text())
+    assert kept["state"] == "cancelled"
 
 
 def test_a_job_cancelled_before_it_has_begun_is_cancelled(tmp_path):

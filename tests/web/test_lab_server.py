@@ -54,6 +54,28 @@ def test_a_rotation_without_coupling_has_the_exponents_of_its_radius(server):
     assert abs(answer["growth"][10] - 10 * -0.30103) < 1e-3
 
 
+@pytest.mark.parametrize(
+    ("radius", "coupling", "word"),
+    [
+        (0.5, 0.1, "gradients fade"),
+        (1.0, 0.0, "the edge"),
+        (0.3, 4.0, "chaos: the state stays bounded"),
+        (1.2, 0.0, "the state runs away"),  # a linear map: nothing chaotic about it
+        (1.05, 1.5, "the state runs away"),
+    ],
+)
+def test_running_away_is_not_called_chaos(server, radius, coupling, word):
+    question = {"radius": radius, "coupling": coupling, "units": 32}
+    status, answer = server.ask("POST", "/api/dynamics", question)
+    assert status == 200 and answer["regime"].startswith(word)
+    size = max(abs(x) for point in answer["orbit"] for x in point)
+    if word.startswith("chaos"):
+        assert answer["exponents"][0] > 0.1
+        assert size <= coupling * 32**0.5 / (1 - radius)
+    if word == "the state runs away":
+        assert size > 1e5
+
+
 def test_pairs_are_known_exactly_when_they_are_connected(server):
     chain = [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     _, whole = server.ask("POST", "/api/languages", {"T": chain})

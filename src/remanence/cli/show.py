@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import shlex
 import sys
 from typing import Annotated, Any
 
@@ -82,8 +83,15 @@ def _print(kept: Any) -> None:
         origin.add_row(Text(name), Text(value))
     console().print(origin)
     # On one line however long, so that it can be copied.
-    redo = f"{kept.provenance.get('command', '')} --out {kept.folder.parent} --again"
-    sys.stdout.write(f"\nTo redo it:\n{redo}\n\n")
+    sys.stdout.write(f"\nTo redo it:\n{_redo(kept)}\n\n")
+
+
+def _redo(kept: Any) -> str:
+    """The command as a shell reads it, also for a folder called `my runs`, or `.`."""
+    named = kept.folder.name == kept.study
+    home = kept.folder.parent if named else kept.folder.resolve().parent
+    words = ["--out", str(home), "--again"]
+    return f"{kept.provenance.get('command', '')} {shlex.join(words)}"
 
 
 def _origin(kept: Any) -> dict[str, str]:
@@ -101,6 +109,7 @@ def _origin(kept: Any) -> dict[str, str]:
         "versions": listed(known.get("versions")),
         "precision": listed(known.get("precision")),
         "device": ", ".join(str(part) for part in where if part),
+        "sweeps": str(known.get("sweeps", "unknown")),
         "code": str(known.get("code", "unknown")),
         "finished": f"{known.get('finished', 'unknown')} (UTC), after "
         f"{known.get('seconds', '?')} s",

@@ -7,7 +7,7 @@ from typing import Any
 
 from .claims import Claim
 from .cross import COLUMNS, Row, rows
-from .html import badge, escape, page, plotly_script
+from .html import badge, escape, JUDGED, page, plotly_script
 from .page import tally
 from .record import read_data
 from .store import Damaged, Stored, stored, write_whole
@@ -47,7 +47,11 @@ def cross_section(tables: Mapping[str, Sequence[Row]]) -> str:
         '<thead><tr><th scope="col">network</th><th scope="col">study</th>'
         f"{head}</tr></thead><tbody>{lines}</tbody></table></div>"
         '<p class="small soft">A dash: not measured, or without meaning for that network. '
-        "A certified rate of 1 or more proves nothing, so no window follows from it.</p>"
+        "Horizon: steps until the slowest direction has faded by a factor e, ∞ where it "
+        "never does (a rotation, a chaotic network). A certified rate of 1 or more proves "
+        "nothing, so no window follows from it. Window: inputs that suffice for an error of "
+        "10⁻³ in the state, proved. Rank: of the recurrent matrix, as far as the task needs "
+        "it.</p>"
     )
 
 
@@ -112,7 +116,13 @@ def front_page(
         + (f"<h2>What was refuted</h2>{_listed(fallen)}" if fallen else "")
         + (f"<h2>What is open</h2>{_listed(unsettled)}" if unsettled else "")
     )
-    return page(title="remanence: results", lead=lead, body=body, home="index.html")
+    return page(
+        title="remanence: results",
+        lead=lead,
+        body=body,
+        home="index.html",
+        foot=JUDGED,
+    )
 
 
 def write_front_page(

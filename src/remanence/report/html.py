@@ -58,8 +58,19 @@ def badge(verdict: str, profile: str = "full", count: int | None = None) -> str:
     )
 
 
-def page(*, title: str, lead: str, body: str, home: str, scripts: str = "") -> str:
-    """A whole HTML document; `lead` and `body` are HTML, `title` is text."""
+JUDGED = "Every verdict on this page was computed by a rule from what was measured."
+
+
+def page(
+    *,
+    title: str,
+    lead: str,
+    body: str,
+    home: str,
+    scripts: str = "",
+    foot: str = "",
+) -> str:
+    """A whole HTML document; `lead` and `body` are HTML, `title` and `foot` are text."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -79,8 +90,7 @@ def page(*, title: str, lead: str, body: str, home: str, scripts: str = "") -> s
 <main id="main">
 {body}
 </main>
-<footer>remanence: a laboratory for memory in recurrent networks. Every verdict on
-this page was computed by a rule from what was measured.</footer>
+<footer>remanence: a laboratory for memory in recurrent networks. {escape(foot)}</footer>
 {scripts}
 </body>
 </html>

@@ -12,7 +12,7 @@ from typing import Any
 
 from .claims import Claim
 from .figures import Drawn, HEAVY
-from .html import ASSETS, badge, escape, page
+from .html import ASSETS, badge, escape, JUDGED, page
 from .plain import json_bytes
 from .study import Study
 from .style import MARKS
@@ -149,6 +149,16 @@ def study_page(
             f"{name} {version}"
             for name, version in dict(provenance.get("versions", {})).items()
         ),
+        "precision": ", ".join(
+            f"{what} {width}"
+            for what, width in dict(provenance.get("precision", {})).items()
+        ),
+        "device": ", ".join(
+            str(provenance[name])
+            for name in ("device", "processor", "machine", "system")
+            if provenance.get(name)
+        ),
+        "code": provenance.get("code", ""),
     }
     listed = "".join(
         f"<dt>{escape(k)}</dt><dd>{escape(v)}</dd>" for k, v in facts.items()
@@ -180,5 +190,6 @@ def study_page(
         lead=lead,
         body=body,
         home="../index.html",
+        foot=JUDGED,
         scripts=scripts,
     )

@@ -97,7 +97,7 @@ def _arithmetic() -> dict[str, Any]:
     device = jax.devices()[0]
     wide = jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
     return {
-        "device": f"{device.platform} {device.device_kind}",
+        "device": " ".join(dict.fromkeys((device.platform, device.device_kind))),
         "processor": processor(),
         # Measurements widen themselves; this is what everything else ran in.
         "precision": {
@@ -116,6 +116,7 @@ def provenance(
     command: str,
     seconds: float,
     time_limit: float | None,
+    on: str | None = None,
 ) -> dict[str, Any]:
     """Everything but the digests of the files, which the store adds."""
     return {
@@ -127,6 +128,9 @@ def provenance(
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),
         "time_limit": time_limit,
+        # Device and processor are of the machine that asked; its workers are alike
+        # among themselves, but may be another model.
+        "sweeps": "in process" if on is None else "by the workers of a Dask scheduler",
         "versions": versions(),
         "code": source(),
         **_arithmetic(),

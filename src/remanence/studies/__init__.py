@@ -148,6 +148,7 @@ def _run(chosen: Study, config: Any, bench: Bench) -> Record:
             command=words,
             seconds=time.monotonic() - begun,
             time_limit=bench.time_limit,
+            on=bench.on,
         ),
         about=about(chosen.name),
     )

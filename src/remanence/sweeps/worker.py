@@ -86,6 +86,9 @@ class Overdue:
 _PROGRAMS: collections.OrderedDict[str, Program] = collections.OrderedDict()
 _KEPT = 8
 _LOCK = threading.Lock()
+_TURN = threading.Lock()
+"""One chunk a process at a time, whatever threads a worker was given: two programs were
+seen to wait for each other for ever (`executor.at_once`)."""
 
 
 def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
@@ -110,6 +113,12 @@ def task(
 ) -> Arrays | Overdue:
     """One chunk, on a worker."""
     program = _program(payload, part.program, wanted)
+    with _TURN:
+        return _within(limit, program, part)
+
+
+def _within(limit: float | None, program: Program, part: Part) -> Arrays | Overdue:
+    """The results of a chunk, unless it takes longer than its limit."""
     if limit is None:
         return program(part)
     program.ready()  # compiling does not count

@@ -6,7 +6,7 @@ kept but results, and those only in the results folder.
 
 import contextlib
 import pathlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -27,9 +27,13 @@ from .worker import Worker
 STATIC = pathlib.Path(__file__).parent / "static"
 
 
-def lab(out: pathlib.Path, command: list[str] | None = None) -> Guard:
-    """The server's application for one results folder."""
-    worker, jobs = Worker(), Jobs(out, command)
+def lab(
+    out: pathlib.Path,
+    command: list[str] | None = None,
+    closing: Callable[[], bool] = lambda: False,
+) -> Guard:
+    """The server's application for one results folder; `closing` says that it ends."""
+    worker, jobs = Worker(), Jobs(out, command, closing)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -14,7 +14,7 @@ import pathlib
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from ..report import Damaged, stored, write_whole
@@ -27,8 +27,13 @@ UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)
 class Jobs:
     """The jobs of one results folder; one runs at a time."""
 
-    def __init__(self, out: pathlib.Path, command: list[str] | None = None) -> None:
-        self.out = out
+    def __init__(
+        self,
+        out: pathlib.Path,
+        command: list[str] | None = None,
+        closing: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.out, self.closing = out, closing
         self.home = out / ".lab" / "jobs"
         self.command = command or [sys.executable, "-m", "remanence"]
         self.all = earlier_jobs(self.home)
@@ -42,6 +47,7 @@ class Jobs:
     async def reproduce(self, study: str, profile: str, seed: int) -> Job:
         """Start a study; refuses while something runs."""
         job = self._entered(study, profile, seed)
+        self._set_apart(study)
         words = ["reproduce", study, "--profile", profile, "--seed", str(seed)]
         return await self._started(job, [*words, "--out", str(self.out)])
 
@@ -152,11 +158,16 @@ class Jobs:
             except OSError as problem:
                 job.lines.append(f"its page cannot be read: {problem.strerror}")
             return job.page is not None
-        name = f"{job.study}-{job.profile}-{job.seed}.json"
-        for study in job.document.get("studies", ()):
-            with contextlib.suppress(OSError):  # the result itself is written already
-                write_whole(self.out / ".lab" / name, json.dumps(study).encode())
+        self._set_apart(job.study)
         return True
+
+    def _set_apart(self, study: str) -> None:
+        """Keep the claims of what is stored, whoever made it, before it is replaced."""
+        with contextlib.suppress(OSError, Damaged):  # the result itself is still there
+            if (last := stored(self.out / study)) is not None:
+                name = f"{study}-{last.profile}-{last.seed}.json"
+                content = json.dumps(dict(last.document)).encode()
+                write_whole(self.out / ".lab" / name, content)
 
     async def cancel(self, job: Job, patience: float = 10.0) -> None:
         """Ctrl-C for the job; after `patience` seconds, the end."""
@@ -174,7 +185,10 @@ class Jobs:
             process.kill()
 
     async def events(self, job: Job, after: int) -> AsyncIterator[dict[str, Any]]:
-        """Everything that the job says from line `after` on, then how it ended."""
+        """Everything that the job says from line `after` on, then how it ended.
+
+        A server that is closing ends it before; the page asks again once it is back.
+        """
         while True:
             ended = job.state != "running"
             while after < len(job.lines):
@@ -182,6 +196,9 @@ class Jobs:
                 after += 1
             if ended:
                 yield {"id": after, "state": job.state, "answer": job.answer}
+                return
+            # A server waits for its streams before it ends its jobs.
+            if self.closing():
                 return
             job.changed.clear()
             with contextlib.suppress(TimeoutError):
@@ -199,7 +216,7 @@ class Jobs:
                     found[run] = document
         with contextlib.suppress(Damaged):
             if (last := stored(self.out / study)) is not None:
-                found.setdefault((last.profile, last.seed), dict(last.document))
+                found[last.profile, last.seed] = dict(last.document)
         return list(found.values())
 
     async def stop(self) -> None:

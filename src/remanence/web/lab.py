@@ -1,5 +1,6 @@
 """The lab's own two pages: the bench with its tabs, and the list of questions."""
 
+import re
 from typing import Any
 
 from ..report.html import escape, page
@@ -49,18 +50,19 @@ and watch it remember, or shake it until it forgets.</p>
 """
 
 DYNAMICS = f"""
-<p>A network of rotating pairs, weakly coupled: radius and angle set its exponents, the
-coupling disturbs them. Cross radius 1 and feel the edge of chaos.</p>
-<div class="two"><form id="dynamics-form" onsubmit="return false">
-{_range("radius", "radius", 0.5, 1.2, 0.005, 0.95)}
+<p>A network of rotating pairs, coupled by tanh: radius and angle set its exponents, the
+coupling disturbs them. Near radius 1 a weak coupling leaves it at the edge; at radius 0.5,
+raise the coupling above 1.5 and feel it turn to chaos. Beyond radius 1 the state runs away.</p>
+<div class="two"><form id="dynamics-form">
+{_range("radius", "radius", 0.1, 1.2, 0.005, 0.95)}
 {_range("angle", "angle (rad)", 0, 3.14, 0.01, 0.5)}
-{_range("coupling", "coupling", 0, 1.5, 0.01, 0.1)}
+{_range("coupling", "coupling", 0, 4, 0.01, 0.1)}
 <label class="slider"><span>units</span><select id="units"><option>2</option><option>4</option>
-<option selected>8</option><option>16</option><option>32</option></select></label>
+<option>8</option><option>16</option><option selected>32</option></select></label>
 <p id="verdict" role="status"></p></form>
 <div id="spectrum-plot"></div></div>
 <div class="two"><div id="orbit-plot"></div><div id="growth-plot"></div></div>
-""".replace(' onsubmit="return false"', "")
+"""
 
 LANGUAGES = f"""
 <p>Click the pairs of languages that are taught (rows: into, columns: from). All other
@@ -150,10 +152,13 @@ def docs_page(schema: dict[str, Any]) -> str:
                 name = body["schema"]["$ref"].rsplit("/", 1)[-1]
                 fields = schema["components"]["schemas"][name]["properties"]
                 given += [f"<code>{escape(field)}</code> (body)" for field in fields]
-            codes = ", ".join(escape(code) for code in said["responses"])
+            codes = ", ".join(escape(code) for code in sorted(said["responses"]))
+            what = re.sub(
+                "`([^`]+)`", r"<code>\1</code>", escape(said.get("description", ""))
+            )
             rows.append(
                 f"<tr><td><code>{escape(verb.upper())}</code></td>"
-                f"<td><code>{escape(path)}</code></td><td>{escape(said.get('description', ''))}</td>"
+                f"<td><code>{escape(path)}</code></td><td>{what}</td>"
                 f"<td>{', '.join(given) or '–'}</td><td>{codes}</td></tr>"
             )
     heads = "".join(
@@ -164,7 +169,8 @@ def docs_page(schema: dict[str, Any]) -> str:
         title="remanence: the lab's questions",
         lead="<h1>The lab's questions</h1><p>The same verbs as in Python. The machine-readable "
         'description is <a href="/openapi.json">openapi.json</a>.</p>',
-        body='<div class="scroll" tabindex="0" role="region" aria-label="Questions"><table>'
+        body='<h2>Questions</h2><div class="scroll" tabindex="0" role="region" '
+        'aria-label="Questions"><table>'
         f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
         home="/",
     )

@@ -56,7 +56,7 @@ class Dynamics(Body):
 
     radius: float = Field(0.95, gt=0.0, le=1.5)
     angle: float = Field(0.5, ge=0.0, le=math.pi)
-    coupling: float = Field(0.1, ge=0.0, le=2.0)
+    coupling: float = Field(0.1, ge=0.0, le=4.0)
     units: Literal[2, 4, 8, 16, 32] = 8
     seed: Seed = 0
 

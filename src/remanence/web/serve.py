@@ -49,7 +49,7 @@ def serve(
         threading.Timer(0.5, webbrowser.open, [address]).start()
     server = uvicorn.Server(
         uvicorn.Config(
-            lab(out),
+            lab(out, closing=lambda: server.should_exit),
             log_config=None,  # else it closes the handlers of others, and their files
             log_level="error" if quiet else "warning",
             access_log=False,

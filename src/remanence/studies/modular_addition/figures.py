@@ -82,6 +82,7 @@ def pictures(of: Findings) -> tuple[Figure, ...]:
             "Energy of embedding and unembedding by frequency throughout training (the SVG "
             "moves, in a loop of eight seconds; the PNG shows the end).",
             lambda: film_figure(of.histories.isel(seed=0)),
+            of.histories.isel(seed=0)[["energy", "held_out"]],
         ),
         Figure(
             "written",

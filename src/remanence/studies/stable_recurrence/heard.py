@@ -98,8 +98,13 @@ def context_figure(
     return Figure(
         "context",
         "Is the history needed?",
-        "Test loss of truncations over their window, and of gated convolutions of the LSTM's "
-        "size trained at each context; dotted, the untruncated models.",
+        "Score on held-out data of truncations over their window"
+        + (
+            ", and of gated convolutions of the LSTM's size trained at each context"
+            if peers
+            else ""
+        )
+        + "; dotted, the untruncated models.",
         draw,
         table,
     )

@@ -1,4 +1,4 @@
-import { about } from "./plot.js";
+import { about } from "./words.js";
 
 // One way to ask the server: JSON in, JSON out, refusals as sentences.
 export async function ask(path, { method = "GET", body, signal, raw = false } = {}) {
@@ -24,6 +24,19 @@ export const complain = (place, error) => {
   if (error.name === "AbortError") return;
   place.className = "error"; place.textContent = error.message;
 };
+// What a job says, line by line, until it has ended; a server that is gone is told too.
+export function listen(id, { line, end, quiet }) {
+  const source = new EventSource(`/api/jobs/${id}/events`);
+  source.onmessage = (event) => {
+    const said = JSON.parse(event.data);
+    if (said.line !== undefined) line(said.line);
+    if (said.state !== undefined) { source.close(); end(said.state, said.answer); }
+  };
+  // It asks again by itself, unless the server that came back does not know the job.
+  source.onerror = () => quiet(source.readyState === EventSource.CLOSED);
+  return source;
+}
+export const silence = (lost) => new Error(lost ? "the lab does not know this any more: start it again" : "the lab does not answer: is remanence serve still running?");
 export const tell = (place, words) => { place.className = "soft"; place.textContent = words; };
 // The newest question wins; a short pause gathers quick slider moves.
 export function live(question, pause = 70) {

@@ -1,4 +1,4 @@
-import { $, ask, complain, node, number, tell } from "./ask.js";
+import { $, ask, complain, listen, node, number, silence, tell } from "./ask.js";
 
 let chosen, heard, running;
 
@@ -58,17 +58,17 @@ function follow(id, name) {
   running = id;
   $("examine").disabled = true; $("cancel-checkup").hidden = false;
   const clock = setInterval(() => tell($("checkup-status"), `examining ${name}: ${last} (${((performance.now() - begun) / 1000).toFixed(0)} s)`), 300);
-  const source = new EventSource(`/api/jobs/${id}/events`);
-  source.onmessage = (event) => {
-    const { line, state, answer } = JSON.parse(event.data);
-    if (line?.trim()) last = line.trim();
-    if (state === undefined) return;
-    source.close(); clearInterval(clock);
-    $("examine").disabled = !chosen; $("cancel-checkup").hidden = true;
-    if (state === "done" && answer) { tell($("checkup-status"), "done"); report(id, name, answer); }
-    else if (state === "cancelled") tell($("checkup-status"), "cancelled");
-    else complain($("checkup-status"), new Error(last));
-  };
+  const over = () => { clearInterval(clock); $("examine").disabled = !chosen; $("cancel-checkup").hidden = true; };
+  listen(id, {
+    line: (words) => { if (words.trim()) last = words.trim(); },
+    end: (state, answer) => {
+      over();
+      if (state === "done" && answer) { tell($("checkup-status"), "done"); report(id, name, answer); }
+      else if (state === "cancelled") tell($("checkup-status"), "cancelled");
+      else complain($("checkup-status"), new Error(last));
+    },
+    quiet: (lost) => { if (lost) { over(); complain($("checkup-status"), silence(lost)); } else last = silence(lost).message; },
+  });
 }
 
 async function examine(event) {

@@ -3,19 +3,19 @@ import { plot } from "./plot.js";
 
 const finite = (value) => (typeof value === "number" ? value : null);
 
-const regime = (e) => (e === null ? "nothing is remembered" : Math.abs(e) < 0.01 ? "the edge: gradients neither fade nor explode" : e > 0 ? "chaos: gradients explode" : `gradients fade, by a factor e in ${(-1 / e).toFixed(0)} steps`);
-
-// No more digits of the exponent than its error lets one believe.
-const believed = (words) => words.replace(/([+-]?[\d.]+(?:e[+-]?\d+)?) ± ([\d.]+(?:e[+-]?\d+)?)/, (whole, value, error) => {
-  const digits = Math.min(8, Math.max(0, -Math.floor(Math.log10(+error))));
-  return +error > 0 ? `${+value < 0 ? "−" : "+"}${Math.abs(+value).toFixed(digits)} ± ${(+error).toFixed(digits)}` : whole;
-});
+// No more digits of the exponent than its error lets one believe; without an error, three.
+const largest = (value, error) => {
+  if (value === null) return "no exponent";
+  const digits = error > 0 ? Math.min(8, Math.max(0, -Math.floor(Math.log10(error)))) : 3;
+  const [size, spread] = [Math.abs(value).toFixed(digits), error > 0 ? ` ± ${error.toFixed(digits)}` : ""];
+  return `largest exponent ${+size === 0 ? "" : value < 0 ? "−" : "+"}${size}${spread} nats a step`;
+};
 
 async function question(signal) {
   const body = { radius: +$("radius").value, angle: +$("angle").value, coupling: +$("coupling").value, units: +$("units").value, seed: 0 };
   try {
     const found = await ask("/api/dynamics", { method: "POST", body, signal });
-    tell($("verdict"), `${believed(found.verdict)}; ${regime(finite(found.exponents[0]))}`);
+    tell($("verdict"), `${largest(finite(found.exponents[0]), finite(found.errors[0]))}${found.converged ? "" : ", not settled yet"}; ${found.regime}`);
     plot($("spectrum-plot"), { title: "Lyapunov spectrum", x: "index", y: "exponent (nats/step)", series: [
       { points: found.residual.map((e, n) => [n + 1, finite(e)]), name: "residual alone", colour: 7, dots: true, dash: true },
       { points: found.exponents.map((e, n) => [n + 1, finite(e)]), name: "measured", colour: 0, dots: true } ] });
@@ -28,6 +28,7 @@ async function question(signal) {
 
 export function start() {
   const again = live(question);
+  $("dynamics-form").addEventListener("submit", (event) => event.preventDefault());
   for (const id of ["radius", "angle", "coupling", "units"]) $(id).addEventListener("input", again);
   again();
 }

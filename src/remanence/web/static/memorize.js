@@ -1,7 +1,8 @@
 import { $, ask, complain, node, number, tell } from "./ask.js";
-import { about, element } from "./plot.js";
+import { element } from "./plot.js";
+import { about } from "./words.js";
 
-let network, states, said, timer, drawn;
+let network, states, said, timer, drawn, asked;
 
 const apply = (W, h) => W.map((row) => row.reduce((sum, w, j) => sum + w * h[j], 0));
 const argmax = (v) => v.reduce((best, value, n) => (value > v[best] ? n : best), 0);
@@ -107,10 +108,12 @@ function list(answer) {
   if (best) choose(best, answer.text); else $("player").hidden = true;
 }
 
+// The newest string wins, however long the one before it takes.
 async function write() {
   const text = $("text").value;
+  asked?.abort(); asked = new AbortController();
   tell($("memorize-status"), "writing …");
-  try { list(await ask("/api/memorize", { method: "POST", body: { text } })); tell($("memorize-status"), `networks that repeat “${text}”`); }
+  try { list(await ask("/api/memorize", { method: "POST", body: { text }, signal: asked.signal })); tell($("memorize-status"), `networks that repeat “${text}”`); }
   catch (error) { complain($("memorize-status"), error); }
 }
 

@@ -1,4 +1,4 @@
-import { $, ask, complain, node, printed, tell } from "./ask.js";
+import { $, ask, complain, listen, node, printed, silence, tell } from "./ask.js";
 
 const marks = { holds: "✓", differs: "≠", refuted: "✗", open: "?" };
 let current, source;
@@ -32,17 +32,18 @@ async function compare() {
 function follow(job) {
   current = job.id;
   $("cancel").disabled = job.state !== "running"; $("progress").hidden = false; $("progress").textContent = "";
-  if (job.state === "running") tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}) is running`);
+  const running = () => tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}) is running`);
+  if (job.state === "running") running();
   source?.close();
-  source = new EventSource(`/api/jobs/${job.id}/events`);
-  source.onmessage = (event) => {
-    const { line, state } = JSON.parse(event.data);
-    if (line !== undefined) { $("progress").textContent += `${line}\n`; $("progress").scrollTop = 1e9; }
-    if (state === undefined) return;
-    source.close(); $("cancel").disabled = true;
-    tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}): ${state}`);
-    stored(); compare().catch(() => {});
-  };
+  source = listen(job.id, {
+    line: (words) => { if ($("job-state").className === "error") running(); $("progress").textContent += `${words}\n`; $("progress").scrollTop = 1e9; },
+    end: (state) => {
+      $("cancel").disabled = true;
+      tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}): ${state}`);
+      stored(); compare().catch(() => {});
+    },
+    quiet: (lost) => { if (lost) $("cancel").disabled = true; complain($("job-state"), silence(lost)); },
+  });
 }
 
 export async function start() {
