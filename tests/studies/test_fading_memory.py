@@ -148,6 +148,7 @@ def test_a_jordan_block_moves_by_the_root_of_the_coupling():
 def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
     config = dataclasses.replace(
         QUICK,
+        shrink=2,
         held_out=100,
         units=8,
         steps=6,
@@ -178,4 +179,7 @@ def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
     for name in ("radius", "angle", "adding"):
         assert list(csv_tables(shown[name])) == [""]
     assert shown["radius"].accuracy.dims == ("radius", "seed")
+    assert set(outcome.data["table"].experiment.values) == {
+        "radius", "kind", "angle, sequential", "angle, permuted"
+    }  # fmt: skip
     assert outcome.data["cross"].sizes["network"] == 3
