@@ -166,6 +166,12 @@ def test_inputs_from_files(tmp_path, key):
     with pytest.raises(ValueError, match="3 distinct characters and the network 4"):
         from_text(tmp_path / "t.txt", net, 6)
     assert noise(net, 30)[0].shape == (30,)
+    # Words are told from a text only by a vocabulary, which is not in the weights.
+    words = Recurrent.init(net.cell, outputs=4, tokens=10_000, key=key)
+    with pytest.raises(ValueError, match="10000 tokens, which only its own vocabulary"):
+        from_text(tmp_path / "t.txt", words, 6)
+    bytes_ = Recurrent.init(net.cell, outputs=4, tokens=259, key=key)
+    assert from_text(tmp_path / "t.txt", bytes_, 6)[0].tolist() == [97, 98, 99]
 
 
 @pytest.mark.torch
