@@ -10,6 +10,7 @@ STORY = (
     "__init__",
     "_types",
     "_light",
+    "_order",
     "_precision",
     "_whole",
     "cells",

@@ -1,5 +1,6 @@
 """The checkup: its verdict, its page, its gate, its command."""
 
+import dataclasses
 import importlib.util
 import json
 import subprocess
@@ -17,7 +18,9 @@ from remanence.checkup.compare import compared
 from remanence.checkup.export import write_truncated
 from remanence.checkup.gate import FIGURES, unmet
 from remanence.checkup.heard import from_npy, from_text, noise
+from remanence.checkup.page import checkup_page
 from remanence.checkup.pictures import pictures
+from remanence.checkup.pictures.training import over_training
 from remanence.cli import checkup as command
 from remanence.nets import Recurrent, truncate
 
@@ -101,6 +104,34 @@ def test_a_network_that_sometimes_dies_remembers_in_between():
     assert "some steps forget the whole state" in found.verdict
 
 
+def test_a_latch_without_slopes_remembers_by_switching():
+    # h' = tanh(100 h + 60 x) with |x| < 1: a switch that keeps its side for ever.
+    one = jnp.ones((1, 1))
+    xs = np.random.default_rng(0).uniform(-0.5, 0.5, size=(200, 1))
+    found = rm.checkup(Elman(100 * one, 60 * one), np.append([[1.0]], xs, 0))
+    assert found.spectrum.exponents[0] == -np.inf
+    assert found.figures["window"] == np.inf
+    assert found.verdict.startswith("remembers by switching, which no gradient sees")
+    assert "no window up to" in found.verdict and "nothing" not in found.verdict
+    assert "unbounded steps  measured" in found.summary
+
+
+def test_many_checkpoints_have_a_row_each_and_a_picture(found, net):
+    names = [f"step-{i}" for i in range(5)]
+    run = tuple(dataclasses.replace(found, name=name) for name in names)
+    head, *rows = compared(run)
+    assert head[:3] == ["network", "remembers", "window"]
+    assert [row[0] for row in rows] == names
+    figure = over_training(run)
+    assert figure is not None and over_training(run[:2]) is None
+    data = figure.data
+    assert data["network"].values.tolist() == names
+    assert (data["low"] < data["largest_exponent"]).all()
+    assert (data["largest_exponent"] < data["high"]).all()
+    assert 'id="figure-over-training"' in checkup_page(run)
+    assert 'id="figure-over-training"' not in checkup_page(run[:2])
+
+
 def test_an_unstable_network_is_told_in_words():
     grow = Linear(1.2 * jnp.eye(2), jnp.eye(2))
     found = rm.checkup(grow, np.ones((80, 2)), quick=True)
@@ -135,6 +166,12 @@ def test_inputs_from_files(tmp_path, key):
     with pytest.raises(ValueError, match="3 distinct characters and the network 4"):
         from_text(tmp_path / "t.txt", net, 6)
     assert noise(net, 30)[0].shape == (30,)
+    # Words are told from a text only by a vocabulary, which is not in the weights.
+    words = Recurrent.init(net.cell, outputs=4, tokens=10_000, key=key)
+    with pytest.raises(ValueError, match="10000 tokens, which only its own vocabulary"):
+        from_text(tmp_path / "t.txt", words, 6)
+    bytes_ = Recurrent.init(net.cell, outputs=4, tokens=259, key=key)
+    assert from_text(tmp_path / "t.txt", bytes_, 6)[0].tolist() == [97, 98, 99]
 
 
 @pytest.mark.torch

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import shutil
 
 import jax.random as jr
 import numpy as np
@@ -67,6 +68,44 @@ def test_a_folder_of_checkpoints_in_order(checkup):
     assert first < second == last
 
 
+def test_checkpoints_by_their_numbers_each_once(checkup, models):
+    folder = models / "numbered"
+    folder.mkdir(exist_ok=True)
+    for i in (1, 9, 10):
+        shutil.copy(models / "after.safetensors", folder / f"step-{i}.safetensors")
+    run = checkup("numbered", "--inputs", "x.npy", "--json")
+    names = [each["name"] for each in json.loads(run.stdout)["checkups"]]
+    assert names == ["step-1", "step-9", "step-10"]
+    run = checkup("numbered/step-1.safetensors", "--compare", "numbered", "--inputs",
+                  "x.npy", "--json")  # fmt: skip
+    names = [each["name"] for each in json.loads(run.stdout)["checkups"]]
+    assert names == ["step-9", "step-10", "step-1"]
+
+
+def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
+    rng = np.random.default_rng(0)
+    matrices = {
+        f"{module}.weight_{side}_l0": rng.normal(size=(4, 4)) / 4
+        for module in ("encoder", "decoder")
+        for side in ("ih", "hh")
+    } | {
+        "words.weight": rng.normal(size=(9, 4)),
+        "head.weight": rng.normal(size=(9, 4)),
+    }
+    save_file(matrices, models / "doubt.safetensors")
+    several = checkup("doubt.safetensors")
+    assert several.returncode == 2 and "['decoder.', 'encoder.']" in several.stderr
+    doubted = checkup("doubt.safetensors", "--prefix", "decoder")
+    assert doubted.returncode == 2 and "head.weight" in doubted.stderr
+    run = checkup("doubt.safetensors", "--prefix", "decoder", "--embedding",
+                  "words", "--positions", "last", "--json")  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    # What was taken stands in the document, where a gate's log finds it.
+    taken = json.loads(run.stdout)["taken"]
+    assert "embedding words.weight, readout head.weight, read at the end" in taken
+    assert "not used: encoder.weight_hh_l0, encoder.weight_ih_l0" in taken
+
+
 def test_a_text_and_a_gate(checkup):
     held = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
                    "--require", "window<=100", "--require", "largest_exponent<0")  # fmt: skip
@@ -105,7 +144,7 @@ def test_refusals_in_one_sentence(checkup, models):
     model = "after.safetensors"
     cases = [
         (("model.pt",), "model.pt is a pickle, and no pickle is loaded"),
-        (("model.pt",), "\n    from safetensors.torch import save_file\n"),
+        (("model.pt",), "\n    from safetensors.torch import save_model\n"),
         (("nan.safetensors",), "weight_hh_l0 holds 16 values that are NaN or infinite"),
         (("both-ways.safetensors",), "bidirectional"),
         ((model, "--inputs", "wide.npy"), "hears 2 numbers a step, the inputs have 5"),

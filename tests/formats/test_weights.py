@@ -148,6 +148,52 @@ def test_flax_matrices_are_joined(kind, order, key, tmp_path):
     assert eqx.tree_equal(net, formats.load(path, layout="flax", quiet=True))
 
 
+@pytest.mark.parametrize("library", ["keras", "flax"])
+def test_layers_are_counted_not_spelled(library, tmp_path):
+    # Keras numbers the layers of a whole session: a model often begins at lstm_9.
+    part = {"keras": "lstm_{}/{}kernel", "flax": "LSTMCell_{}/{}/kernel"}[library]
+    sides = {"keras": ("", "recurrent_"), "flax": ("i{}", "h{}")}[library]
+    tensors = {}
+    for layer in (9, 10):
+        block = np.full((2, 8 if library == "keras" else 2), layer, np.float32)
+        for side in sides:
+            for gate in "i" if library == "keras" else "ifgo":
+                tensors[part.format(layer, side.format(gate))] = block
+    path = tmp_path / "deep.safetensors"
+    save_file(tensors, path)
+    net = formats.load(path, layout=library, quiet=True)
+    assert [float(layer.W_h[0, 0]) for layer in net.cell.cells] == [9, 10]
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_tied_weights_that_were_written_once_are_both_found(bias, key, tmp_path):
+    # safetensors.torch.save_model names the tensor that it left out in the metadata.
+    cell = cells.LSTM.init(5, 5, key=key)
+    tied = np.asarray(jr.normal(key, (7, 5)))
+    tensors = formats.state_dict.tensors_of(cell, "rnn.") | {"encoder.weight": tied}
+    if bias:
+        tensors["decoder.bias"] = np.ones(7, np.float32)
+    path = tmp_path / "tied.safetensors"
+    save_file(tensors, path, metadata={"decoder.weight": "encoder.weight"})
+    net = formats.load(path, quiet=True)
+    np.testing.assert_array_equal(net.embedding, tied)
+    np.testing.assert_array_equal(net.W_y, tied)
+    assert (net.b_y is not None) == bias
+
+
+def test_beside_a_named_embedding_the_other_matrix_is_the_readout(key, tmp_path):
+    cell = cells.GRU.init(5, 5, key=key)
+    words, head = np.asarray(jr.normal(key, (2, 7, 5)))
+    tensors = formats.state_dict.tensors_of(cell, "rnn.")
+    path = tmp_path / "untied.safetensors"
+    save_file(tensors | {"words.weight": words, "head.weight": head}, path)
+    with pytest.raises(ValueError, match="name one by embedding="):
+        formats.load(path)
+    net = formats.load(path, embedding="words", quiet=True)
+    np.testing.assert_array_equal(net.embedding, words)
+    np.testing.assert_array_equal(net.W_y, head)
+
+
 def test_a_network_with_nan_is_not_saved(key, tmp_path):
     net = drawn("gru", key)
     broken = eqx.tree_at(lambda n: n.W_y, net, net.W_y * jnp.nan)

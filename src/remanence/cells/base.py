@@ -70,7 +70,7 @@ def log_volume(cell: Any) -> Callable[[State, Input], Float[Array, ""]] | None:
 
 def dimension(cell: Any) -> int:
     """How many real numbers the state holds: 2N for an LSTM of N units."""
-    return sum(leaf.size for leaf in jax.tree.leaves(cell.initial_state()))
+    return sum(jnp.size(leaf) for leaf in jax.tree.leaves(cell.initial_state()))
 
 
 def output(cell: Any, h: State) -> Float[Array, " outputs"]:

@@ -6,12 +6,30 @@ from ..measure.horizon_record import shown
 from .record import Checkup
 
 
+WIDE = 4  # networks beyond which each has a row of its own, with fewer figures
+CHIEF = (
+    "remembers",
+    "window",
+    "certified_window",
+    "largest_exponent",
+    "capacity",
+    "contraction_rate",
+)
+
+
 def compared(found: Sequence[Checkup]) -> list[list[str]]:
     """A table with a row for each figure and a column for each network, heads first.
 
-    With two networks a last column says how the second differs from the first.
+    With two networks a last column says how the second differs from the first. A run
+    of many checkpoints has a row for each of them instead, and the chief figures.
     """
     columns = [checkup.figures for checkup in found]
+    if len(found) > WIDE:
+        rows = [
+            [each.name, *(shown(column[name]) for name in CHIEF)]
+            for each, column in zip(found, columns, strict=True)
+        ]
+        return [["network", *CHIEF], *rows]
     head = ["figure", *(checkup.name for checkup in found)]
     if len(found) == 2:
         head.append("change")

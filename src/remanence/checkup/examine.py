@@ -28,6 +28,7 @@ def checkup(
     *,
     name: str = "network",
     heard: str | None = None,
+    taken: str = "",
     error: float = 1e-3,
     k: int | None = None,
     quick: bool = False,
@@ -39,6 +40,8 @@ def checkup(
 
     `inputs` are `time x width`, several such sequences (exponents use them all, the
     rest the first), or tokens. `error` is the output error that windows are held to.
+    `heard` and `taken` say in words what the inputs are and what of a file the network
+    was made from.
     `quick` measures a few exponents and skips what takes minutes. `tell` hears each
     stage, `progress` the steps of the longest one.
 
@@ -95,6 +98,7 @@ def checkup(
         singular=_singular(net),
         fourier=_fourier(net),
         orbit=orbit,
+        taken=taken,
     )
 
 

@@ -12,6 +12,7 @@ from ..nets import Recurrent
 
 LARGEST = 2_000_000_000  # bytes of a file that is read
 STEPS = 1000
+MOST_BYTES = 512  # tokens of a network of bytes, with marks such as <pad> and <end>
 
 
 def from_npy(path: pathlib.Path) -> tuple[np.ndarray, str]:
@@ -61,9 +62,10 @@ def _promised(file: BinaryIO) -> int:
 def from_text(path: pathlib.Path, net: Recurrent, steps: int) -> tuple[np.ndarray, str]:
     """A text as tokens: its bytes, or the ranks of its distinct characters.
 
-    A network of 256 tokens or more hears bytes. A smaller one must have exactly as
-    many tokens as the text has distinct characters, numbered in the order of their
-    code points, as character models usually are.
+    A network of 256 tokens, or some more for marks of its own, hears bytes. A smaller
+    one must have exactly as many tokens as the text has distinct characters, numbered
+    in the order of their code points, as character models usually are. A larger one
+    knows words, or pieces of them, by a vocabulary that is not in its weights.
     """
     if net.embedding is None:
         raise ValueError("a text needs a network with an embedding, and this has none")
@@ -73,6 +75,11 @@ def from_text(path: pathlib.Path, net: Recurrent, steps: int) -> tuple[np.ndarra
         content = file.read(50_000_000)
     if not content:
         raise ValueError(f"{path.name} is empty")
+    if tokens > MOST_BYTES:
+        raise ValueError(
+            f"the network has {tokens} tokens, which only its own vocabulary tells from "
+            f"{path.name}; give tokens by --inputs"
+        )
     if tokens >= 256:
         return np.frombuffer(content[:steps], np.uint8).astype(
             np.int32

@@ -13,6 +13,7 @@ from ..report.typeset import typeset
 from .compare import compared
 from .pictures import pictures
 from .pictures.canvas import SIZE
+from .pictures.training import over_training
 from .record import Checkup
 
 
@@ -26,6 +27,7 @@ def checkup_page(found: Sequence[Checkup]) -> str:
         f'<p class="kicker">Checkup · {escape(last.name)}</p>'
         f"<h1>{typeset(_sentence(last.verdict))}</h1>"
         f'<p class="soft small">{escape(last.network)}. Heard: {escape(last.heard)}.'
+        f"{f' Taken from the file: {escape(last.taken)}.' if last.taken else ''}"
         f"{' A quick look.' if last.quick else ''}</p>"
     )
     body = _comparison(found) + _horizons(last) + _pictures(last) + _figures(last)
@@ -66,8 +68,10 @@ def _comparison(found: Sequence[Checkup]) -> str:
     if len(found) < 2:
         return ""
     head, *rows = compared(found)
+    run = over_training(found)
     return (
-        f"<h2>Side by side</h2>{_table(head, rows, 'Comparison', as_written=head[:1])}"
+        f"<h2>Side by side</h2>{'' if run is None else _picture(run)}"
+        f"{_table(head, rows, 'Comparison', as_written=head[:1])}"
     )
 
 
@@ -90,17 +94,18 @@ def _horizons(found: Checkup) -> str:
 
 
 def _pictures(found: Checkup) -> str:
-    blocks = []
-    for figure in pictures(found):
-        light, dark = (_still(figure, theme) for theme in ("light", "dark"))
-        width = f'width="{96 * SIZE[0]:.0f}"'  # a PNG has more pixels than it shows
-        blocks.append(
-            f'<figure id="figure-{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
-            '<picture class="still"><source media="screen and (prefers-color-scheme: dark)" '
-            f'srcset="{dark}"><img src="{light}" alt="{escape(figure.title)}" {width}></picture>'
-            f"<figcaption>{typeset(figure.caption)}</figcaption></figure>"
-        )
-    return f"<h2>Pictures</h2>{''.join(blocks)}"
+    return f"<h2>Pictures</h2>{''.join(map(_picture, pictures(found)))}"
+
+
+def _picture(figure: Figure) -> str:
+    light, dark = (_still(figure, theme) for theme in ("light", "dark"))
+    width = f'width="{96 * SIZE[0]:.0f}"'  # a PNG has more pixels than it shows
+    return (
+        f'<figure id="figure-{escape(figure.name)}"><h3>{escape(figure.title)}</h3>'
+        '<picture class="still"><source media="screen and (prefers-color-scheme: dark)" '
+        f'srcset="{dark}"><img src="{light}" alt="{escape(figure.title)}" {width}></picture>'
+        f"<figcaption>{typeset(figure.caption)}</figcaption></figure>"
+    )
 
 
 def _still(figure: Figure, theme: Theme) -> str:

@@ -33,6 +33,8 @@ class Checkup:
     """Share of energy at each frequency along the rows of a weight matrix, by name."""
     orbit: np.ndarray
     """States visited, for the picture of the fixed points."""
+    taken: str = ""
+    """What of a file was taken for what, and what was not used."""
 
     @property
     def spectrum(self) -> Spectrum:
@@ -71,16 +73,21 @@ class Checkup:
     def verdict(self) -> str:
         """The finding in one sentence."""
         panel, error = self.horizon, self.horizon.error
-        dead = np.isneginf(self.spectrum.exponents[0])
-        if dead and not panel.remembers > 1:
+        dead = bool(np.isneginf(self.spectrum.exponents[0]))
+        window = panel["window"]
+        brief = dead and not panel.remembers > 1
+        if brief and window == 1:
             return "remembers nothing: one step forgets the whole state (every exponent is -inf)"
+        # A saturated network has no slopes, and windows longer than any nilpotent's.
+        switches = brief and window is not None and window > self.spectrum.dimension
         most = int(panel.gradients.lags[-1])
-        if np.isinf(panel.remembers):
+        if switches:
+            parts = ["remembers by switching, which no gradient sees"]
+        elif np.isinf(panel.remembers):
             parts = [f"remembers for more than {most} steps, the longest lag looked at"]
         else:
             plural = "" if panel.remembers == 1 else "s"
             parts = [f"remembers about {panel.remembers:.0f} step{plural}"]
-        window = panel["window"]
         tried = int(panel.forgetting.windows[-1])
         if window is None or np.isinf(window):
             parts.append(
@@ -92,7 +99,12 @@ class Checkup:
             )
         parts.append(self._proof())
         if dead:
-            parts.append("some steps forget the whole state (every exponent is -inf)")
+            lost = (
+                "no small difference lasts"
+                if switches
+                else "some steps forget the whole state"
+            )
+            parts.append(f"{lost} (every exponent is -inf)")
         elif self.spectrum.exponents[0] > 2 * self.spectrum.stderr[0]:
             parts.append("the largest exponent is positive: chaotic or unstable here")
         elif not self.spectrum.converged:
@@ -112,9 +124,10 @@ class Checkup:
     def summary(self) -> str:
         """The whole finding in plain text, the verdict first."""
         lines = [f"{self.name}: {self.verdict}.", "", f"network  {self.network}"]
+        lines += [f"taken    {self.taken}"] if self.taken else []
         lines += [f"heard    {self.heard}", ""]
         lines += [
-            f"{m.name:<17}{m.said:<15}{m.remark}".rstrip()
+            f"{m.name:<17}{m.said:<17}{m.remark}".rstrip()
             for m in self.horizon.measures
         ]
         lines += ["", f"exponents        {self.spectrum.verdict}"]
@@ -142,6 +155,7 @@ class Checkup:
         return {
             "name": self.name,
             "network": self.network,
+            "taken": self.taken,
             "heard": self.heard,
             "quick": self.quick,
             "verdict": self.verdict,

@@ -1,6 +1,5 @@
 """`remanence checkup`: how long a trained network remembers, on one page."""
 
-import contextlib
 import os
 import pathlib
 import sys
@@ -11,7 +10,10 @@ import typer
 
 def checkup(
     model: Annotated[
-        pathlib.Path, typer.Argument(metavar="MODEL", help="A .safetensors file.")
+        pathlib.Path,
+        typer.Argument(
+            metavar="MODEL", help="A .safetensors file, or a folder of checkpoints."
+        ),
     ],
     inputs: Annotated[
         pathlib.Path | None,
@@ -54,6 +56,18 @@ def checkup(
     activation: Annotated[
         str | None, typer.Option(help="tanh or relu, where the file does not say.")
     ] = None,
+    prefix: Annotated[
+        str | None, typer.Option(help="The recurrent module, where there are several.")
+    ] = None,
+    embedding: Annotated[
+        str | None, typer.Option(help='The embedding\'s matrix by name; "": none.')
+    ] = None,
+    readout: Annotated[
+        str | None, typer.Option(help='The readout\'s matrix by name; "": none.')
+    ] = None,
+    positions: Annotated[
+        str | None, typer.Option(help="Read out at every step, or at the last.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[
@@ -81,40 +95,40 @@ def checkup(
         parsed(requirement)
     if out is not None and out.suffix not in (".html", ".htm", ".json"):
         raise ValueError(f"--out takes an .html or .json file, got {out.name!r}")
-    models = [model] if compare is None else [*_models(compare), model]
+    models = _models([*(compare or ()), model])
 
-    from ..formats import load
+    from ..formats import load_and_tell
 
     found, net = [], None
-    options = {"layout": layout, "activation": activation, "quiet": quiet or as_json}
     for path in models:
-        if not path.is_file():
-            raise FileNotFoundError(f"there is no file {path}")
-        with _on_stderr():
-            net = load(path, **options)
-            xs, heard = _heard(net, inputs, text, steps, seed)
-        found.append(_examined(net, xs, path.stem, heard, error, quick, quiet))
+        net, taken = load_and_tell(
+            path, layout=layout, activation=activation, prefix=prefix,
+            embedding=embedding, readout=readout, positions=positions,
+        )  # fmt: skip
+        xs, heard = _heard(net, inputs, text, steps, seed)
+        words = {"name": path.stem, "heard": heard, "taken": taken}
+        found.append(_examined(net, xs, words, error, quick, quiet))
     _deliver(found, net, out, as_json, quiet, truncate_to)
     _gate(found[-1], require or [])
 
 
-def _models(compare: list[pathlib.Path]) -> list[pathlib.Path]:
-    models = []
-    for path in compare:
+def _models(given: list[pathlib.Path]) -> list[pathlib.Path]:
+    """The files to examine, each once, the last one last; checkpoints by their numbers."""
+    from .._order import counted
+
+    models: dict[pathlib.Path, pathlib.Path] = {}
+    for path in given:
+        inside = [path]
         if path.is_dir():
-            inside = sorted(path.glob("*.safetensors"))
+            inside = sorted(path.glob("*.safetensors"), key=lambda p: counted(p.name))
             if not inside:
                 raise FileNotFoundError(f"{path} holds no .safetensors file")
-            models += inside
-        else:
-            models.append(path)
-    return models
-
-
-@contextlib.contextmanager
-def _on_stderr():
-    with contextlib.redirect_stdout(sys.stderr):
-        yield
+        for file in inside:
+            if not file.exists():  # before the others have taken their minutes
+                raise FileNotFoundError(f"there is no file {file}")
+            models.pop(file.resolve(), None)
+            models[file.resolve()] = file
+    return list(models.values())
 
 
 def _heard(net: Any, inputs: Any, text: Any, steps: int, seed: int):
@@ -127,7 +141,7 @@ def _heard(net: Any, inputs: Any, text: Any, steps: int, seed: int):
     return noise(net, steps, seed)
 
 
-def _examined(net, xs, name, heard, error, quick, quiet):
+def _examined(net, xs, words, error, quick, quiet):
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -139,19 +153,18 @@ def _examined(net, xs, name, heard, error, quick, quiet):
         TimeElapsedColumn(),
         console=Console(file=sys.stderr),
         transient=True,
-        disable=quiet,
+        disable=quiet or not sys.stderr.isatty(),  # else it leaves an empty line
     ) as progress:
-        task = progress.add_task(f"{name}: reading", total=None)
+        task = progress.add_task(f"{words['name']}: reading", total=None)
 
         def tell(stage: str) -> None:
-            progress.update(task, description=f"{name}: {stage}", total=None)
+            progress.update(task, description=f"{words['name']}: {stage}", total=None)
 
         def step(done: int, last: int) -> None:
             progress.update(task, completed=done, total=last)
 
         return examine(
-            net, xs, name=name, heard=heard, error=error, quick=quick, tell=tell,
-            progress=step,
+            net, xs, **words, error=error, quick=quick, tell=tell, progress=step,
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
 """Weights in and out."""
 
 from .torch import from_torch as from_torch, to_torch as to_torch
-from .weights import load as load, save as save
+from .weights import load as load, load_and_tell as load_and_tell, save as save

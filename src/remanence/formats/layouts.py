@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._order import counted
 from .safetensors import Tensors
 
 
@@ -36,7 +37,7 @@ def _from_keras(tensors: Tensors) -> Tensors:
         raise ValueError("no recurrent_kernel is in the file; layout='keras' needs one")
     out: Tensors = {}
     used: set[str] = set()
-    for depth, name in enumerate(sorted(layers)):
+    for depth, name in enumerate(sorted(layers, key=counted)):
         prefix = name.removesuffix("recurrent_kernel")
         W_h, W_x = tensors[name].T, tensors[prefix + "kernel"].T
         bias = tensors.get(prefix + "bias")
@@ -64,7 +65,7 @@ def _from_flax(tensors: Tensors) -> Tensors:
     gates = {"hi": ("i", "f", "g", "o"), "hr": ("r", "z", "n")}
     layers = [
         (name.removesuffix(f"{mark}.kernel"), order)
-        for name in sorted(tensors)
+        for name in sorted(tensors, key=counted)
         for mark, order in gates.items()
         if name.endswith(f"{mark}.kernel") and _whole(name, f"{mark}.kernel")
     ]

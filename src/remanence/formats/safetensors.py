@@ -17,8 +17,8 @@ LARGEST = 8 * 2**30
 PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 RECIPE = (
     "convert it where it was made:\n"
-    "    from safetensors.torch import save_file\n"
-    '    save_file(model.state_dict(), "model.safetensors")'
+    "    from safetensors.torch import save_model\n"
+    '    save_model(model, "model.safetensors")'
 )
 
 
@@ -55,7 +55,16 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
         raise ValueError(
             f"{path.name} is not a whole safetensors file: {error}"
         ) from None
-    return tensors, metadata
+    return tensors | _shared(tensors, metadata), metadata
+
+
+def _shared(tensors: Tensors, metadata: Mapping[str, str]) -> Tensors:
+    """Tied weights: `save_model` writes them once and names the others in the metadata."""
+    return {
+        name: tensors[kept]
+        for name, kept in metadata.items()
+        if name not in tensors and kept in tensors
+    }
 
 
 def _plain(tensor: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from .safetensors import Tensors
 KINDS = {1: "rnn", 3: "gru", 4: "lstm"}
 ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 LAYER = re.compile(r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(\d+))?$")
+RECURRENT = re.compile(r"(^|\.)weight_[ih]h(_l\d+)?(_reverse)?$")
 
 
 def recurrent_prefix(tensors: Tensors, prefix: str | None) -> str:
@@ -153,7 +154,12 @@ def network(
     cell = cell_from(rest, where, activation)
     layers = cell.cells if isinstance(cell, Stack) else (cell,)
     inputs, units = layers[0].W_x.shape[1], layers[-1].W_h.shape[1]
-    matrices = {name: t for name, t in rest.items() if t.ndim == 2}
+    # What other recurrent modules leave here is neither an embedding nor a readout.
+    matrices = {
+        name: t
+        for name, t in rest.items()
+        if t.ndim == 2 and not RECURRENT.search(name)
+    }
 
     def chosen(given: str | None, fits: list[str], what: str) -> str | None:
         if given == "":
@@ -168,10 +174,7 @@ def network(
         return fits[0] if fits else None
 
     W_y = chosen(
-        readout,
-        [n for n, t in matrices.items() if t.shape[1] == units and _biased(n, rest)]
-        or [n for n, t in matrices.items() if t.shape[1] == units and inputs != units],
-        "readout",
+        readout, _readouts(rest, matrices, units, inputs, embedding), "readout"
     )
     W_e = chosen(
         embedding,
@@ -200,6 +203,22 @@ def network(
     names = {"rnn": where, "embedding": W_e or "", "readout": W_y or ""}
     left = sorted(set(rest) - {W_e, W_y, _bias(W_y or "")})
     return net, names | ({"unused": ", ".join(left)} if left else {})
+
+
+def _readouts(
+    rest: Tensors, matrices: Tensors, units: int, inputs: int, embedding: str | None
+) -> list[str]:
+    """The names that may be the readout's: those with a bias, else what is no embedding."""
+    wide = [n for n, t in matrices.items() if t.shape[1] == units]
+    if biased := [n for n in wide if _biased(n, rest)]:
+        return biased
+    if inputs != units:
+        return wide
+    if embedding is not None:
+        return [n for n in wide if n not in (embedding, f"{embedding}.weight")]
+    # Tied weights without a bias: whichever is called the readout, it is the same network.
+    tied = len(wide) == 2 and np.array_equal(matrices[wide[0]], matrices[wide[1]])
+    return wide[:1] if tied else []
 
 
 def _bias(name: str) -> str:

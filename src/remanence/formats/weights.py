@@ -43,6 +43,31 @@ def load(
     >>> type(load(path, quiet=True).cell).__name__
     'LSTM'
     """
+    net, taken = load_and_tell(
+        path,
+        layout=layout,
+        activation=activation,
+        prefix=prefix,
+        embedding=embedding,
+        readout=readout,
+        positions=positions,
+    )
+    if taken and not quiet:
+        sys.stderr.write(f"loaded: {taken}\n")
+    return net
+
+
+def load_and_tell(
+    path: str | os.PathLike,
+    *,
+    layout: str = "torch",
+    activation: str | None = None,
+    prefix: str | None = None,
+    embedding: str | None = None,
+    readout: str | None = None,
+    positions: str | None = None,
+) -> tuple[Recurrent, str]:
+    """As `load`, with what was taken in words; a file of ours says it all itself: ""."""
     tensors, metadata = safetensors.read(path)
     safetensors.finite(tensors)
     ours = _metadata(metadata)
@@ -50,7 +75,7 @@ def load(
     if positions not in ("every", "last"):
         raise ValueError(f"positions must be 'every' or 'last', got {positions!r}")
     if "cell" in ours:
-        return _native(ours["cell"], tensors, positions)
+        return _native(ours["cell"], tensors, positions), ""
     tensors = layouts.as_torch(tensors, layout)
     word = activation or ours.get("activation", "tanh")
     if word not in state_dict.ACTIVATIONS:
@@ -63,14 +88,12 @@ def load(
         positions=positions,
         **{k: ours.get(k) if v is None else v for k, v in given.items()},
     )
-    if not quiet:
-        _tell(net, names, word, positions)
-    return net
+    return net, _taken(net, names, word, positions)
 
 
-def _tell(
+def _taken(
     net: Recurrent, names: dict[str, str], activation: str, positions: str
-) -> None:
+) -> str:
     kind = state_dict.kind_of(net.cell) or type(net.cell).__name__
     parts = [f"{kind.upper()} {names['rnn'] or '(no prefix)'}"]
     if kind == "rnn":
@@ -81,7 +104,7 @@ def _tell(
     )
     if "unused" in names:
         parts.append(f"not used: {names['unused']}")
-    sys.stderr.write(f"loaded: {', '.join(parts)}\n")
+    return ", ".join(parts)
 
 
 def _metadata(metadata: dict[str, str]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from .._types import Key
 from ..cells import input_size, output
 from ..nets import unroll
 from .drive import driven, refuse_bad_weights
+from .widened import in_double
 
 
 CHANNELS = 4  # components of the input whose past is asked for
@@ -49,6 +50,7 @@ def _outputs(cell, xs):
 def memory_capacity(
     cell: Any,
     *,
+    width: int | None = None,
     scale: float = 1.0,
     lags: int | None = None,
     steps: int | None = None,
@@ -56,19 +58,22 @@ def memory_capacity(
 ) -> MemoryCapacity:
     """The linear memory capacity of a cell driven by independent Gaussian noise.
 
+    `width` is the number of inputs, for a cell that does not say it itself.
+
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
     >>> register = Linear(jnp.eye(5, k=-1), jnp.eye(5, 1))
     >>> round(memory_capacity(register, steps=800).total, 2)
     5.0
     """
-    width = input_size(cell)
+    width = width or input_size(cell)
     if not width:
         raise ValueError(
-            "memory capacity needs a cell that says how many inputs it hears"
+            "memory capacity needs a cell that says how many inputs it hears; give width="
         )
     refuse_bad_weights(cell)
     with double():
+        cell = in_double(cell)
         units = output(cell, cell.initial_state()).size
         lags = max(20, 2 * units) if lags is None else lags
         lags = min(lags, 1000)

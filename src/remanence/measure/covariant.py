@@ -7,6 +7,7 @@ triangular start, it aligns as the frame did forward.
 """
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -17,9 +18,9 @@ import numpy as np
 from jaxtyping import Float
 
 from .._precision import double
-from .._types import Key
+from .._types import Key, State
 from ..cells import dimension, pushforward
-from .drive import driven
+from .drive import driven, looped, start_state
 from .lyapunov_frame import segment, start_frame
 
 
@@ -45,14 +46,14 @@ class CovariantVectors:
 
 
 @eqx.filter_jit
-def _both_ways(cell, h, Q, xs, C):
+def _both_ways(cell, h, Q, xs, C, steps):
     def forward(carry, x):
         h, Q = carry
         following, A = pushforward(cell, h, x, Q)
         Q_next, R = jnp.linalg.qr(A)
         return (following, Q_next), (Q, R)
 
-    _, (Qs, Rs) = jax.lax.scan(forward, (h, Q), xs, length=None)
+    _, (Qs, Rs) = jax.lax.scan(forward, (h, Q), xs, length=steps)
 
     def backward(C, at):
         Q, R = at
@@ -66,15 +67,20 @@ def _both_ways(cell, h, Q, xs, C):
 
 def covariant_vectors(
     cell: Any,
-    inputs: Any,
+    inputs: Any = None,
     *,
     k: int | None = None,
+    h0: State | None = None,
+    steps: int | None = None,
+    feedback: Callable[[State], Any] | None = None,
     warmup: int | None = None,
     tail: int | None = None,
     key: Key | None = None,
 ) -> CovariantVectors:
-    """The first `k` covariant Lyapunov vectors along one sequence.
+    """The first `k` covariant Lyapunov vectors along one orbit.
 
+    It is driven by one sequence of `inputs`, or runs by itself for `steps`: alone, or
+    hearing `feedback(h)`, as in `lyapunov_spectrum`. It begins at `h0`.
     The first `warmup` and the last `tail` steps (a quarter each) align the vectors
     and are dropped. Every step is factorised and kept: memory grows with time x
     dimension x k.
@@ -87,7 +93,9 @@ def covariant_vectors(
     [[1.0, 0.8944], [0.0, 0.4472]]
     """
     with double():
-        drive = driven(cell, inputs)
+        drive = driven(looped(cell, inputs, feedback), inputs, steps=steps)
+        if drive.sequences != 1:
+            raise ValueError(f"one sequence would do, got {drive.sequences}")
         T, size = drive.time, dimension(drive.cell)
         warmup = T // 4 if warmup is None else warmup
         tail = T // 4 if tail is None else tail
@@ -99,14 +107,16 @@ def covariant_vectors(
         if not 1 <= k <= size:
             raise ValueError(f"k must lie between 1 and {size}, got {k}")
         key_q, key_c = jr.split(jr.key(0) if key is None else key)
-        h = drive.cell.initial_state()
+        h = start_state(drive.cell, h0)
         Q = start_frame(h, k, key=key_q)
-        xs = drive.xs[0]
+        xs = None if drive.xs is None else drive.xs[0]
         run = eqx.filter_jit(segment)
         at = run(drive.cell, h, Q, xs, start=0, stop=warmup, interval=1)
         C = jnp.triu(jr.normal(key_c, (k, k)))
         C = C / jnp.linalg.norm(C, axis=0)
-        vectors, growth = _both_ways(drive.cell, at.h, at.Q, xs[warmup:], C)
+        vectors, growth = _both_ways(
+            drive.cell, at.h, at.Q, None if xs is None else xs[warmup:], C, T - warmup
+        )
     kept = T - warmup - tail
     vectors, growth = np.asarray(vectors)[:kept], np.asarray(growth)[:kept]
     if not np.isfinite(growth).all():

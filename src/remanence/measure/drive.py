@@ -1,6 +1,7 @@
 r"""What a measurement is given: a map $\phi$ in float64 and the sequences that drive it."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -8,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._precision import as_double
 from ..cells import input_size
-from ..nets import Recurrent
+from ..nets import ClosedLoop, Recurrent
+from .widened import in_double
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,9 +38,8 @@ def driven(
         net, cell = cell, cell.cell
         if inputs is not None and np.issubdtype(inputs.dtype, np.integer):
             inputs = _embedded(net, inputs)
-    refuse_no_cell(cell)
     refuse_bad_weights(cell)
-    cell = as_double(cell)
+    cell = in_double(cell)
     if inputs is None:
         if steps is None or steps < 1:
             raise ValueError(
@@ -53,40 +53,49 @@ def driven(
     xs = np.asarray(inputs, dtype=np.float64)
     if xs.ndim not in (2, 3):
         raise ValueError(
-            f"inputs must be time x width or sequences x time x width, got shape {xs.shape}"
+            "inputs must be time x width or sequences x time x width (tokens: whole "
+            f"numbers), got shape {xs.shape} of {inputs.dtype}"
         )
     width = input_size(cell)
     if width is not None and xs.shape[-1] != width:
         raise ValueError(
             f"the cell hears {width} numbers a step, the inputs have {xs.shape[-1]}"
         )
-    if not np.isfinite(xs).all():
-        raise ValueError("the inputs hold NaN or infinite numbers")
     many = xs.ndim == 3
-    xs = jnp.asarray(xs if many else xs[None])
+    xs = xs if many else xs[None]
     if xs.shape[0] == 0 or xs.shape[1] == 0:
         raise ValueError(f"the inputs are empty, of shape {xs.shape}")
+    ends = _lengths(lengths, xs, many)
+    if ends is not None:  # padding is not heard, whatever it holds
+        xs = np.where(np.arange(xs.shape[1])[:, None] < ends[:, None, None], xs, 0.0)
+    if not np.isfinite(xs).all():
+        raise ValueError("the inputs hold NaN or infinite numbers")
     _refuse_no_step(cell, xs[0, 0])
-    return Drive(cell, xs, xs.shape[1], _lengths(lengths, xs, many))
+    ends = None if ends is None else jnp.asarray(ends, jnp.int32)
+    return Drive(cell, jnp.asarray(xs), xs.shape[1], ends)
+
+
+def looped(cell: Any, inputs: Any, feedback: Callable[[Any], Any] | None) -> Any:
+    """The cell, or where there is `feedback` the loop that it closes."""
+    if feedback is None:
+        return cell
+    if inputs is not None:
+        raise ValueError("a closed loop hears its own feedback: give no inputs")
+    bare = cell.cell if isinstance(cell, Recurrent) else cell
+    return ClosedLoop(in_double(bare), feedback)
 
 
 def _numbers(inputs: Any) -> np.ndarray:
     try:
         array = np.asarray(inputs)
     except ValueError:
-        raise ValueError("the inputs must be one array, got rows unlike") from None
+        raise ValueError(
+            "the inputs must be one array, got rows unlike; sequences of several "
+            "lengths are padded, and lyapunov_spectrum takes their lengths="
+        ) from None
     if array.dtype.kind in "cOSUMm":
         raise ValueError(f"the inputs must be real numbers, got {array.dtype}")
     return array
-
-
-def refuse_no_cell(cell: Any) -> None:
-    """Refuse what has not the two methods of a cell."""
-    if not (callable(cell) and hasattr(cell, "initial_state")):
-        raise ValueError(
-            "a cell has __call__(h, x) and initial_state(), which "
-            f"{type(cell).__name__} has not; from_torch reads modules of torch"
-        )
 
 
 def _refuse_no_step(cell: Any, x: Any) -> None:
@@ -99,11 +108,21 @@ def _refuse_no_step(cell: Any, x: Any) -> None:
         raise ValueError(
             f"the cell takes no step on an input of {x.size} numbers: {why}"
         ) from problem
-    shapes = lambda tree: [np.shape(leaf) for leaf in jax.tree.leaves(tree)]
     if shapes(following) != shapes(h):
         raise ValueError(
             f"a step must keep the state's shape, {shapes(h)} became {shapes(following)}"
         )
+    narrow = {str(leaf.dtype) for leaf in jax.tree.leaves(following)} - {"float64"}
+    if narrow:
+        raise ValueError(
+            f"a step turns a state in double into {narrow.pop()}; one that keeps the "
+            "state's precision would do"
+        )
+
+
+def shapes(tree: Any) -> list[tuple[int, ...]]:
+    """The shapes of a state's arrays, in order."""
+    return [np.shape(leaf) for leaf in jax.tree.leaves(tree)]
 
 
 def _embedded(net: Recurrent, tokens: np.ndarray) -> Any:
@@ -117,17 +136,19 @@ def _embedded(net: Recurrent, tokens: np.ndarray) -> Any:
     return np.asarray(net.embedding)[tokens]
 
 
-def _lengths(lengths: Any, xs: Any, many: bool) -> Any:
+def _lengths(lengths: Any, xs: np.ndarray, many: bool) -> np.ndarray | None:
     if lengths is None:
         return None
     lengths = np.asarray(lengths)
     if not many or lengths.shape != (xs.shape[0],):
         raise ValueError("lengths go with a batch of sequences, one length each")
+    if not np.issubdtype(lengths.dtype, np.integer):
+        raise ValueError(f"lengths must be whole numbers, got {lengths.dtype}")
     if lengths.min() < 1 or lengths.max() > xs.shape[1]:
         raise ValueError(
             f"lengths must lie in 1 to {xs.shape[1]}, got {lengths.min()} to {lengths.max()}"
         )
-    return jnp.asarray(lengths, jnp.int32)
+    return lengths
 
 
 def refuse_bad_weights(cell: Any) -> None:
@@ -138,6 +159,20 @@ def refuse_bad_weights(cell: Any) -> None:
             raise ValueError(f"the weights {name} hold NaN or infinite numbers")
 
 
-def all_finite(tree: Any) -> bool:
-    """Whether every number of a state is finite."""
-    return all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(tree))
+def start_state(cell: Any, h0: Any) -> Any:
+    """The state to start from, in double: the cell's own, or `h0` if it fits."""
+    own = cell.initial_state()
+    if h0 is None:
+        return own
+    try:
+        h = jax.tree.map(lambda leaf, given: jnp.asarray(given, leaf.dtype), own, h0)
+    except (TypeError, ValueError):  # another tree
+        h = None
+    if h is None or shapes(h) != shapes(own):
+        raise ValueError(
+            f"h0 must be like the cell's own state, arrays of shapes {shapes(own)}, "
+            f"got {shapes(h0)}"
+        )
+    if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(h)):
+        raise ValueError("the initial state holds NaN or infinite numbers")
+    return h

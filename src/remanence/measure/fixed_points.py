@@ -17,11 +17,12 @@ import optimistix as optx
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Complex, Float
 
-from .._precision import as_double, double
+from .._precision import double
 from .._types import Key
 from ..cells import dimension, input_size, jacobian
 from ..nets import Recurrent
 from .drive import refuse_bad_weights
+from .widened import in_double
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,14 +78,14 @@ def fixed_points(
     cell: Any,
     x: Any = None,
     *,
-    starts: Any = 32,
+    starts: int = 32,
     near: Any = None,
     tolerance: float = 1e-7,
     slow: float = 1e-2,
     steps: int = 100,
     key: Key | None = None,
 ) -> tuple[FixedPoint, ...]:
-    """The fixed and slow points of a map at a constant input, slowest first.
+    """The fixed and slow points of a map at a constant input: fixed before slow, near 0 first.
 
     `x` is the input held constant (None: the map is left alone, or hears zeros if
     it must hear something). Starts are `starts` draws from the states `near` (rows
@@ -100,8 +101,10 @@ def fixed_points(
     """
     cell = cell.cell if isinstance(cell, Recurrent) else cell
     refuse_bad_weights(cell)
+    if int(starts) < 1:
+        raise ValueError(f"starts must be at least 1, got {starts}")
     with double():
-        cell = as_double(cell)
+        cell = in_double(cell)
         size = dimension(cell)
         width = input_size(cell)
         if x is not None:
@@ -110,12 +113,18 @@ def fixed_points(
                 raise ValueError(
                     f"the cell hears {width} numbers a step, the input has shape {x.shape}"
                 )
+            if not np.isfinite(x).all():
+                raise ValueError("the input holds NaN or infinite numbers")
         key_pick, key_noise = jr.split(jr.key(0) if key is None else key)
         noise = jr.normal(key_noise, (int(starts), size))
         if near is None:
             origins = noise
         else:
             near = jnp.asarray(np.asarray(near), jnp.float64)
+            if near.ndim != 2 or near.shape[1] != size or len(near) == 0:
+                raise ValueError(
+                    f"near must be states in rows of {size} numbers, got shape {near.shape}"
+                )
             picked = near[jr.randint(key_pick, (int(starts),), 0, len(near))]
             origins = picked + 0.1 * jnp.std(near) * noise
         origins = origins.at[0].set(0.0)

@@ -15,9 +15,10 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float, Int
 
-from .._precision import as_double, double
-from ..nets import Recurrent, unroll
+from .._precision import double
+from ..nets import unroll
 from .drive import driven
+from .widened import network_in_double
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +79,7 @@ def forgetting(
     """
     with double():
         drive = driven(net, inputs)
-        net = as_double(net if isinstance(net, Recurrent) else Recurrent(net))
+        net = network_in_double(net)
         xs, T = drive.xs[0], drive.time
         longest = T // 2 if longest is None else longest
         if not 1 <= longest < T:

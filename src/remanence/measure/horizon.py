@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..cells import input_size, output
+from .._precision import double
+from ..cells import output
 from ..nets import Recurrent
 from .capacity import memory_capacity, MemoryCapacity
 from .contraction import Contraction, contraction
@@ -20,6 +21,7 @@ from .horizon_notes import notes
 from .horizon_record import Measure, MemoryHorizon, shown
 from .lyapunov import lyapunov_spectrum, Spectrum
 from .truncation import truncation_window
+from .widened import in_double
 
 
 def memory_horizon(
@@ -58,11 +60,11 @@ def memory_horizon(
     tell("windows of every length")
     gaps = forgetting(net, one, starts=8 if quick else 32)
     tell("linear memory capacity")
-    capacity = _capacity(net, one, quick)
+    capacity, lost = _capacity(net, one, quick)
     tell("a proof that the past is forgotten")
     certificate, why = _certificate(net, one, input_bound, time_limit)
     measures = _measures(
-        net, spectrum, gradients, gaps, capacity, certificate, why, error
+        net, spectrum, gradients, gaps, capacity, lost, certificate, why, error
     )
     return MemoryHorizon(
         measures=measures,
@@ -82,17 +84,23 @@ def _heard(net: Recurrent, xs: np.ndarray) -> np.ndarray:
     return xs
 
 
-def _capacity(net: Recurrent, xs: np.ndarray, quick: bool) -> MemoryCapacity | None:
-    if not input_size(net.cell):
-        return None
-    scale = float(np.std(_heard(net, xs))) or 1.0
-    units = int(np.asarray(output(net.cell, net.cell.initial_state())).size)
-    lags, steps = (100, max(1000, 3 * units)) if quick else (None, None)
+def _capacity(
+    net: Recurrent, xs: np.ndarray, quick: bool
+) -> tuple[MemoryCapacity | None, str]:
+    """The capacity, or why there is none."""
+    heard = _heard(net, xs)
+    options: dict[str, Any] = {"width": heard.shape[-1]}
+    options["scale"] = float(np.std(heard)) or 1.0
+    if quick:
+        with double():
+            cell = in_double(net.cell)
+            units = output(cell, cell.initial_state()).size
+        options |= {"lags": 100, "steps": max(1000, 3 * units)}
     try:
-        return memory_capacity(net.cell, scale=scale, lags=lags, steps=steps)
+        return memory_capacity(net.cell, **options), ""
     except ValueError as refusal:
         if "range of floats" in str(refusal):
-            return None
+            return None, str(refusal)
         raise
 
 
@@ -108,7 +116,7 @@ def _certificate(
 
 
 def _measures(
-    net, spectrum, gradients, gaps, capacity, certificate, why, error
+    net, spectrum, gradients, gaps, capacity, lost, certificate, why, error
 ) -> tuple[Measure, ...]:
     lambda_1, stderr = float(spectrum.exponents[0]), float(spectrum.stderr[0])
     fall = gradients.fall
@@ -166,6 +174,6 @@ def _measures(
             "units",
             "Linear memory capacity: how many past inputs a linear readout could recall, "
             "summed over lags, corrected for chance.",
-            "" if capacity is None else f"at most {capacity.limit}",
+            lost if capacity is None else f"at most {capacity.limit}",
         ),
     )

@@ -11,11 +11,10 @@ from typing import Any
 import jax.random as jr
 import numpy as np
 
-from .._precision import as_double, double
+from .._precision import double
 from .._types import Key, State
 from ..cells import dimension
-from ..nets import ClosedLoop, Recurrent
-from .drive import all_finite, driven
+from .drive import driven, looped, start_state
 from .lyapunov_along import (
     exponents_along as exponents_along,
     exponents_of_each as exponents_of_each,
@@ -63,11 +62,7 @@ def lyapunov_spectrum(
     ([-0.693147, -0.693147], True)
     """
     with double():
-        if feedback is not None:
-            if inputs is not None:
-                raise ValueError("a closed loop hears its own feedback: give no inputs")
-            bare = cell.cell if isinstance(cell, Recurrent) else cell
-            cell = ClosedLoop(as_double(bare), feedback)
+        cell = looped(cell, inputs, feedback)
         drive = driven(cell, inputs, steps=steps, lengths=lengths)
         warmup = drive.time // 5 if warmup is None else warmup
         _refuse_short(drive, warmup)
@@ -77,9 +72,7 @@ def lyapunov_spectrum(
             raise ValueError(f"k must lie between 1 and {size}, got {k}")
         if interval is not None and interval < 1:
             raise ValueError(f"interval must be at least 1, got {interval}")
-        h = as_double(drive.cell.initial_state() if h0 is None else h0)
-        if not all_finite(h):
-            raise ValueError("the initial state holds NaN or infinite numbers")
+        h = start_state(drive.cell, h0)
         Q = start_frame(h, k, key=jr.key(0) if key is None else key)
         walk = walked(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
     spans = np.broadcast_to(walk.ends - walk.begins, walk.growth.shape[:2])

@@ -6,7 +6,7 @@ Lemma 1 of Miller and Hardt (2019) with what it leaves out: $\phi(0, 0)$ need no
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, get_args, Literal
 
 import equinox as eqx
 import jax
@@ -15,10 +15,11 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .._precision import as_double, double
+from .._precision import double
 from ..nets import Recurrent, unroll, window_states
 from .contraction import Contraction
 from .drive import driven
+from .widened import network_in_double
 
 
 Of = Literal["states", "outputs"]
@@ -89,6 +90,8 @@ def truncation_window(
     >>> truncation_window(proof, error=1e-3)
     11
     """
+    if of not in get_args(Of):
+        raise ValueError(f"of must be 'states' or 'outputs', got {of!r}")
     if not (error > 0 and math.isfinite(error)):
         raise ValueError(f"error must be a positive number, got {error}")
     if isinstance(what, Contraction):
@@ -168,7 +171,7 @@ def truncation_error(
         raise ValueError(f"window must be at least 1, got {short[0]}")
     with double():
         drive = driven(net, inputs)
-        net = as_double(net if isinstance(net, Recurrent) else Recurrent(net))
+        net = network_in_double(net)
         if drive.sequences != 1:
             raise ValueError(f"one sequence would do, got {drive.sequences}")
         xs = drive.xs[0]

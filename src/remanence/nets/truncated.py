@@ -80,7 +80,7 @@ def window_states(
     T = xs.shape[0]
     blocks = -(-T // block)
     first = block * jnp.arange(blocks) - (window - 1)
-    zero = cell.initial_state()
+    zero = jax.tree.map(jnp.asarray, cell.initial_state())
     h = jax.tree.map(lambda leaf: jnp.tile(leaf, (blocks, *(1,) * leaf.ndim)), zero)
 
     def step(h, j):

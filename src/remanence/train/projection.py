@@ -35,6 +35,8 @@ def stable(
     """
     if not 0 < rate < 1:
         raise ValueError(f"rate must lie strictly between 0 and 1, got {rate}")
+    if by not in ("rows", "columns"):
+        raise ValueError(f"by must be 'rows' or 'columns', got {by!r}")
     if isinstance(cell, Elman | Linear):
         return eqx.tree_at(lambda c: c.W_h, cell, clipped(cell.W_h, rate))
     if isinstance(cell, Residual):
