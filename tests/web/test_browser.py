@@ -214,12 +214,12 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
     from safetensors.numpy import save
 
     rng = np.random.default_rng(0)
-    weights = save(
-        {
-            "weight_ih_l0": (rng.normal(size=(4, 2)) / 2).astype(np.float32),
-            "weight_hh_l0": (0.3 * rng.normal(size=(4, 4))).astype(np.float32),
-        }
-    )
+
+    def weights(units):
+        shapes = {"weight_ih_l0": (units, 2), "weight_hh_l0": (units, units)}
+        drawn = {n: rng.normal(size=s, scale=0.3) for n, s in shapes.items()}
+        return list(save({n: a.astype(np.float32) for n, a in drawn.items()}))
+
     inputs = io.BytesIO()
     np.save(inputs, rng.normal(size=(120, 2)))
     running = Server(tmp_path_factory.mktemp("lab"))
@@ -241,13 +241,14 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
         page.fill("#typed", "<b>to be</b>")
         page.click("#examine")
         says(page, "checkup-status", "not a whole safetensors file")
-        # Weights and inputs dropped together; cancelled, then examined.
-        both = [[name, list(weights)], ["inputs.npy", list(inputs.getvalue())]]
-        page.evaluate(DROP, both)
+        # Weights and inputs dropped together; a long one cancelled, a short one examined.
+        heard = ["inputs.npy", list(inputs.getvalue())]
+        page.evaluate(DROP, [[name, weights(192)], heard])
         assert page.input_value("#hear") == "npy"
         page.click("#examine")
         page.click("#cancel-checkup")
         says(page, "checkup-status", "cancelled")
+        page.evaluate(DROP, [[name, weights(4)], heard])
         page.click("#examine")
         page.wait_for_selector("#checkup-result table")
         assert "largest exponent" in page.inner_text("#checkup-result")
