@@ -18,8 +18,8 @@ from .batch_lstm import lstm_token_states
 from .recurrent import Recurrent
 
 
-CACHED = 2**21
-"""Logits that are held at a time: 8 MB of float32."""
+CACHED = 2**22
+"""Logits that are held at a time: 16 MB of float32."""
 
 
 def mean_surprise(

@@ -88,7 +88,7 @@ def _chunk(mask: Mask, every: int, power: int):
             lane.T,
         )
 
-    return jax.jit(over_lanes(advance))
+    return over_lanes(advance)
 
 
 def safe_descent(

@@ -160,7 +160,7 @@ def _program(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
             lane.atol,
         )
 
-    return jax.jit(over_lanes(chunk))
+    return over_lanes(chunk)
 
 
 def gradient_flow(

@@ -51,7 +51,7 @@ def _chunk(mask: Mask, rate: float, momentum: float, every: int):
         loss = squared_error(w, lane.T, mask) / (2 * D * pairs)
         return Coasting(w, m, lane.T, lane.steps + every, loss)
 
-    return jax.jit(over_lanes(advance))
+    return over_lanes(advance)
 
 
 def steps_survive(
