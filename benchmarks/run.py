@@ -100,7 +100,7 @@ def main() -> None:
     )
     parser.add_argument("--only", help="run one script, by its name")
     options = parser.parse_args()
-    scripts = [p for p in sorted(HERE.glob("*.py")) if p.name != "run.py"]
+    scripts = [p for p in sorted(HERE.glob("[a-z]*.py")) if p.name != "run.py"]
     if options.only:
         scripts = [p for p in scripts if p.stem == options.only]
     machine = {"cores": os.cpu_count(), **limits()}

@@ -7,7 +7,8 @@ best of: an eager loop over `unbind`, `torch.compile` of it where that runs, `nn
 for Elman; denormals flushed; the better of 1 and 2 threads. Ours splits the batch
 over as many CPU devices as there are cores; `share` is the rate of the step's
 products over the machine's own float32 product rate, measured in the same run.
-Sweeps: lanes at N = 32 as one batch, against torch training them one after another.
+Sweeps: lanes at N = 32 as one batch, a few steps in one program as a sweep makes them,
+against torch training them one after another.
 """
 
 import argparse
@@ -28,6 +29,7 @@ import jax.numpy as jnp  # noqa: E402
 import jax.random as jr  # noqa: E402
 import numpy as np  # noqa: E402
 import optax  # noqa: E402
+from _turns import interleaved  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 from remanence.cells import Elman, Residual  # noqa: E402
@@ -166,17 +168,6 @@ def with_compiled(ways: dict, net, xs, ys, *, kind: str, steps: int) -> str:
     return f"torch.compile in blocks of {steps} steps"
 
 
-def interleaved(contestants: dict, repeats: int) -> dict[str, np.ndarray]:
-    """Times of each contestant in seconds, taken in turn."""
-    times = {name: [] for name in contestants}
-    for _ in range(repeats):
-        for name, once in contestants.items():
-            begun = time.perf_counter()
-            once()
-            times[name].append(time.perf_counter() - begun)
-    return {name: np.array(values) for name, values in times.items()}
-
-
 def product_rate() -> float:
     """Float32 products of this machine, all cores, in flop a second."""
     A = np.random.default_rng(0).random((1024, 1024), dtype=np.float32)
@@ -235,8 +226,8 @@ def _threaded(once, threads: int):
 
 
 def lanes_row(repeats: int, say) -> dict:
-    """Sixteen small networks at once, against torch one after another."""
-    N, B, T, lanes = 32, 64, 64, 16
+    """Sixteen small networks at once, against torch one after another; a few steps each."""
+    N, B, T, lanes, steps = 32, 64, 64, 16, 8
     nets = [network("residual", N, key) for key in jr.split(jr.key(0), lanes)]
     xs = np.asarray(jr.uniform(jr.key(1), (B, T, 1)))
     ys = np.asarray(jr.randint(jr.key(2), (B,), 0, 10))
@@ -248,11 +239,16 @@ def lanes_row(repeats: int, say) -> dict:
     split = NamedSharding(devices, P("lane"))
 
     def one(params, memory):
-        value, gradient = jax.value_and_grad(
-            lambda params: loss(eqx.combine(params, rest), xs, ys)
-        )(params)
-        updates, memory = optimizer.update(gradient, memory)
-        return optax.apply_updates(params, updates), memory, value
+        def step(carry, _):
+            params, memory = carry
+            value, gradient = jax.value_and_grad(
+                lambda params: loss(eqx.combine(params, rest), xs, ys)
+            )(params)
+            updates, memory = optimizer.update(gradient, memory)
+            return (optax.apply_updates(params, updates), memory), value
+
+        end, values = jax.lax.scan(step, (params, memory), None, length=steps)
+        return *end, values[0]
 
     step = jax.jit(
         jax.shard_map(
@@ -271,7 +267,7 @@ def lanes_row(repeats: int, say) -> dict:
     if torch is not None:
         ways = [their_steps(net, xs, ys, kind="residual")["eager loop"] for net in nets]
         contestants["eager loop, 1 threads"] = _threaded(
-            lambda: sum(once() for once in ways), 1
+            lambda: sum(once() for once in ways for _ in range(steps)), 1
         )
         first, second = ours(), ways[0]()
         if abs(first - second) > 1e-3 * abs(second):
@@ -279,7 +275,8 @@ def lanes_row(repeats: int, say) -> dict:
     for once in contestants.values():
         once()
     times = interleaved(contestants, repeats)
-    return _row("lanes of a sweep, residual", f"{lanes} lanes, N={N}", times, 10, say)
+    size = f"{lanes} lanes, N={N}, {steps} steps"
+    return _row("lanes of a sweep, residual", size, times, 10, say)
 
 
 def _row(task: str, size: str, times: dict, target: float, say, **more) -> dict:
@@ -322,7 +319,7 @@ def main() -> None:
     repeats = 15 if options.long else 7
     size = {"N": 128, "B": 128, "T": 784}
     rows = [step_row(kind, size, repeats, say) for kind in ("residual", "elman")]
-    rows.append(lanes_row(4 * repeats, say))
+    rows.append(lanes_row(repeats, say))
     if options.json:
         print(json.dumps(rows))
 

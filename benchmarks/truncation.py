@@ -5,7 +5,7 @@
 Answers are compared before times. Contestants are interleaved, each after a pause and
 a call that is not counted, since idle threads of the one before spin for a while; a row
 gives the median of each and the ratio theirs / ours with its spread over the repeats.
-A training step is ours in one program or with half of the batch on each of two devices,
+A training step is ours on one device or with half of the batch on each of two,
 whichever is better, as torch has the better of one and two threads. About a minute idle;
 --long adds longer streams.
 """
@@ -15,7 +15,6 @@ import json
 import os
 import statistics
 import sys
-import time
 
 
 CORES = len(os.sched_getaffinity(0))
@@ -27,6 +26,7 @@ import jax.numpy as jnp  # noqa: E402
 import jax.random as jr  # noqa: E402
 import numpy as np  # noqa: E402
 import optax  # noqa: E402
+from _turns import interleaved  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 from remanence.cells import Elman, LSTM  # noqa: E402
@@ -42,25 +42,6 @@ try:
     torch.set_flush_denormal(True)
 except ImportError:
     torch = None
-
-
-PAUSE = 0.1
-"""Seconds before each contestant."""
-
-
-def interleaved(contestants, repeats):
-    """Seconds of each contestant, one after the other in every round."""
-    times = {name: [] for name in contestants}
-    for call in contestants.values():
-        call()
-    for _ in range(repeats):
-        for name, call in contestants.items():
-            time.sleep(PAUSE)
-            call()
-            begin = time.perf_counter()
-            call()
-            times[name].append(time.perf_counter() - begin)
-    return times
 
 
 def row(task, size, ours, peer, target, who):
@@ -158,13 +139,17 @@ def streams(kind, units, time_steps, repeats, *, singly=True):
     return rows
 
 
+STEPS = 4
+"""Training steps a call: `train.fit` makes many in one program, torch one after the other."""
+
+
 def our_steps(net, tokens):
-    """Functions that make one step, by name: one program, or half of the batch a core."""
+    """Functions that make some steps, by name: one device, or half of the batch a core."""
     optimizer = optax.adam(1e-3)
     params, rest = eqx.partition(net, eqx.is_inexact_array)
     mesh = Mesh(np.array(jax.devices()), ("batch",))
     where = {
-        "one program": (jax.devices()[0], jax.devices()[0], mean_surprise),
+        "one device": (jax.devices()[0], jax.devices()[0], mean_surprise),
         "a device a core": (
             NamedSharding(mesh, P()),
             NamedSharding(mesh, P("batch")),
@@ -173,13 +158,18 @@ def our_steps(net, tokens):
     }
 
     def stepper(whole, split, loss):
-        def step(params, memory, rows):
-            price = lambda params: loss(eqx.combine(params, rest), rows)
-            value, slope = jax.value_and_grad(price)(params)
-            updates, memory = optimizer.update(slope, memory)
-            return value, optax.apply_updates(params, updates), memory
+        def several(params, memory, rows):
+            def step(carry, _):
+                params, memory = carry
+                price = lambda params: loss(eqx.combine(params, rest), rows)
+                value, slope = jax.value_and_grad(price)(params)
+                updates, memory = optimizer.update(slope, memory)
+                return (optax.apply_updates(params, updates), memory), value
 
-        quick = jax.jit(step, donate_argnums=(0, 1))
+            end, values = jax.lax.scan(step, (params, memory), None, length=STEPS)
+            return values[0], *end
+
+        quick = jax.jit(several, donate_argnums=(0, 1))
         copies = jax.tree.map(jnp.copy, (params, optimizer.init(params)))
         held = list(jax.device_put(copies, whole))
         rows = jax.device_put(jnp.asarray(tokens), split)
@@ -194,7 +184,7 @@ def our_steps(net, tokens):
 
 
 def training_step(units, embedding, vocabulary, batch, length, repeats):
-    """A step of Adam on an LSTM language model against torch's best thread count."""
+    """Steps of Adam on an LSTM language model against torch's best thread count."""
     if torch is None:
         return []
     tokens = np.random.default_rng(0).integers(0, vocabulary, (batch, length + 1))
@@ -233,13 +223,14 @@ def training_step(units, embedding, vocabulary, batch, length, repeats):
 
         def threaded(count=count):
             torch.set_num_threads(count)
-            peer()
+            for _ in range(STEPS):
+                peer()
 
         calls[f"torch-{count}"] = threaded
     times = interleaved(calls, repeats)
     quickest = lambda names: min(names, key=lambda n: statistics.median(times[n]))
     ours, best = quickest(mine), quickest(calls.keys() - mine)
-    size = f"N={units} in={embedding} V={vocabulary} {batch}x{length}"
+    size = f"N={units} in={embedding} V={vocabulary} {batch}x{length}, {STEPS} steps"
     return [
         row(
             f"LM step, {ours}, against {best.replace('-', ' x')}",
