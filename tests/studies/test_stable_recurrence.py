@@ -144,5 +144,8 @@ def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
     assert set(outcome.evidence) == {s.id for s in found.statements}
     scores = outcome.evidence["004.5"]["perplexity"]["sonnets rnn free"]
     assert len(set(scores)) == 2, "two draws are two models"
+    cross = outcome.data["cross"]
+    for column in ("dimension", "largest_exponent", "horizon", "rank"):
+        assert np.isfinite(cross[column].values).all(), f"a network has no {column}"
     for figure in outcome.figures:
         figure.draw()

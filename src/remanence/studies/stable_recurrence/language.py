@@ -241,6 +241,7 @@ def proved(net: Recurrent, free: bool) -> dict[str, Any]:
     )
     return {
         "dimension": dimension(net.cell),
+        "rank": int(np.linalg.matrix_rank(np.asarray(net.cell.W_h))),
         "rate": proof.rate if math.isfinite(proof.rate) else None,
         "window": None if proof.vacuous else truncation_window(proof, error=1e-3),
     }

@@ -3,9 +3,10 @@
 import math
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
-from ...measure import contraction, truncation_window
+from ...measure import contraction, lyapunov_spectrum, truncation_window
 from ...report import Bench, Outcome
 from ...report.cross import cross_table, Row
 from . import figures, instances
@@ -116,12 +117,17 @@ def _cross(config: Config, models: dict[str, Any]) -> xr.Dataset:
     """Rows of the front page's table: language models, and a cell with a proof."""
     cell = instances.drawn(0, config.units)
     proof = contraction(cell, input_bound=1.0, time_limit=600)
+    heard = np.random.default_rng(0).uniform(-1, 1, (1000, cell.input_size))
+    top = float(lyapunov_spectrum(cell, heard, k=1).exponents[0])
     rows = [
         Row(
             network=f"Gaussian tanh, N = {config.units}",
             dimension=config.units,
+            largest_exponent=top,
+            horizon=-1 / top,
             certified_rate=proof.rate,
             window=truncation_window(proof, error=1e-3),
+            rank=int(np.linalg.matrix_rank(np.asarray(cell.W_h))),
         )
     ]
     for name, model in models.items():
@@ -136,6 +142,7 @@ def _cross(config: Config, models: dict[str, Any]) -> xr.Dataset:
                 horizon=math.inf if exponent >= 0 else -1 / exponent,
                 certified_rate=found["rate"],
                 window=found["window"],
+                rank=found["rank"],
             )
         )
     return cross_table(rows)
