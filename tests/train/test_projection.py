@@ -62,6 +62,21 @@ def test_residuals_and_stacks(key):
     assert not contraction(stable(layers, rate=0.5).cells[0], metric="norm").vacuous
 
 
+@pytest.mark.parametrize("wide", [jnp.float32(1.3), -1.3 * jnp.eye(6)])
+def test_a_trained_residual_is_brought_under_the_rate_itself(key, wide):
+    cell = Residual.init(3, 6, key=key, residual=wide, coupling=0.5)
+    proof = contraction(jax.jit(stable)(cell), metric="norm")
+    assert proof.rate <= 0.97 * (1 + 1e-5)
+
+
+def test_a_fixed_residual_beyond_the_rate_is_refused(key):
+    cell = Residual.init(3, 6, key=key, residual=0.99, coupling=0.5)
+    with pytest.raises(
+        ValueError, match=r"0.99 alone does not contract by the rate 0.9,"
+    ):
+        stable(cell, rate=0.9)
+
+
 def test_the_authors_variant_does_not_certify(key):
     # Rescaled columns leave rows free: with more rows than one the sums pass 1.
     wild = scaled(LSTM.init(3, 12, key=key), 5.0)

@@ -30,7 +30,8 @@ def stable(
     """The nearest cell of its kind in the stable set; `fit(project=...)` takes it.
 
     `rate` is the Lipschitz constant that classical, linear and residual cells are
-    brought under (for activations of slope at most 1). A GRU is scaled down row by
+    brought under (for activations of slope at most 1); of a residual cell first `R`,
+    then the coupled matrix within what that leaves. A GRU is scaled down row by
     row as an LSTM is. Works under `jit`.
     """
     if not 0 < rate < 1:
@@ -132,12 +133,26 @@ def _gru(cell: GRU, rate: float) -> GRU:
 
 
 def _residual(cell: Residual, rate: float) -> Residual:
-    r"""$\|R\| + \gamma\|W_h\| \le \lambda$: what the residual leaves goes to the coupling."""
+    r"""$\|R\| + \gamma\|W_h\| \le \lambda$: what the residual leaves goes to the coupling.
+
+    An array `R` is brought under the rate first; a plain number is nobody's to train.
+    """
     if callable(cell.R):
         raise ValueError("a residual given as a function has no known stable set")
-    held = jnp.asarray(cell.R)
-    kept = jnp.abs(held) if held.ndim == 0 else jnp.linalg.norm(held, ord=2)
+    if isinstance(cell.R, float | int):
+        if abs(cell.R) >= rate:
+            raise ValueError(
+                f"the residual {cell.R:g} alone does not contract by the rate {rate:g}, "
+                "whatever the coupling; a smaller residual or a larger rate would do"
+            )
+        R, kept = cell.R, abs(cell.R)
+    elif cell.R.ndim == 0:
+        R = jnp.clip(cell.R, -rate, rate)
+        kept = jnp.abs(R)
+    else:
+        R = clipped(cell.R, rate)
+        kept = jnp.linalg.norm(R, ord=2)
     room = jnp.maximum(rate - kept, 0) / jnp.maximum(jnp.asarray(cell.coupling), 1e-12)
     U, S, Vt = jnp.linalg.svd(cell.W_h, full_matrices=False)
     W_h = (U * jnp.minimum(S, jnp.asarray(room, S.dtype))) @ Vt
-    return eqx.tree_at(lambda c: c.W_h, cell, W_h)
+    return eqx.tree_at(lambda c: (c.R, c.W_h), cell, (R, W_h))
