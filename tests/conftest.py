@@ -1,6 +1,8 @@
 """Strict settings for every test."""
 
 import os
+import subprocess
+import sys
 
 import hypothesis
 import jax
@@ -29,3 +31,22 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def key():
     return jax.random.key(0)
+
+
+@pytest.fixture
+def on_two_devices():
+    """Run a program in a process whose JAX has two devices; it must end well."""
+
+    def run(code: str) -> None:
+        flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | flags,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+    return run

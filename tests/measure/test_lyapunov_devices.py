@@ -1,10 +1,5 @@
 """Networks shared out over several devices, the last share filled up or not."""
 
-import os
-import subprocess
-import sys
-
-
 SHARED = """
 import jax, jax.numpy as jnp, numpy as np
 from remanence.cells import Diagonal
@@ -19,10 +14,5 @@ for radii in ([0.5, 0.25], [0.5, 0.25, 0.125]):
 """
 
 
-def test_each_device_takes_its_share():
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
-    done = subprocess.run(
-        [sys.executable, "-c", SHARED], env=environment, capture_output=True, text=True,
-        timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def test_each_device_takes_its_share(on_two_devices):
+    on_two_devices(SHARED)

@@ -1,9 +1,5 @@
 """A batch shared out over two devices: the same loss, gradient and training."""
 
-import os
-import subprocess
-import sys
-
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -48,13 +44,8 @@ with jax.enable_x64(True):
 """
 
 
-def test_two_devices_share_a_batch():
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
-    done = subprocess.run(
-        [sys.executable, "-c", TWO], env=environment, capture_output=True, text=True,
-        timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+def test_two_devices_share_a_batch(on_two_devices):
+    on_two_devices(TWO)
 
 
 def test_one_device_changes_nothing():
