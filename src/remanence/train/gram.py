@@ -51,7 +51,7 @@ def unpacked(weights: Packed, mask: Mask) -> GatedLinear:
     return GatedLinear(P, W, jnp.swapaxes(Q, 1, 2))
 
 
-def _laid_out(transposed: Array) -> Array:
+def _laid_out(transposed: Array | np.ndarray) -> Array:
     """A transpose that is written down: XLA's products are slow on one that is not."""
     return jax.lax.optimization_barrier(transposed)
 
