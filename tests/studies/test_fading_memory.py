@@ -18,7 +18,7 @@ from remanence.studies.fading_memory.cases import cases, DRAWS, informed_by, tab
 from remanence.studies.fading_memory.comparison import beats, first_crossing, tuned
 from remanence.studies.fading_memory.config import QUICK
 from remanence.studies.fading_memory.edge import radius_evidence
-from remanence.studies.fading_memory.evidence import better_rate
+from remanence.studies.fading_memory.evidence import angle_evidence, better_rate
 from remanence.studies.fading_memory.lanes import learned
 from remanence.studies.fading_memory.weak_coupling import (
     defective,
@@ -91,6 +91,37 @@ def test_speed_is_judged_at_the_highest_accuracy_that_all_seeds_reach():
     assert judge(of([[0.1, 0.65, 0.7], [0.1, 0.65, 0.7]])) == "open"
     never = of([[0.1, 0.1, 0.1], [0.1, 0.1, 0.1]])
     assert never["steps"] == [None, None] and judge(never) == "open"
+
+
+def _turned(sequential, permuted):
+    """A table as the sweeps over angles 0, 2π/8 and 1.8 give it, by seed."""
+    final = np.array([*sequential, *permuted], float)[..., None]
+    marked, angles = ("case", "seed", "mark"), [0.0, 2 * np.pi / 8, 1.8]
+    return xr.Dataset(
+        {"accuracy": (marked, final), "tuning": (marked, final.copy())},
+        {
+            "experiment": ("case", ["angle, sequential"] * 3 + ["angle, permuted"] * 3),
+            "value": ("case", angles * 2),
+        },
+    )
+
+
+def test_an_angle_must_win_beyond_the_spread_and_lose_beyond_it():
+    task = tasks.pixels()
+    informed = informed_by(task, QUICK)
+    rules = {s.id: s.rule for s in study("fading-memory").statements}
+    flat = [[0.6, 0.61, 0.6]] * 3
+
+    def judged(*sequential):
+        found = angle_evidence(_turned(sequential, flat), task, informed)
+        return rules["001.4"](found["001.4"]), rules["001.4-permuted"](
+            found["001.4-permuted"]
+        )
+
+    low, high, torn = [0.3, 0.31, 0.3], [0.8, 0.81, 0.8], [0.1, 0.8, 0.3]
+    assert judged(low, high, low) == ("holds", "holds")
+    assert judged(low, torn, low) == ("open", "open")
+    assert judged(high, low, high)[0] == "refuted"
 
 
 def test_each_length_of_the_adding_problem_has_its_better_rate():

@@ -59,7 +59,7 @@ def cases(config: Config, task: Pixels, informed: Any) -> list[Case]:
                 experiment=f"angle, {where}",
                 name=f"angle {phi:.3g}, {where}",
                 value=phi,
-                rate=rate,
+                rate=config.angle_rate,
                 permuted=permuted,
                 **even(config.radius, phi),
             )

@@ -25,7 +25,9 @@ class Config:
     every: int
     rates: tuple[float, ...]
     """Learning rates of Adam, tried for every kind of network; the one that is best on
-    the tuning half is reported. Sweeps over a radius or an angle take the last."""
+    the tuning half is reported. Sweeps over a radius take the last."""
+    angle_rate: float
+    """For sweeps over an angle, whose sequences may be longer."""
     seeds: int
     radii: tuple[float, ...]
     angles: tuple[float, ...]
@@ -62,6 +64,7 @@ QUICK = Config(
     batch=64,
     every=25,
     rates=(1e-2,),
+    angle_rate=1e-2,
     seeds=3,
     radii=(0.4, 0.75, 0.88, 1.0, 1.1),
     angles=(0.0, 0.2, 0.4, 0.6, ROW, 1.0, 1.8),
@@ -92,6 +95,7 @@ FULL = Config(
     batch=64,
     every=50,
     rates=(3e-3, 1e-2),
+    angle_rate=3e-3,
     seeds=3,
     radii=(0.4, 0.75, 0.88, 0.95, 1.0, 1.03),
     angles=(0.0, 0.05, 0.1, 0.16, TURN, 0.3, 2 * TURN, 0.6, 0.9, 1.8),

@@ -102,6 +102,7 @@ def angle_evidence(table: xr.Dataset, task: Pixels, informed: Any) -> dict[str, 
             "best_beats_angle_zero": beats(final[best], final[zero]),
             "row_beats_angle_zero": beats(final[at], final[zero]),
             "best_beats_row": beats(final[best], final[at]),
+            "angle_zero_beats_row": beats(final[zero], final[at]),
         },
         "001.4-permuted": {
             "sequential": means["sequential"],

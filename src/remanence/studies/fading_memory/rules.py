@@ -53,8 +53,10 @@ def gradient(e: Evidence) -> Verdict:
 
 def peak(e: Evidence) -> Verdict:
     """The best angle and the row's beat angle 0; the row's is among the best."""
-    if not e["best_beats_angle_zero"] or not e["row_beats_angle_zero"]:
+    if e["angle_zero_beats_row"]:
         return "refuted"
+    if not e["best_beats_angle_zero"] or not e["row_beats_angle_zero"]:
+        return "open"
     return "differs" if e["best_beats_row"] else "holds"
 
 
@@ -62,7 +64,7 @@ def no_peak(e: Evidence) -> Verdict:
     """In order, accuracy falls from the row's angle to the largest one; permuted, not."""
     if e["row_beats_far_permuted"]:
         return "refuted"
-    return "holds" if e["row_beats_far_sequential"] else "differs"
+    return "holds" if e["row_beats_far_sequential"] else "open"
 
 
 def first_wins(e: Evidence) -> Verdict:

@@ -44,7 +44,7 @@ def _versus(id, statement, published, rule, first, second) -> Statement:
 _ANGLES = {
     "best": 0.6, "row": 0.785, "characteristic": 0.785, "best_accuracy": 0.9,
     "row_accuracy": 0.89, "zero_accuracy": 0.7, "best_beats_angle_zero": True,
-    "row_beats_angle_zero": True, "best_beats_row": False,
+    "row_beats_angle_zero": True, "best_beats_row": False, "angle_zero_beats_row": False,
 }  # fmt: skip
 
 STATEMENTS = (
@@ -149,7 +149,7 @@ STATEMENTS = (
             f"{e['zero_accuracy']:.3f} at 0"
         ),
         _ANGLES,
-        {**_ANGLES, "best_beats_angle_zero": False, "row_beats_angle_zero": False},
+        {**_ANGLES, "row_beats_angle_zero": False, "angle_zero_beats_row": True},
     ),
     _statement(
         "001.4-permuted",
