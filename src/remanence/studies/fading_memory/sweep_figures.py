@@ -98,7 +98,9 @@ def angle_figure(table: xr.Dataset, informed: Any, side: int) -> Figure:
         twin.set_yticks([])
         twin.set_ylim(0, 1.1 * S.power.max())
         ax.set(xlabel="angle φ (radians per step)", ylabel="held-out accuracy")
-        ax.legend(frameon=False, loc="lower right")
+        widest = float(rows.angle.max())  # the spectrum goes on to π
+        ax.set_xlim(-0.03 * widest, 1.03 * widest)
+        ax.legend(frameon=False, loc="upper right")
         return figure
 
     return Figure(
