@@ -5,6 +5,8 @@ small network and its frame fit into the nearest cache: followed one after the
 other they run faster than side by side, and each keeps its own interval.
 """
 
+import functools
+import math
 from typing import Any
 
 import equinox as eqx
@@ -81,23 +83,45 @@ def growth_along(
     return mean[order], late.rounding[order] / (time - warmup)
 
 
-@eqx.filter_jit
-def _each(varied, fixed, xs, k, warmup):
-    """One network after the other; with several devices, each takes its share."""
+SMALL = 2**15  # multiplications up to which a plain loop beats a call to a library
 
-    def lane(at):
-        varied, xs = at
+
+@functools.cache
+def _program(small: bool) -> Any:
+    """`_each`, compiled; small products as loops of its own, where XLA has that choice."""
+    if small:
+        loops = {"xla_cpu_experimental_ynn_fusion_type": ""}
+        try:
+            jax.jit(jnp.negative, compiler_options=loops)(0.0)
+            return eqx.filter_jit(_each, compiler_options=loops)
+        except jax.errors.JaxRuntimeError:
+            pass  # an XLA without that option
+    return eqx.filter_jit(_each)
+
+
+def _each(varied, fixed, xs, k, warmup):
+    """One network after the other; with several devices, each takes its share.
+
+    Inputs of two axes are heard by all.
+    """
+
+    def lane(varied, xs):
         cell = eqx.combine(varied, fixed)
         return growth_along(cell, cell.initial_state(), xs, k=k, warmup=warmup)
 
-    share = lambda varied, xs: jax.lax.map(lane, (varied, xs))
+    def share(varied, xs):
+        if xs.ndim == 2:
+            return jax.lax.map(lambda one: lane(one, xs), varied)
+        return jax.lax.map(lambda both: lane(*both), (varied, xs))
+
     devices = jax.devices()
     if len(devices) == 1:
         return share(varied, xs)
     mesh = jax.sharding.Mesh(np.array(devices), ("networks",))
     spec = jax.sharding.PartitionSpec("networks")
+    heard = jax.sharding.PartitionSpec() if xs.ndim == 2 else spec
     return jax.shard_map(
-        share, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False
+        share, mesh=mesh, in_specs=(spec, heard), out_specs=spec, check_vma=False
     )(varied, xs)
 
 
@@ -130,18 +154,17 @@ def exponents_of_each(
     with double():
         varied, fixed = eqx.partition(as_double(cells), eqx.is_array)
         leading = {leaf.shape[:1] for leaf in jax.tree.leaves(varied)}
-        first = jax.tree.map(lambda leaf: leaf[0] if leaf.ndim else leaf, varied)
         width = np.shape(inputs)[-1] if np.ndim(inputs) else 0
-        if len(leading) != 1 or () in leading or not _steps(first, fixed, width):
-            raise ValueError(
-                "the arrays of the cells must share one leading axis, that of the "
-                f"networks, and each cell must hear {width} numbers a step"
-            )
+        unlike = ValueError(
+            "the arrays of the cells must share one leading axis, that of the "
+            f"networks, and each cell must hear {width} numbers a step"
+        )
+        if len(leading) != 1 or () in leading:
+            raise unlike
         ((networks,),) = leading
         xs = np.asarray(inputs, np.float64)
-        if xs.ndim == 2:
-            xs = np.broadcast_to(xs, (networks, *xs.shape))
-        if xs.ndim != 3 or len(xs) != networks or not np.isfinite(xs).all():
+        own = xs.ndim == 3 and len(xs) == networks
+        if not (xs.ndim == 2 or own) or not np.isfinite(xs).all():
             raise ValueError(
                 f"{networks} networks need finite inputs, time x width or one such "
                 f"sequence each, got shape {np.shape(inputs)}"
@@ -150,7 +173,16 @@ def exponents_of_each(
         share = -(-networks // jax.device_count())
         if share * jax.device_count() > networks:
             rows = np.minimum(np.arange(share * jax.device_count()), networks - 1)
-            varied, xs = jax.tree.map(lambda leaf: leaf[rows], (varied, xs))
-        found = _each(varied, fixed, jnp.asarray(xs), k, warmup)
+            varied = jax.tree.map(lambda leaf: leaf[rows], varied)
+            xs = xs[rows] if own else xs
+        try:
+            largest = max(math.prod(a.shape[1:]) for a in jax.tree.leaves(varied))
+            each = _program(largest * k <= SMALL)
+            found = each(varied, fixed, jnp.asarray(xs), k, warmup)
+        except (TypeError, ValueError, IndexError) as problem:
+            # Asked afterwards: the question takes longer than a small network's answer.
+            if _steps(jax.tree.map(lambda leaf: leaf[0], varied), fixed, width):
+                raise
+            raise unlike from problem
     exponents, rounding = (np.asarray(part)[:networks] for part in found)
     return exponents, rounding

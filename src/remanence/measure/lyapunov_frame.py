@@ -33,6 +33,8 @@ TOLERANCE = 2e-7  # nats a step that rounding may cost on average
 WORST = 1e-3  # nats that one block may cost: beyond, the estimate itself is in doubt
 BEHIND = 1000.0  # what an error may cost more that turns columns towards those left out
 REACH = 250.0  # nats a column may grow or shrink before it nears the end of the floats
+AIM = 0.8  # share of the interval that the allowance seems to bear
+AIM_THIN = 0.6  # of a thin frame, whose factors cost less than a block undone
 LONGEST = 1024  # steps after which a frame is looked at, however still it seems
 
 
@@ -111,6 +113,7 @@ def segment(
     worst = min(0.1, WORST * tolerance / TOLERANCE)
     # Products and factors of n rows round like the root of n, seen to hold.
     unit = eps * Q.shape[0] ** 0.5 * (BEHIND if k < Q.shape[0] else 1.0)
+    aim = AIM_THIN if 2 * k <= Q.shape[0] else AIM
     reach = REACH if Q.dtype == jnp.float64 else 40.0
     longest = LONGEST
     if rough is not None:
@@ -172,7 +175,7 @@ def segment(
         kept = jax.tree.map(lambda a, b: jnp.where(accept, a, b), new, old)
         budget = jnp.log(tolerance * taken / unit)
         slack = jnp.minimum(budget / (top - low), 0.7 * reach / far)
-        longer = jnp.nan_to_num(0.8 * taken * slack, nan=1.0, posinf=longest)
+        longer = jnp.nan_to_num(aim * taken * slack, nan=1.0, posinf=longest)
         longer = jnp.clip(longer, 1, jnp.minimum(2 * taken, longest))
         following_m = jnp.where(accept, to_count(longer), jnp.maximum(1, m // 2))
         return (kept[0], following_m, *kept[1:])
