@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from .._cores import cores
 from .pairs import PairFit, PairRun
 
 
@@ -19,10 +20,10 @@ Way = Callable[..., Iterator[tuple[int, PairFit]]]
 """One of the three ways down."""
 
 
-def _pinned(cores: Any) -> None:
+def _pinned(free: Any) -> None:
     """Stay on one core: XLA then has one thread and hands no work over."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, {cores.get()})
+        os.sched_setaffinity(0, {free.get()})
 
 
 def _alone(train: Way, run: PairRun, options: dict[str, Any]) -> PairFit:
@@ -34,13 +35,11 @@ def _alone(train: Way, run: PairRun, options: dict[str, Any]) -> PairFit:
 def _processes(workers: int) -> concurrent.futures.ProcessPoolExecutor:
     # Started once a size: an import of JAX and a compilation are paid by the first runs.
     context = multiprocessing.get_context("spawn")
-    cores, here = context.Queue(), [0]
-    if hasattr(os, "sched_getaffinity"):
-        here = sorted(os.sched_getaffinity(0))
+    free, here = context.Queue(), cores()
     for worker in range(workers):
-        cores.put(here[worker % len(here)])
+        free.put(here[worker % len(here)])
     return concurrent.futures.ProcessPoolExecutor(
-        workers, mp_context=context, initializer=_pinned, initargs=(cores,)
+        workers, mp_context=context, initializer=_pinned, initargs=(free,)
     )
 
 

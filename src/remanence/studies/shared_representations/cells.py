@@ -4,11 +4,12 @@ import dataclasses
 import math
 import time
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
 
+from ..._cores import cores
 from ...measure.alignment import translation
 from ...measure.connectivity import connectivity
 from ...nets.gated_linear import GatedLinear
@@ -19,10 +20,16 @@ from ...train.descent import safe_descent
 from ...train.gradient_flow import gradient_flow
 from ...train.momentum import momentum_sgd
 from ...train.pairs import PairFit, PairRun
+from ...train.side_by_side import side_by_side
 from .ledger import opened_ledger
 
 
 Way = Literal["sgd", "descent", "flow"]
+WAYS: dict[Way, tuple[Any, dict[str, str]]] = {
+    "sgd": (momentum_sgd, {}),
+    "descent": (safe_descent, {"precision": "float32"}),
+    "flow": (gradient_flow, {}),
+}
 ENDINGS = ("converged", "out of steps", "diverged", "stalled")
 
 
@@ -61,15 +68,17 @@ def document_stop(words: int) -> float:
 def trained(
     cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4
 ) -> Iterator[tuple[int, PairFit]]:
-    """The cells by their own way; all of one mask and one way."""
+    """The cells by their own way; all of one mask and one way.
+
+    Lanes of width 1 are large ones: each core takes one, in a process of its own.
+    """
     runs = [cell.run() for cell in cells]
-    mask, way = cells[0].mask, cells[0].way
-    common = {"mask": mask, "stop": stop, "width": width, "limit": limit}
-    if way == "sgd":
-        return momentum_sgd(runs, **common)
-    if way == "flow":
-        return gradient_flow(runs, **common)
-    return safe_descent(runs, precision="float32", **common)
+    train, more = WAYS[cells[0].way]
+    common = {"mask": cells[0].mask, "stop": stop, "limit": limit, **more}
+    workers = min(len(cores()), len(runs))
+    if width == 1 and workers > 1:
+        return side_by_side(train, runs, workers=workers, **common)
+    return train(runs, width=width, **common)
 
 
 def measured(cell: Cell, fit: PairFit) -> dict[str, float]:

@@ -17,6 +17,8 @@ class Config:
     full_scales: tuple[float, ...]
     full_way: Literal["descent", "flow"]
     """How the full mask is trained: the flow costs a longer compilation."""
+    full_limit: int
+    """At most so many gradients of descent, or attempted steps of the flow."""
     sgd_limit: int
     samples: bool
     """Whether the document's own cells are redone, if their file is there."""
@@ -57,6 +59,7 @@ QUICK = Config(
     seeds=(0, 1),
     full_scales=(1e-1, 1e-2),
     full_way="descent",
+    full_limit=100_000,
     sgd_limit=60_000,
     samples=False,
     spikes=2,
@@ -88,8 +91,9 @@ FULL = dataclasses.replace(
     fractions=tuple(round(0.201 + 0.01 * i, 3) for i in range(26)),
     scales=(1e-2, 1e-3, 1e-4),
     seeds=(0, 1, 2),
-    full_scales=(1e-2, 1e-3),
+    full_scales=(1e-2, 1e-3, 1e-4),
     full_way="flow",
+    full_limit=60_000,
     sgd_limit=500_000,
     samples=True,
     spikes=4,

@@ -68,7 +68,7 @@ def figure_one(
         grid(config, "full", config.full_way, config.full_scales, fractions),
         bench,
         stop=FULL_STOP,
-        limit=20_000 if config.full_way == "flow" else 100_000,
+        limit=config.full_limit,
         width=_width(config),
         until=until,
     )
