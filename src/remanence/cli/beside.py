@@ -13,12 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-
-def cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+from .._cores import ENOUGH
 
 
 def _this_command() -> list[str]:
@@ -43,6 +38,7 @@ class Beside:
             stderr=subprocess.PIPE,
             text=True,
             process_group=0,
+            env=os.environ | {ENOUGH: "1"},
         )
         self._tell = tell
         self._reader = threading.Thread(target=self._relay, daemon=True)

@@ -10,11 +10,12 @@ import traceback
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .._cores import cores
 from ..report import Claim, json_bytes, write_front_page
 from ..studies import parts_folder, reproduce, STUDIES, study as study_of
 from ..sweeps import Unfinished
 from .app import ours, say
-from .beside import cores, side_by_side
+from .beside import side_by_side
 from .reproduce import TimeUp
 from .standing import standing
 from .table import claims_table, console
@@ -71,7 +72,11 @@ class Session:
         Quick studies run side by side, one core each; full ones one after another,
         each on all cores; on a cluster, too, since the work is done there.
         """
-        if self.profile == "quick" and self.on is None and min(len(names), cores()) > 1:
+        if (
+            self.profile == "quick"
+            and self.on is None
+            and min(len(names), len(cores())) > 1
+        ):
             code = self._side_by_side(names, tables=tables)
         else:
             code = self._in_turn(names, tables=tables)
@@ -118,7 +123,7 @@ class Session:
                 out=self.out,
                 options=self._options,
                 tell=lambda sentence: None if self.quiet else say(sentence),
-                at_once=cores(),
+                at_once=len(cores()),
             ):
                 ended.append(name)
                 if status == 0:

@@ -1,22 +1,27 @@
-"""Chunks of lanes computed in this process: one compiled program for each static point.
+"""Chunks of lanes computed on this machine: one compiled program for each static point.
 
 A chunk is one call of a compiled program; XLA's own pool, with one thread a core,
-spreads large products inside it.
+spreads large products inside it. Where that leaves cores idle, `crew.py` uses them.
 """
 
+import collections
 import concurrent.futures
 import dataclasses
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
+from jax.experimental.serialize_executable import serialize
 
 from .._light import LIGHT
 from ..train.identity import environment
+from .crew import Crew, Gone, Helper
 from .grid import Grid, Part
 
 
@@ -41,6 +46,12 @@ class Work:
     x64: bool
     light: bool = False
 
+    def leaves(self) -> list[Any]:
+        """The arrays of the data as NumPy's; drawn keys, which have no such form, as they are."""
+        arrays = jax.tree.leaves(eqx.filter(self.data, eqx.is_array))
+        drawn = lambda a: jax.dtypes.issubdtype(a.dtype, jax.dtypes.prng_key)
+        return [a if drawn(a) else np.asarray(a) for a in arrays]
+
 
 class Program:
     """The program of one static point: traced when made, compiled on first use."""
@@ -48,47 +59,68 @@ class Program:
     def __init__(self, work: Work, number: int):
         fixed = work.grid.static_point(number)
 
-        def lanes(points, keys, data):
+        arrays, rest = eqx.partition(work.data, eqx.is_array)
+        leaves, self.tree = jax.tree.flatten(arrays)
+
+        def lanes(points, keys, leaves):
+            data = eqx.combine(jax.tree.unflatten(self.tree, leaves), rest)
+
             def lane(point, key):
                 result = work.lane({**fixed, **point}, key, data)
                 return {name: jnp.asarray(value) for name, value in result.items()}
 
-            return jax.vmap(lane)(points, keys)
+            return jax.vmap(lane)(points, jr.wrap_key_data(keys))
 
         self.work, self.number = work, number
         self.lock, self.compiled = threading.Lock(), None
+        self.leaves = leaves
         first = work.grid.cut(number)[0]
         # Traced here, in the caller's thread, whose scopes (precision, promotion) hold.
         with jax.enable_x64(work.x64):
             options: Any = {"compiler_options": LIGHT} if work.light else {}
-            jitted: Any = eqx.filter_jit(lanes, **options)
-            self.lowered = jitted.lower(*self.arguments(first), work.data)
+            self.lowered = jax.jit(lanes, **options).lower(
+                *self.plain_arguments(first), leaves
+            )
 
-    def arguments(self, part: Part) -> Any:
-        """Points and keys of a chunk, on the device."""
-        points, keys = self.work.grid.points(part)
-        return jax.tree.map(jnp.asarray, points), keys
+    def plain_arguments(self, part: Part) -> tuple[Arrays, np.ndarray]:
+        """Points and keys of a chunk, as plain numbers."""
+        with jax.enable_x64(self.work.x64):
+            points, keys = self.work.grid.points(part)
+            return points, np.asarray(jr.key_data(keys))
 
-    def ready(self) -> Callable:
+    def ready(self) -> Any:
         """The compiled program."""
         with self.lock:  # two threads must not compile the same program
             if self.compiled is None:
                 self.compiled = self.lowered.compile()
         return self.compiled
 
+    def machine_code(self) -> Any:
+        """The compiled program for another process; `ValueError` where that cannot be."""
+        compiled = self.ready()
+        try:
+            return serialize(compiled)
+        except Exception as error:  # callbacks: each version of JAX has its own words
+            raise ValueError("this program cannot leave its process") from error
+
     def __call__(self, part: Part) -> Arrays:
         """The results of a chunk, its padding cut off."""
         with jax.enable_x64(self.work.x64):
-            result = self.ready()(*self.arguments(part), self.work.data)
+            result = self.ready()(*self.plain_arguments(part), self.leaves)
             result = jax.device_get(result)
-        return {name: np.array(array[: part.lanes]) for name, array in result.items()}
+        return cut(result, part)
+
+
+def cut(arrays: Mapping[str, np.ndarray], part: Part) -> Arrays:
+    """The lanes of a chunk without its padding."""
+    return {name: np.array(array[: part.lanes]) for name, array in arrays.items()}
 
 
 class Here:
-    """This process and its cores."""
+    """This machine: this process, and others beside it where they help."""
 
-    def __init__(self, work: Work):
-        self.work = work
+    def __init__(self, work: Work, limit: int | None = None):
+        self.work, self.limit = work, limit
 
     def __enter__(self) -> "Here":
         return self
@@ -104,34 +136,55 @@ class Here:
         self, parts: Sequence[Part], late: Callable[[], bool]
     ) -> Iterator[tuple[Part, Arrays]]:
         """Each part with its arrays as it ends; once `late`, no further one is begun."""
-        waiting, running = list(parts)[::-1], {}
-        program: Program | None = None
-        pool = concurrent.futures.ThreadPoolExecutor(at_once())
+        waiting = collections.deque(parts)
+        crew = Crew(self.work, self.limit)
+        pool = concurrent.futures.ThreadPoolExecutor(crew.cores)
+        running: dict[concurrent.futures.Future, tuple[Part, Helper | None]] = {}
+        programs: dict[int, Program] = {}
+
+        def begin(helper: Helper | None) -> None:
+            part = waiting.popleft()
+            if part.program not in programs:
+                # The parts come program by program: the one before may still be in use.
+                for older in list(programs)[:-1]:
+                    del programs[older]
+                programs[part.program] = Program(self.work, part.program)
+            take = _alone if helper is None else helper
+            running[pool.submit(take, programs[part.program], part)] = part, helper
+
         try:
             while waiting or running:
-                while waiting and len(running) < at_once():
-                    if len(waiting) < len(parts) and late():
-                        waiting.clear()
-                        break
-                    part = waiting.pop()
-                    if program is None or program.number != part.program:
-                        program = Program(self.work, part.program)
-                    running[pool.submit(program, part)] = part
+                if len(waiting) < len(parts) and late():
+                    waiting.clear()
+                at_work = [helper for _, helper in running.values()]
+                for hand in (None, *crew.helpers):
+                    if waiting and hand not in at_work:
+                        begin(hand)
                 ended, _ = concurrent.futures.wait(
                     running, return_when=concurrent.futures.FIRST_COMPLETED
                 )
                 for future in ended:
-                    yield running.pop(future), future.result()
+                    part, helper = running.pop(future)
+                    if helper is None:
+                        arrays, seconds, busy = future.result()
+                        crew.consider(seconds, busy, len(waiting))
+                        yield part, arrays
+                        continue
+                    try:
+                        yield part, cut(future.result(), part)
+                    except Gone:
+                        # What went wrong is said, if it goes wrong here too.
+                        crew.drop(helper)
+                        waiting.appendleft(part)
         finally:
+            crew.end()
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def at_once() -> int:
-    """How many chunks run at the same time in this process: one.
-
-    XLA's pool spreads one program over the cores. Two programs at a time, each called
-    from its own thread, were seen to wait for each other for ever on two cores
-    (jaxlib 0.10.2: both calls pending, every worker of the pool asleep), so that more
-    than one is not offered; more processes (`on=`) are the way to use more cores.
-    """
-    return 1
+def _alone(program: Program, part: Part) -> tuple[Arrays, float, float]:
+    """A chunk, computed by this process; its seconds, and the cores it kept busy."""
+    program.ready()
+    wall, processor = time.perf_counter(), time.process_time()
+    arrays = program(part)
+    seconds = time.perf_counter() - wall
+    return arrays, seconds, (time.process_time() - processor) / max(seconds, 1e-9)

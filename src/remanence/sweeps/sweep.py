@@ -38,6 +38,7 @@ def sweep(
     chunk_limit: float | None = None,
     x64: bool = False,
     light: bool = False,
+    cores: int | None = None,
 ) -> xr.Dataset:
     """`lane(point, key, data)` at every point of the grid, labelled by its axes.
 
@@ -53,7 +54,9 @@ def sweep(
     chunks are then computed by its workers, to the same bits as by like machines
     anywhere. There, a chunk that takes longer than `chunk_limit` seconds is given up.
     `light` compiles in half the time, for sweeps that run no longer than they compile;
-    it may change the last bits.
+    it may change the last bits. Without `on` all cores are used that this process may
+    use, or at most `cores` of them: by XLA inside a chunk, and where chunks leave cores
+    idle and there is more than a little to do, by further processes.
 
     >>> def lane(point, key, data):
     ...     return {"square": point["x"] ** 2}
@@ -66,6 +69,8 @@ def sweep(
         raise ValueError(
             "chunk_limit needs on=: a running program can be given up only from outside"
         )
+    if cores is not None and (type(cores) is not int or cores < 1):
+        raise ValueError(f"cores must be a whole number from 1 on, got {cores!r}")
     with jax.enable_x64(x64):
         work = Work(whole, lane, as_jax(data), x64, light)
         plan = {
@@ -79,7 +84,7 @@ def sweep(
             "data": digest(work.data),
             **({"light": True} if light else {}),
         }
-        engine = Here(work) if on is None else Cluster(work, on, chunk_limit)
+        engine = Here(work, cores) if on is None else Cluster(work, on, chunk_limit)
         with engine, contextlib.ExitStack() as scope:
             store = _Memory()
             if folder is not None:

@@ -88,7 +88,7 @@ _KEPT = 8
 _LOCK = threading.Lock()
 _TURN = threading.Lock()
 """One chunk a process at a time, whatever threads a worker was given: two programs were
-seen to wait for each other for ever (`executor.at_once`)."""
+seen to wait for each other for ever (`crew`)."""
 
 
 def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:

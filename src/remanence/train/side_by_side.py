@@ -6,9 +6,11 @@ seen to hang. So several cores mean several processes, each with one run at a ti
 """
 
 import concurrent.futures
+import contextlib
 import functools
 import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -24,6 +26,20 @@ def _pinned(free: Any) -> None:
     """Stay on one core: XLA then has one thread and hands no work over."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {free.get()})
+
+
+@contextlib.contextmanager
+def _without_script() -> Iterator[None]:
+    """Python would run the user's script again in every process that it starts."""
+    main = sys.modules["__main__"]
+    told = {name: vars(main).get(name) for name in ("__file__", "__spec__")}
+    vars(main).update(dict.fromkeys(told))
+    try:
+        yield
+    finally:
+        vars(main).update(told)
+        if told["__file__"] is None:
+            vars(main).pop("__file__")
 
 
 def _alone(train: Way, run: PairRun, options: dict[str, Any]) -> PairFit:
@@ -51,10 +67,11 @@ def side_by_side(
     `options` are the keywords of `train`.
     """
     pool = _processes(workers)
-    waiting = {
-        pool.submit(_alone, train, run, options): index
-        for index, run in enumerate(runs)
-    }
+    with _without_script():  # processes are started by the first that is submitted
+        waiting = {
+            pool.submit(_alone, train, run, options): index
+            for index, run in enumerate(runs)
+        }
     try:
         for ended in concurrent.futures.as_completed(waiting):
             yield waiting[ended], ended.result()

@@ -1,0 +1,125 @@
+"""The cores that one chunk after the other leaves idle, put to work by processes beside this one.
+
+XLA spreads large products over all cores by itself. Chunks of small lanes keep one core
+busy, and two programs at a time in threads of one process were seen to wait for each
+other for ever. So, once a chunk has shown that it leaves cores idle and that there is
+enough to do, each idle core gets a process (`helper.py`).
+"""
+
+import contextlib
+import math
+import pathlib
+import resource
+import subprocess
+import sys
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._cores import cores
+from .helper import put, taken
+
+
+WORTH = 10.0
+"""Seconds that helpers must save: a few are lost until they have started."""
+
+
+class Gone(RuntimeError):
+    """A helper has ended, or cannot take a program; its chunk is still to be computed."""
+
+
+class Helper:
+    """A process beside this one, spoken to from one thread at a time."""
+
+    def __init__(self, x64: bool, data: list[np.ndarray]):
+        # A program of its own: a fork would not survive XLA's threads, and Python's
+        # `spawn` runs a user's script again. Ctrl-C reaches it through our end only.
+        start = "import sys; sys.path[:] = sys.argv[1:]; "
+        start += "from remanence.sweeps.helper import serve; serve()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", start, *sys.path],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            process_group=0,
+        )
+        self.first: Any = ("data", x64, data)
+        self.known: list[int] = []
+
+    def __call__(self, program: Any, part: Any) -> dict[str, np.ndarray]:
+        """The arrays of a chunk, padding and all."""
+        orders, answers = self.process.stdin, self.process.stdout
+        assert orders is not None and answers is not None
+        try:
+            if self.first is not None:
+                put(orders, self.first)
+                self.first = None
+            if program.number not in self.known:
+                put(orders, ("program", program.number, program.machine_code()))
+                self.known.append(program.number)
+            put(orders, ("part", program.number, *program.plain_arguments(part)))
+            return taken(answers)
+        except (OSError, EOFError, ValueError) as error:
+            raise Gone from error
+
+    def end(self) -> None:
+        """Stop it, whatever it is doing."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(OSError):  # an order that nobody reads any more
+                pipe.close()
+
+
+class Crew:
+    """The helpers of one sweep: none at first, and none where none would help."""
+
+    def __init__(self, work: Any, limit: int | None = None):
+        available = len(cores())
+        self.cores = available if limit is None else min(available, limit)
+        self.work = work
+        self.helpers: list[Helper] = []
+        self.asked = False
+
+    def consider(self, seconds: float, busy: float, waiting: int) -> None:
+        """Start helpers, once, if `waiting` chunks of so many seconds are worth it.
+
+        `busy` is how many cores a chunk keeps busy by itself.
+        """
+        if self.asked or jax.default_backend() != "cpu":
+            return
+        beside = self.cores // max(1, round(busy)) - 1
+        beside = min(beside, waiting - 1, _affordable())
+        if beside < 1 or waiting * seconds * beside / (beside + 1) < WORTH:
+            return
+        self.asked = True
+        leaves = self.work.leaves()
+        if not all(isinstance(leaf, np.ndarray) for leaf in leaves):
+            return
+        self.helpers = [Helper(self.work.x64, leaves) for _ in range(beside)]
+
+    def drop(self, helper: Helper) -> None:
+        """Go on without a helper that is gone."""
+        self.helpers.remove(helper)
+        helper.end()
+
+    def end(self) -> None:
+        """Stop them all."""
+        while self.helpers:
+            self.helpers.pop().end()
+
+
+def _affordable() -> int:
+    """How many processes as large as this one was at its largest fit into memory."""
+    info = pathlib.Path("/proc/meminfo")
+    if not info.is_file():
+        return sys.maxsize
+    free = next(
+        line.split()[1]
+        for line in info.read_text().splitlines()
+        if line.startswith("MemAvailable")
+    )
+    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return math.floor(int(free) / (2 * largest))
