@@ -44,7 +44,7 @@ def test_the_page_says_it_too(everything):
     made = text[text.index("How this was made") :]
     for word in (known["processor"], known["code"], "measurements float64"):
         assert html.escape(word) in made
-    assert known["sweeps"] == "in process"
+    assert known["sweeps"] == "on this machine"
 
 
 def test_the_command_to_redo_it_is_one_that_a_shell_takes(

@@ -50,6 +50,33 @@ def double(point, key, data):
     return {"third": point["x"] / 3}
 
 
+def test_trainings_of_a_study_go_there_too(processes, tmp_path):
+    from remanence.report import Bench
+    from remanence.studies.shared_representations.cells import Cell, table
+
+    small = {"mask": "full", "way": "descent", "words": 3, "units": 3}
+    cells = [Cell(fraction=0.5, scale=0.3, seed=seed, **small) for seed in range(6)]
+    there, here = (
+        table(
+            "cells",
+            cells,
+            Bench(folder=tmp_path / str(on), profile="quick", on=on),
+            stop=1e-4,
+            limit=400,
+        )
+        for on in (processes.address, None)
+    )
+    assert there.sizes["cell"] == 6 and there.identical(here)
+    with distributed.Client(processes.address, set_as_default=False) as client:
+        made = client.run(
+            lambda: [
+                type(program).__name__
+                for program in sys.modules["remanence.sweeps.worker"]._PROGRAMS.values()
+            ]
+        )
+    assert any("function" in names for names in made.values())
+
+
 def test_workers_killed_at_random(processes, straight, tmp_path):
     draw = __import__("random").Random("workers")
     killed, before = [], {}

@@ -171,7 +171,7 @@ def test_keys_among_the_data_keep_the_work_here(helpers):
     lane = lambda point, key, data: {"sum": point["x"] + jr.uniform(data)}
     found = sweeps.sweep(lane, {"x": [0.0, 1.0, 2.0, 3.0]}, chunk=1, data=jr.key(3))
     np.testing.assert_array_equal(
-        found.x, np.arange(4.0, dtype=np.float32) + jr.uniform(jr.key(3))
+        found["sum"], np.arange(4.0, dtype=np.float32) + jr.uniform(jr.key(3))
     )
     assert not helpers
 

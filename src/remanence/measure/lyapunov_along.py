@@ -90,10 +90,10 @@ SMALL = 2**15  # multiplications up to which a plain loop beats a call to a libr
 def _program(small: bool) -> Any:
     """`_each`, compiled; small products as loops of its own, where XLA has that choice."""
     if small:
-        loops = {"xla_cpu_experimental_ynn_fusion_type": ""}
+        loops: Any = {"compiler_options": {"xla_cpu_experimental_ynn_fusion_type": ""}}
         try:
-            jax.jit(jnp.negative, compiler_options=loops)(0.0)
-            return eqx.filter_jit(_each, compiler_options=loops)
+            jax.jit(jnp.negative, **loops)(0.0)
+            return eqx.filter_jit(_each, **loops)
         except jax.errors.JaxRuntimeError:
             pass  # an XLA without that option
     return eqx.filter_jit(_each)

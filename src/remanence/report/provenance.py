@@ -116,9 +116,12 @@ def provenance(
     command: str,
     seconds: float,
     time_limit: float | None,
-    on: str | None = None,
+    sweeps: str = "on this machine",
 ) -> dict[str, Any]:
-    """Everything but the digests of the files, which the store adds."""
+    """Everything but the digests of the files, which the store adds.
+
+    Device and processor are of the machine that asked; `sweeps` says who computed those.
+    """
     return {
         "study": name,
         "profile": profile,
@@ -128,9 +131,7 @@ def provenance(
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),
         "time_limit": time_limit,
-        # Device and processor are of the machine that asked; its workers are alike
-        # among themselves, but may be another model.
-        "sweeps": "in process" if on is None else "by the workers of a Dask scheduler",
+        "sweeps": sweeps,
         "versions": versions(),
         "code": source(),
         **_arithmetic(),

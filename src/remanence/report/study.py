@@ -40,7 +40,7 @@ class Bench:
     quiet: bool = True
     time_limit: float | None = None
     on: str | None = None
-    """Where sweeps run: None in process, or the address of a Dask scheduler."""
+    """Where sweeps run: None on this machine, or the address of a Dask scheduler."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -130,6 +130,16 @@ def reproduce(
     return record
 
 
+def _swept(bench: Bench) -> str:
+    """Who computed the sweeps of a run: its parts know on what."""
+    if bench.on is None:
+        return "on this machine"
+    from ..sweeps.store import made_on
+
+    found = "; ".join(made_on(bench.folder))
+    return f"by the workers of a Dask scheduler ({found or 'there were none'})"
+
+
 def _run(chosen: Study, config: Any, bench: Bench) -> Record:
     begun = time.monotonic()
     outcome = chosen.run(config, bench)
@@ -148,7 +158,7 @@ def _run(chosen: Study, config: Any, bench: Bench) -> Record:
             command=words,
             seconds=time.monotonic() - begun,
             time_limit=bench.time_limit,
-            on=bench.on,
+            sweeps=_swept(bench),
         ),
         about=about(chosen.name),
     )

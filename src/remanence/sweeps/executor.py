@@ -46,10 +46,14 @@ class Work:
     x64: bool
     light: bool = False
 
+    def program(self, number: int) -> Any:
+        """What computes the chunks of one static point, here or on a worker."""
+        return Program(self, number)
+
     def leaves(self) -> list[Any]:
         """The arrays of the data as NumPy's; drawn keys, which have no such form, as they are."""
         arrays = jax.tree.leaves(eqx.filter(self.data, eqx.is_array))
-        drawn = lambda a: jax.dtypes.issubdtype(a.dtype, jax.dtypes.prng_key)
+        drawn = lambda a: jnp.issubdtype(a.dtype, jax.dtypes.prng_key)
         return [a if drawn(a) else np.asarray(a) for a in arrays]
 
 

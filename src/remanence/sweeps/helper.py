@@ -12,14 +12,14 @@ import struct
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, BinaryIO
+from typing import Any, IO
 
 
 LENGTH = struct.Struct(">Q")
 KEPT = 2
 
 
-def put(stream: BinaryIO, message: Any) -> None:
+def put(stream: IO[bytes], message: Any) -> None:
     """Write one message."""
     content = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
     stream.write(LENGTH.pack(len(content)))
@@ -27,7 +27,7 @@ def put(stream: BinaryIO, message: Any) -> None:
     stream.flush()
 
 
-def taken(stream: BinaryIO) -> Any:
+def taken(stream: IO[bytes]) -> Any:
     """Read one message; `EOFError` where the other side has ended."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:

@@ -117,6 +117,17 @@ def opened_store(
         yield store
 
 
+def made_on(folder: pathlib.Path) -> list[str]:
+    """On which devices and processors the stores under a folder were computed."""
+    found = set()
+    for path in sorted(folder.rglob("plan.json")):
+        plan = _plan(path, lambda sentence: None)
+        if plan is not None:
+            where = (plan["environment"].get(name) for name in ("device", "processor"))
+            found.add(", ".join(str(part) for part in where if part))
+    return sorted(found)
+
+
 class _Other(Exception):
     """A sound plan of another schema."""
 

@@ -39,7 +39,7 @@ def packed(work: Work) -> Payload:
         scope.callback(cloudpickle.unregister_pickle_by_value, module)
     with scope:
         content = cloudpickle.dumps(
-            (work.grid, work.lane, as_numpy(work.data), work.light)
+            (type(work), vars(work) | {"data": as_numpy(work.data)})
         )
     return content, work.x64, hashlib.sha256(content).hexdigest()
 
@@ -51,8 +51,8 @@ def _unpacked(payload: Payload) -> Work:
     # A message of our own client through Dask, never a file. Opened in the scope, since
     # a float64 array would arrive outside it as float32.
     with jax.enable_x64(x64):
-        grid, lane, data, light = cloudpickle.loads(content)
-        return Work(grid, lane, as_jax(data), x64, light)
+        kind, fields = cloudpickle.loads(content)
+        return kind(**fields | {"data": as_jax(fields["data"])})
 
 
 def environment_there(payload: Payload) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
             here = environment_there(payload)
             if here != wanted:
                 raise ValueError(f"a worker {difference(here, wanted)}")
-            _PROGRAMS[name] = Program(_unpacked(payload), number)
+            _PROGRAMS[name] = _unpacked(payload).program(number)
             if len(_PROGRAMS) > _KEPT:
                 _PROGRAMS.popitem(last=False)
         return _PROGRAMS[name]

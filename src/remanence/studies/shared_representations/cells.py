@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import pathlib
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
@@ -14,6 +15,7 @@ from ...measure.alignment import translation
 from ...measure.connectivity import connectivity
 from ...nets.gated_linear import GatedLinear
 from ...report import Bench
+from ...sweeps.trainings import trained_on
 from ...tasks.language_pairs import checked_scale, Mask, published_pairs
 from ...train.bar import progress_bar
 from ...train.descent import safe_descent
@@ -66,15 +68,24 @@ def document_stop(words: int) -> float:
 
 
 def trained(
-    cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4
+    cells: Sequence[Cell],
+    *,
+    stop: float,
+    limit: int,
+    width: int = 4,
+    on: str | None = None,
+    folder: pathlib.Path | None = None,
 ) -> Iterator[tuple[int, PairFit]]:
     """The cells by their own way; all of one mask and one way.
 
-    Lanes of width 1 are large ones: each core takes one, in a process of its own.
+    Lanes of width 1 are large ones: each core takes one, in a process of its own. `on`
+    is the address of a Dask scheduler, whose workers then take all of them.
     """
     runs = [cell.run() for cell in cells]
     train, more = WAYS[cells[0].way]
     common = {"mask": cells[0].mask, "stop": stop, "limit": limit, **more}
+    if on is not None:
+        return trained_on(on, train, runs, width=width, folder=folder, **common)
     workers = min(len(cores()), len(runs))
     if width == 1 and workers > 1:
         return side_by_side(train, runs, workers=workers, **common)
@@ -132,9 +143,10 @@ def table(
         left = [i for i, row in enumerate(rows) if row is None]
         bar(len(cells) - len(left))
         if left and time.monotonic() < until:
-            for done, (i, fit) in enumerate(
-                trained([cells[j] for j in left], stop=stop, limit=limit, width=width)
-            ):
+            todo = [cells[j] for j in left]
+            where = {"on": bench.on, "folder": bench.folder}
+            fits = trained(todo, stop=stop, limit=limit, width=width, **where)
+            for done, (i, fit) in enumerate(fits):
                 cell = cells[left[i]]
                 rows[left[i]] = row = measured(cell, fit)
                 ledger.put(cell, row)
