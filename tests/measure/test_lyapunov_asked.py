@@ -12,6 +12,7 @@ import remanence as rm
 from remanence._precision import double
 from remanence.cells import Elman, GRU
 from remanence.measure import exponents_along
+from remanence.measure.drive import refuse_fractions
 from remanence.nets import Recurrent
 
 
@@ -137,3 +138,13 @@ def test_refusals():
     for subject, inputs, options, sentence in cases:
         with pytest.raises(ValueError, match=sentence):
             rm.lyapunov_spectrum(subject, inputs, **options)
+
+
+def test_counts_are_whole_numbers():
+    """Asked of the guard itself: in tests, types are checked before it."""
+    refuse_fractions(k=3, warmup=np.int64(2), steps=None)
+    for value in (2.5, "10", True):
+        with pytest.raises(
+            ValueError, match=f"k must be a whole number, got {value!r}"
+        ):
+            refuse_fractions(warmup=1, k=value)

@@ -11,7 +11,7 @@ from jax.flatten_util import ravel_pytree
 from .._precision import as_double, double
 from ..cells import dimension, input_size, jacobian, Stack
 from ..measure import fixed_points, lyapunov_spectrum, memory_horizon
-from ..measure.drive import driven
+from ..measure.drive import driven, refuse_fractions
 from ..measure.fourier import spectrum as energies
 from ..nets import Recurrent, unroll
 from .record import Checkup
@@ -31,6 +31,7 @@ def checkup(
     taken: str = "",
     error: float = 1e-3,
     k: int | None = None,
+    lengths: Any = None,
     quick: bool = False,
     time_limit: float = 60.0,
     tell: Callable[[str], None] = lambda sentence: None,
@@ -39,7 +40,8 @@ def checkup(
     """How long a network (or bare cell) remembers, from every side, on one sequence.
 
     `inputs` are `time x width`, several such sequences (exponents use them all, the
-    rest the first), or tokens. `error` is the output error that windows are held to.
+    rest the first), or tokens. Where sequences are padded, `lengths` says how long each
+    is, and the longest stands for the rest. `error` is the output error that windows are held to.
     `heard` and `taken` say in words what the inputs are and what of a file the network
     was made from.
     `quick` measures a few exponents and skips what takes minutes. `tell` hears each
@@ -51,21 +53,24 @@ def checkup(
     >>> checkup(cell, jnp.ones((200, 2)), quick=True).verdict.split(";")[0]
     'remembers about 10 steps'
     """
+    refuse_fractions(k=k)
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     xs = np.asarray(inputs)
     with double():
-        drive = driven(net, xs)
-    if drive.time < LEAST:
-        raise ValueError(f"a checkup needs at least {LEAST} steps, got {drive.time}")
+        drive = driven(net, xs, lengths=lengths)
+    shortest = drive.time if lengths is None else int(np.min(lengths))
+    if shortest < LEAST:
+        raise ValueError(f"a checkup needs at least {LEAST} steps, got {shortest}")
     size = dimension(net.cell)
     k = (min(FEW, size) if quick else size) if k is None else min(k, size)
     tell(f"Lyapunov exponents: {k} of {size} over {drive.time} steps")
-    spectrum = lyapunov_spectrum(net, xs, k=k, progress=progress)
+    spectrum = lyapunov_spectrum(net, xs, k=k, lengths=lengths, progress=progress)
     limit = min(time_limit, 5.0) if quick else time_limit
     panel = memory_horizon(
         net,
         xs,
         error=error,
+        lengths=lengths,
         quick=quick,
         spectrum=spectrum,
         time_limit=limit,
@@ -73,7 +78,10 @@ def checkup(
     )
     tell("states, eigenvalues and singular values")
     with double():
-        cell, one = drive.cell, drive.xs[0]
+        longest = 0 if lengths is None else int(np.argmax(lengths))
+        cell, one = drive.cell, drive.xs[longest]
+        if lengths is not None:
+            one = one[: int(np.max(lengths))]
         states = unroll(cell, cell.initial_state(), one)
         orbit = np.asarray(jax.vmap(lambda h: ravel_pytree(h)[0])(states))
         if not np.isfinite(orbit).all():

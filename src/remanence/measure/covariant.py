@@ -20,7 +20,7 @@ from jaxtyping import Float
 from .._precision import double
 from .._types import Key, State
 from ..cells import dimension, pushforward
-from .drive import driven, looped, start_state
+from .drive import driven, looped, refuse_fractions, start_state
 from .lyapunov_frame import segment, start_frame
 
 
@@ -92,6 +92,7 @@ def covariant_vectors(
     >>> np.abs(found.vectors[0]).round(4).tolist()
     [[1.0, 0.8944], [0.0, 0.4472]]
     """
+    refuse_fractions(k=k, warmup=warmup, tail=tail, steps=steps)
     with double():
         drive = driven(looped(cell, inputs, feedback), inputs, steps=steps)
         if drive.sequences != 1:

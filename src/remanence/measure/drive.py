@@ -75,6 +75,28 @@ def driven(
     return Drive(cell, jnp.asarray(xs), xs.shape[1], ends)
 
 
+def refuse_fractions(**counts: Any) -> None:
+    """Refuse what counts steps or directions and is no whole number; None is no count."""
+    for name, count in counts.items():
+        whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
+        if count is not None and not whole:
+            raise ValueError(f"{name} must be a whole number, got {count!r}")
+
+
+def unpadded(inputs: Any, lengths: Any = None) -> list[np.ndarray]:
+    """The sequences of a batch (or the only one), each without its padding.
+
+    With `lengths` the longest comes first: it is the one to follow where one must do.
+    """
+    xs = _numbers(inputs)
+    many = xs.ndim == (2 if np.issubdtype(xs.dtype, np.integer) else 3)
+    ends = _lengths(lengths, xs, many)
+    if ends is None:
+        return list(xs) if many else [xs]
+    order = np.argsort(-ends, kind="stable")
+    return [xs[i, : ends[i]] for i in order]
+
+
 def looped(cell: Any, inputs: Any, feedback: Callable[[Any], Any] | None) -> Any:
     """The cell, or where there is `feedback` the loop that it closes."""
     if feedback is None:
@@ -91,7 +113,7 @@ def _numbers(inputs: Any) -> np.ndarray:
     except ValueError:
         raise ValueError(
             "the inputs must be one array, got rows unlike; sequences of several "
-            "lengths are padded, and lyapunov_spectrum takes their lengths="
+            "lengths are padded, and their lengths= told"
         ) from None
     if array.dtype.kind in "cOSUMm":
         raise ValueError(f"the inputs must be real numbers, got {array.dtype}")

@@ -15,6 +15,7 @@ from ..cells import output
 from ..nets import Recurrent
 from .capacity import memory_capacity, MemoryCapacity
 from .contraction import Contraction, contraction
+from .drive import refuse_fractions, unpadded
 from .forgetting import forgetting
 from .gradients import gradient_decay
 from .horizon_notes import notes
@@ -31,6 +32,7 @@ def memory_horizon(
     error: float = 1e-3,
     k: int | None = 1,
     lags: int | None = None,
+    lengths: Any = None,
     input_bound: float | None = None,
     time_limit: float = 30.0,
     quick: bool = False,
@@ -39,6 +41,8 @@ def memory_horizon(
 ) -> MemoryHorizon:
     """The panel of memory horizons of a network (or bare cell) on one sequence.
 
+    Of several sequences the exponents use all, the rest the first; where they are padded
+    `lengths` says how long each is, and the longest stands for the rest.
     `error` is the output error that windows are held to. The certificate is sought
     for inputs within `input_bound` (by default the largest modulus in `inputs`), for
     `time_limit` seconds. A `spectrum` already measured is taken as it is.
@@ -49,12 +53,15 @@ def memory_horizon(
     >>> panel.remembers, round(panel["exponent"], 2), panel["half-life"]
     (10.0, 9.49, 7.0)
     """
+    refuse_fractions(k=k, lags=lags)
+    if not (isinstance(error, int | float) and error > 0):
+        raise ValueError(f"error must be a positive number, got {error!r}")
     net = net if isinstance(net, Recurrent) else Recurrent(net)
-    xs = np.asarray(inputs)
+    sequences = unpadded(inputs, lengths)
     if spectrum is None:
         tell("the largest Lyapunov exponent")
-        spectrum = lyapunov_spectrum(net, xs, k=k)
-    one = xs[0] if xs.ndim == (2 if np.issubdtype(xs.dtype, np.integer) else 3) else xs
+        spectrum = lyapunov_spectrum(net, inputs, k=k, lengths=lengths)
+    one = sequences[0]
     tell("gradients back to every position")
     gradients = gradient_decay(net, one, lags=lags, positions=16 if quick else 48)
     tell("windows of every length")
@@ -62,7 +69,7 @@ def memory_horizon(
     tell("linear memory capacity")
     capacity, lost = _capacity(net, one, quick)
     tell("a proof that the past is forgotten")
-    certificate, why = _certificate(net, one, input_bound, time_limit)
+    certificate, why = _certificate(net, sequences, input_bound, time_limit)
     measures = _measures(
         net, spectrum, gradients, gaps, capacity, lost, certificate, why, error
     )
@@ -105,10 +112,13 @@ def _capacity(
 
 
 def _certificate(
-    net: Recurrent, xs: np.ndarray, bound: float | None, time_limit: float
+    net: Recurrent,
+    sequences: list[np.ndarray],
+    bound: float | None,
+    time_limit: float,
 ) -> tuple[Contraction | None, str]:
     if bound is None:
-        bound = float(np.abs(_heard(net, xs)).max())
+        bound = max(float(np.abs(_heard(net, xs)).max()) for xs in sequences)
     try:
         return contraction(net.cell, input_bound=bound, time_limit=time_limit), ""
     except ValueError as refusal:

@@ -14,7 +14,7 @@ import numpy as np
 from .._precision import double
 from .._types import Key, State
 from ..cells import dimension
-from .drive import driven, looped, start_state
+from .drive import driven, looped, refuse_fractions, start_state
 from .lyapunov_along import (
     exponents_along as exponents_along,
     exponents_of_each as exponents_of_each,
@@ -61,6 +61,7 @@ def lyapunov_spectrum(
     >>> found.exponents.round(6).tolist(), found.converged
     ([-0.693147, -0.693147], True)
     """
+    refuse_fractions(k=k, warmup=warmup, steps=steps, interval=interval)
     with double():
         cell = looped(cell, inputs, feedback)
         drive = driven(cell, inputs, steps=steps, lengths=lengths)
