@@ -148,6 +148,65 @@ def test_flax_matrices_are_joined(kind, order, key, tmp_path):
     assert eqx.tree_equal(net, formats.load(path, layout="flax", quiet=True))
 
 
+def turned(matrix):
+    return np.ascontiguousarray(np.asarray(matrix).T)
+
+
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
+def test_flax_nnx_joins_them_itself(kind, key, tmp_path):
+    net = drawn(kind, key)
+    cell, side = net.cell, "h" if kind == "lstm" else "i"
+    tensors = {
+        "cell/dense_i/kernel": turned(cell.W_x),
+        "cell/dense_h/kernel": turned(cell.W_h),
+        f"cell/dense_{side}/bias": np.asarray(cell.b),
+        "out/kernel": turned(net.W_y),
+        "out/bias": np.asarray(net.b_y),
+    }
+    if kind == "gru":  # its matrix for the state has no bias there
+        net = eqx.tree_at(lambda net: net.cell.b_n, net, jnp.zeros_like(cell.b_n))
+    path = tmp_path / "nnx.safetensors"
+    save_file(tensors, path)
+    assert eqx.tree_equal(net, formats.load(path, layout="flax", quiet=True))
+
+
+def test_flax_simple_cells_and_nnx_names(key, tmp_path):
+    net = drawn("rnn", key)
+    simple = {
+        "SimpleCell_0/i/kernel": turned(net.cell.W_x),
+        "SimpleCell_0/i/bias": np.asarray(net.cell.b),
+        "SimpleCell_0/h/kernel": turned(net.cell.W_h),
+        "out/kernel": turned(net.W_y),
+        "out/bias": np.asarray(net.b_y),
+    }
+    path = tmp_path / "simple.safetensors"
+    save_file(simple, path)
+    assert eqx.tree_equal(net, formats.load(path, layout="flax", quiet=True))
+    net = drawn("lstm", key)
+    W_x, W_h = (
+        np.split(np.asarray(net.cell.W_x), 4),
+        np.split(np.asarray(net.cell.W_h), 4),
+    )
+    tensors = {"out/kernel": turned(net.W_y), "out/bias": np.asarray(net.b_y)}
+    for gate, name, A, B, b in zip(
+        "ifgo",
+        ("i", "f_", "g", "o"),
+        W_x,
+        W_h,
+        np.split(np.asarray(net.cell.b), 4),
+        strict=True,
+    ):
+        tensors[f"rnn/cell/i{name}/kernel"] = turned(A)
+        tensors[f"rnn/cell/h{gate}/kernel"] = turned(B)
+        tensors[f"rnn/cell/h{gate}/bias"] = b
+    save_file(tensors, path)
+    assert eqx.tree_equal(net, formats.load(path, layout="flax", quiet=True))
+    del tensors["rnn/cell/ig/kernel"]
+    save_file(tensors, path)
+    with pytest.raises(ValueError, match=r"but not rnn\.cell\.ig\.kernel"):
+        formats.load(path, layout="flax", quiet=True)
+
+
 @pytest.mark.parametrize("library", ["keras", "flax"])
 def test_layers_are_counted_not_spelled(library, tmp_path):
     # Keras numbers the layers of a whole session: a model often begins at lstm_9.

@@ -5,6 +5,10 @@ r"""Other libraries' names and gate orders, turned into torch's.
 | torch | i, f, g, o | r, z, n | gates × inputs |
 | keras | i, f, g, o | z, r, n (`reset_after=True`) | inputs × gates |
 | flax | one matrix a gate: `ii if ig io`, `hi hf hg ho` | `ir iz in`, `hr hz hn` | inputs × units |
+| flax.nnx | joined: `dense_i`, `dense_h` in torch's order | the same | inputs × gates |
+
+Flax's simple cell has one matrix a side: `i`, `h` (`dense_i`, `dense_h` in nnx). Whether it was made
+with `residual=True`, which adds the state inside the tanh, its weights do not say.
 """
 
 from collections.abc import Callable
@@ -61,33 +65,46 @@ def _from_keras(tensors: Tensors) -> Tensors:
     return out | _dense({n: t for n, t in tensors.items() if n not in used})
 
 
+GATES = {
+    "hi": ("i", "f", "g", "o"),
+    "hr": ("r", "z", "n"),
+    "h": ("",),
+    "dense_h": ("",),
+}
+"""The recurrent matrix by which a Flax layer is known, and its gates in torch's order."""
+
+
 def _from_flax(tensors: Tensors) -> Tensors:
-    gates = {"hi": ("i", "f", "g", "o"), "hr": ("r", "z", "n")}
+    # nnx calls one gate `if_`, since `if` is a word of Python's.
+    tensors = {name.replace("if_.", "if."): t for name, t in tensors.items()}
     layers = [
-        (name.removesuffix(f"{mark}.kernel"), order)
+        (name.removesuffix(f"{mark}.kernel"), mark)
         for name in sorted(tensors, key=counted)
-        for mark, order in gates.items()
+        for mark in GATES
         if name.endswith(f"{mark}.kernel") and _whole(name, f"{mark}.kernel")
     ]
     if not layers:
         raise ValueError(
-            "no hi.kernel (LSTM) or hr.kernel (GRU) is in the file; layout='flax' needs one"
+            "no hi.kernel (LSTM), hr.kernel (GRU), h.kernel (simple cell) or "
+            "dense_h.kernel (nnx) is in the file; layout='flax' needs one"
         )
     out: Tensors = {}
     used: set[str] = set()
-    for depth, (prefix, order) in enumerate(layers):
+    for depth, (prefix, mark) in enumerate(layers):
         for side, short in (("i", "ih"), ("h", "hh")):
-            kernels = [tensors[f"{prefix}{side}{gate}.kernel"].T for gate in order]
-            units = kernels[0].shape[0]
-            empty = np.zeros(units, kernels[0].dtype)
-            biases = [
-                tensors.get(f"{prefix}{side}{gate}.bias", empty) for gate in order
-            ]
+            stem = f"dense_{side}" if mark.startswith("dense") else side
+            names = [f"{prefix}{stem}{gate}" for gate in GATES[mark]]
+            for name in names:
+                if f"{name}.kernel" not in tensors:
+                    raise ValueError(
+                        f"{prefix}{mark}.kernel is in the file, but not {name}.kernel"
+                    )
+            kernels = [tensors[f"{name}.kernel"].T for name in names]
+            empty = np.zeros(kernels[0].shape[0], kernels[0].dtype)
+            biases = [tensors.get(f"{name}.bias", empty) for name in names]
             out[f"rnn.weight_{short}_l{depth}"] = np.concatenate(kernels)
             out[f"rnn.bias_{short}_l{depth}"] = np.concatenate(biases)
-            used |= {
-                f"{prefix}{side}{g}.{w}" for g in order for w in ("kernel", "bias")
-            }
+            used |= {f"{name}.{what}" for name in names for what in ("kernel", "bias")}
     return out | _dense({n: t for n, t in tensors.items() if n not in used})
 
 
