@@ -17,8 +17,11 @@ class Config:
     full_scales: tuple[float, ...]
     full_way: Literal["descent", "flow"]
     """How the full mask is trained: the flow costs a longer compilation."""
-    full_limit: int
-    """At most so many gradients of descent, or attempted steps of the flow."""
+    full_limits: tuple[int, ...]
+    """At each scale at most so many gradients of descent, or attempted steps of the flow.
+
+    The flow's time grows as one over the scale.
+    """
     sgd_limit: int
     samples: bool
     """Whether the document's own cells are redone, if their file is there."""
@@ -59,7 +62,7 @@ QUICK = Config(
     seeds=(0, 1),
     full_scales=(1e-1, 1e-2),
     full_way="descent",
-    full_limit=100_000,
+    full_limits=(100_000, 100_000),
     sgd_limit=60_000,
     samples=False,
     spikes=2,
@@ -93,7 +96,7 @@ FULL = dataclasses.replace(
     seeds=(0, 1, 2),
     full_scales=(1e-2, 1e-3, 1e-4),
     full_way="flow",
-    full_limit=60_000,
+    full_limits=(60_000, 60_000, 400_000),
     sgd_limit=500_000,
     samples=True,
     spikes=4,

@@ -63,17 +63,21 @@ def figure_one(
     until: float = math.inf,
 ) -> tuple[xr.Dataset, xr.Dataset]:
     """Diagonal mask by the document's SGD, full mask by the profile's own way."""
-    full = table(
-        "figure 1, full mask",
-        grid(config, "full", config.full_way, config.full_scales, fractions),
-        bench,
-        stop=FULL_STOP,
-        limit=config.full_limit,
-        width=_width(config),
-        until=until,
-    )
+    full = [
+        table(
+            f"figure 1, full mask, {scale:g}",
+            grid(config, "full", config.full_way, [scale], fractions),
+            bench,
+            stop=FULL_STOP,
+            limit=limit,
+            width=_width(config),
+            until=until,
+        )
+        for scale, limit in zip(config.full_scales, config.full_limits, strict=True)
+    ]
     cells = grid(config, "diagonal", "sgd", config.scales, fractions)
-    return _by_sgd(config, cells, bench, until=until), full
+    diagonal = _by_sgd(config, cells, bench, until=until)
+    return diagonal, xr.concat(full, "cell", combine_attrs="identical")
 
 
 def _width(config: Config) -> int:
