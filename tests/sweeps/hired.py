@@ -30,8 +30,8 @@ def swept(folder=None, **options):
 
 
 class Named(crew.Helper):
-    def __call__(self, program, part):
-        answer = super().__call__(program, part)
+    def __call__(self, program, *arguments):
+        answer = super().__call__(program, *arguments)
         sys.stdout.write(f"{self.process.pid}\n")
         sys.stdout.flush()
         return answer

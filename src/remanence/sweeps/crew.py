@@ -1,9 +1,10 @@
-"""The cores that one chunk after the other leaves idle, put to work by processes beside this one.
+"""All cores for small lanes: a process each, beside this one.
 
 XLA spreads large products over all cores by itself. Chunks of small lanes keep one core
 busy, and two programs at a time in threads of one process were seen to wait for each
 other for ever. So, once a chunk has shown that it leaves cores idle and that there is
-enough to do, each idle core gets a process (`helper.py`).
+enough to do, each core gets a process (`helper.py`); this one then traces, compiles,
+stores and computes nothing.
 """
 
 import contextlib
@@ -47,8 +48,8 @@ class Helper:
         self.first: Any = ("data", x64, data)
         self.known: list[int] = []
 
-    def __call__(self, program: Any, part: Any) -> dict[str, np.ndarray]:
-        """The arrays of a chunk, padding and all."""
+    def __call__(self, program: Any, *arguments: Any) -> dict[str, np.ndarray]:
+        """The arrays of a chunk, padding and all; nothing of JAX is called here."""
         orders, answers = self.process.stdin, self.process.stdout
         assert orders is not None and answers is not None
         try:
@@ -58,7 +59,7 @@ class Helper:
             if program.number not in self.known:
                 put(orders, ("program", program.number, program.machine_code()))
                 self.known.append(program.number)
-            put(orders, ("part", program.number, *program.plain_arguments(part)))
+            put(orders, ("part", program.number, *arguments))
             return taken(answers)
         except (OSError, EOFError, ValueError) as error:
             raise Gone from error
@@ -90,15 +91,14 @@ class Crew:
         """
         if self.asked or jax.default_backend() != "cpu":
             return
-        beside = self.cores // max(1, round(busy)) - 1
-        beside = min(beside, waiting - 1, _affordable())
-        if beside < 1 or waiting * seconds * beside / (beside + 1) < WORTH:
+        hands = min(self.cores // max(1, round(busy)), waiting, _affordable())
+        if hands < 2 or waiting * seconds * (1 - 1 / hands) < WORTH:
             return
         self.asked = True
         leaves = self.work.leaves()
         if not all(isinstance(leaf, np.ndarray) for leaf in leaves):
             return
-        self.helpers = [Helper(self.work.x64, leaves) for _ in range(beside)]
+        self.helpers = [Helper(self.work.x64, leaves) for _ in range(hands)]
 
     def drop(self, helper: Helper) -> None:
         """Go on without a helper that is gone."""

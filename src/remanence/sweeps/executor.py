@@ -153,15 +153,21 @@ class Here:
                 for older in list(programs)[:-1]:
                     del programs[older]
                 programs[part.program] = Program(self.work, part.program)
-            take = _alone if helper is None else helper
-            running[pool.submit(take, programs[part.program], part)] = part, helper
+            program = programs[part.program]
+            if helper is None:
+                running[pool.submit(_alone, program, part)] = part, None
+                return
+            # Whatever runs on XLA here runs in this thread, while no chunk does.
+            program.ready()
+            arguments = program.plain_arguments(part)
+            running[pool.submit(helper, program, *arguments)] = part, helper
 
         try:
             while waiting or running:
                 if len(waiting) < len(parts) and late():
                     waiting.clear()
                 at_work = [helper for _, helper in running.values()]
-                for hand in (None, *crew.helpers):
+                for hand in crew.helpers or [None]:
                     if waiting and hand not in at_work:
                         begin(hand)
                 ended, _ = concurrent.futures.wait(
