@@ -20,8 +20,9 @@ from remanence.sweeps.executor import Work
 from remanence.sweeps.grid import grid
 
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import hired
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE))
+import hired  # noqa: E402
 
 
 PATIENCE = 120.0
@@ -97,7 +98,10 @@ def test_a_sweep_that_is_killed_leaves_no_helper_behind(tmp_path):
         stdout=subprocess.PIPE,
         text=True,
     )
+    rescue = threading.Timer(PATIENCE, told.kill)
+    rescue.start()
     helper = int(told.stdout.readline())
+    rescue.cancel()
     os.kill(helper, 0)  # it is there
     told.kill()
     told.wait()
@@ -136,6 +140,44 @@ def test_a_script_needs_no_guard_and_is_not_run_again(tmp_path):
         "begun",
         str(float(sum(i**3 for i in range(40)) + 40)),
     ]
+
+
+CACHED = """
+from remanence.sweeps import crew
+import hired
+
+class Counted(crew.Helper):
+    answers = 0
+    def __call__(self, *asked):
+        answer = super().__call__(*asked)
+        Counted.answers += 1
+        return answer
+
+crew.WORTH, crew.Helper, crew.cores = 0.0, Counted, lambda: (0, 1)
+found = hired.swept()
+print(Counted.answers, float(found["mean"].sum()))
+"""
+
+
+def test_programs_out_of_the_cache_on_disk_are_sent_too(straight, tmp_path):
+    env = os.environ | {
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
+        "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+    }
+    for _ in range(2):  # the second time it is all in the cache
+        run = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", CACHED],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env=env,
+        )
+        answers, total = run.stdout.split()
+        assert int(answers) == hired.CHUNKS - 1
+        assert float(total) == float(straight["mean"].sum())
+    assert any((tmp_path / "cache").iterdir())
 
 
 def called_back(x):

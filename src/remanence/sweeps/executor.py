@@ -6,6 +6,7 @@ spreads large products inside it. Where that leaves cores idle, `crew.py` uses t
 
 import collections
 import concurrent.futures
+import contextlib
 import dataclasses
 import threading
 import time
@@ -17,6 +18,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+from jax.experimental.compilation_cache import compilation_cache
 from jax.experimental.serialize_executable import serialize
 
 from .._light import LIGHT
@@ -57,6 +59,22 @@ class Work:
         return [a if drawn(a) else np.asarray(a) for a in arrays]
 
 
+AFRESH: Any = {"xla_embed_ir_in_executable": False}
+"""The default, said aloud: a program that is compiled with options is not taken as it is."""
+
+
+@contextlib.contextmanager
+def _cache_off() -> Iterator[None]:
+    """JAX looks once whether there is a cache on disk; it is made to look again."""
+    try:
+        jax.config.update("jax_enable_compilation_cache", False)
+        compilation_cache.reset_cache()
+        yield
+    finally:
+        jax.config.update("jax_enable_compilation_cache", True)
+        compilation_cache.reset_cache()
+
+
 class Program:
     """The program of one static point: traced when made, compiled on first use."""
 
@@ -77,7 +95,7 @@ class Program:
 
         self.work, self.number = work, number
         self.lock, self.compiled = threading.Lock(), None
-        self.leaves = leaves
+        self.leaves, self.code = leaves, None
         first = work.grid.cut(number)[0]
         # Traced here, in the caller's thread, whose scopes (precision, promotion) hold.
         with jax.enable_x64(work.x64):
@@ -100,12 +118,21 @@ class Program:
         return self.compiled
 
     def machine_code(self) -> Any:
-        """The compiled program for another process; `ValueError` where that cannot be."""
-        compiled = self.ready()
-        try:
-            return serialize(compiled)
-        except Exception as error:  # callbacks: each version of JAX has its own words
-            raise ValueError("this program cannot leave its process") from error
+        """The compiled program for another process; `ValueError` where that cannot be.
+
+        What came out of JAX's cache on disk cannot be sent on: it is compiled afresh.
+        """
+        if self.code is None:
+            kept = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+            with _cache_off() if kept else contextlib.nullcontext():
+                compiled = self.lowered.compile(AFRESH) if kept else self.ready()
+            try:
+                self.code = serialize(compiled)
+            except (
+                Exception
+            ) as error:  # callbacks: each version of JAX has its own words
+                raise ValueError("this program cannot leave its process") from error
+        return self.code
 
     def __call__(self, part: Part) -> Arrays:
         """The results of a chunk, its padding cut off."""
@@ -158,7 +185,8 @@ class Here:
                 running[pool.submit(_alone, program, part)] = part, None
                 return
             # Whatever runs on XLA here runs in this thread, while no chunk does.
-            program.ready()
+            with contextlib.suppress(ValueError):  # the helper says so, and is dropped
+                program.machine_code()
             arguments = program.plain_arguments(part)
             running[pool.submit(helper, program, *arguments)] = part, helper
 
