@@ -66,12 +66,13 @@ AFRESH: Any = {"xla_embed_ir_in_executable": False}
 @contextlib.contextmanager
 def _cache_off() -> Iterator[None]:
     """JAX looks once whether there is a cache on disk; it is made to look again."""
+    wanted = jax.config.jax_enable_compilation_cache  # pyright: ignore[reportAttributeAccessIssue]
     try:
         jax.config.update("jax_enable_compilation_cache", False)
         compilation_cache.reset_cache()
         yield
     finally:
-        jax.config.update("jax_enable_compilation_cache", True)
+        jax.config.update("jax_enable_compilation_cache", wanted)
         compilation_cache.reset_cache()
 
 
