@@ -1,14 +1,16 @@
 """Gated linear networks: structured training, a core each, against the obvious one.
 
-The obvious implementation forms W_o W_h W_i, subtracts, masks, and lets JAX
-differentiate; optax's SGD with momentum; a thousand steps a call; one run at a time,
-on one core or on all, whichever is faster for it. Ours gives each core a run of its
-own. Rows:
+The obvious implementation (`_obvious_pairs.py`) forms W_o W_h W_i, subtracts, masks, and
+lets JAX differentiate; optax's SGD with momentum; one run at a time, on one core or on
+all, whichever is faster for it. It comes in two forms: a step a call, as scripts are
+written, and the same with a thousand steps compiled together, which takes a quarter of its
+time away. Ours gives each core a run of its own. Rows:
 
-- diagonal mask, a sweep to the document's stop by its own SGD: the same steps;
+- diagonal mask, a sweep to the document's stop by its own SGD: the same steps, against
+  both forms;
 - the same sweep to the same stop by safe descent, which needs fewer steps and is what a
   sweep is trained with; sides of 1e-3 are compared with SGD's;
-- full mask, the same steps;
+- full mask, the same steps, against both forms;
 - full mask by gradient flow in float32 to the same loss; its test loss is compared
   with that of the flow in float64.
 
@@ -31,10 +33,8 @@ import statistics
 import sys
 import time
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-import optax
+from _obvious_pairs import FORMS, timed_obvious
 
 from remanence.measure.alignment import translation
 from remanence.nets.gated_linear import GatedLinear
@@ -65,47 +65,6 @@ def drawn(fraction, seed, scale=1e-2, **sizes):
     languages = sizes.get("languages", 10)
     net = GatedLinear.published(seed=seed, scale=scale, **sizes)
     return PairRun(net, published_pairs(fraction, seed=seed, languages=languages))
-
-
-@functools.cache
-def obvious():
-    """A function that trains a thousand steps; the mask and what it masks are told."""
-    optimizer = optax.sgd(5e-3, momentum=0.9)
-
-    def loss(w, target, M, pairs):
-        return jnp.sum(((w[0] @ w[1] @ w[2] - target) * M) ** 2) / pairs
-
-    @jax.jit
-    def thousand(carry, *told):
-        def step(carry, _):
-            w, state = carry
-            updates, state = optimizer.update(jax.grad(loss)(w, *told), state)
-            return (optax.apply_updates(w, updates), state), None
-
-        carry, _ = jax.lax.scan(step, carry, None, length=1_000)
-        return carry, loss(carry[0], *told)
-
-    return thousand, optimizer
-
-
-def timed_obvious(run, mask, *, steps=500_000, stop=0.0):
-    """Seconds a step by the wall and by the processor, steps, loss; compiled before."""
-    L, D, H = run.net.sizes
-    W_i = run.net.W_i.transpose(1, 0, 2).reshape(H, L * D)
-    start = (run.net.W_o.reshape(L * D, H), run.net.W_h, W_i)
-    target = jnp.kron(jnp.ones((L, L)), jnp.eye(D))
-    inside = jnp.eye(D) if mask == "diagonal" else jnp.ones((D, D))
-    M = jnp.kron(jnp.asarray(run.T, dtype=jnp.float32), inside)
-    told = (target, M, jnp.float32(run.T.sum()))
-    advance, optimizer = obvious()
-    carry = (start, optimizer.init(start))
-    jax.block_until_ready(advance(carry, *told))
-    wall, busy, done, loss = time.perf_counter(), time.process_time(), 0, np.inf
-    while done < steps and not loss < stop:
-        carry, value = advance(carry, *told)
-        loss, done = float(value) / (2 * D), done + 1_000
-    wall, busy = time.perf_counter() - wall, time.process_time() - busy
-    return wall / done, busy / done, done, loss
 
 
 @functools.cache
@@ -186,11 +145,17 @@ def sweep(clock, cells, peer_steps):
     runs = [drawn(*cell) for cell in cells]
     common = {"mask": "diagonal", "stop": STOP["diagonal"]}
     until = {"stop": STOP["diagonal"]} if peer_steps is None else {"steps": peer_steps}
-    rates = []
+    rates = {a_call: [] for a_call in FORMS}
     for cell in CELLS:
-        rate, done, loss = clock.peer(drawn(*cell), "diagonal", **until)
-        rates.append(rate)
-        said(f"obvious {cell}: {done} steps at {1 / rate:.0f}/s, loss {loss:.3g}")
+        for a_call, known in rates.items():
+            rate, done, loss = clock.peer(
+                drawn(*cell), "diagonal", a_call=a_call, **until
+            )
+            known.append(rate)
+            said(
+                f"obvious {cell}, {a_call} a call: {done} steps at {1 / rate:.0f}/s, "
+                f"loss {loss:.3g}"
+            )
     rows, ends = [], {}
     for name, train in (
         ("the document's SGD", momentum_sgd),
@@ -204,9 +169,19 @@ def sweep(clock, cells, peer_steps):
             f"L 10, D = H = 32, {len(cells)} cells, {clock.where} "
             f"(peer: {steps} steps extrapolated from three cells)"
         )
-        ratios = [steps * rate / seconds for rate in rates]
         task = f"diagonal mask, a sweep to the same stop by {name}"
-        rows.append(row(task, size, seconds, steps * min(rates), ratios, 10.0))
+        rows += [
+            row(
+                task,
+                size,
+                seconds,
+                steps * min(known),
+                [steps * rate / seconds for rate in known],
+                10.0,
+                peer_name=FORMS[a_call],
+            )
+            for a_call, known in rates.items()
+        ]
     sides = [
         [
             64 * translation(fit.net, run.T, mask="diagonal").loss_untrained < 1e-3
@@ -225,19 +200,31 @@ def same_steps(clock, mask, lanes, target, steps):
     runs = [drawn(*CELLS[i % 3]) for i in range(3 if clock.alone else lanes)]
     options = {"mask": mask, "stop": 1e-30, **SGD}
     clock.warm(momentum_sgd, runs[0], limit=1_000, **options)
-    ratios, ours, peers = [], [], []
+    ours, peers = [], {a_call: [] for a_call in FORMS}
     for cell in range(3):
-        peer, _, loss = clock.peer(runs[cell], mask, steps=steps)
         seconds, fits = clock.ours(momentum_sgd, runs, limit=steps, **options)
-        if not np.isclose(fits[cell].loss, loss, rtol=1e-3):
-            raise SystemExit(f"{mask}: losses {fits[cell].loss} and {loss} differ")
         ours.append(seconds / (len(runs) * steps))
-        peers.append(peer)
-        ratios.append(peers[-1] / ours[-1])
-        said(f"{mask} {CELLS[cell]}: obvious {1 / peer:.0f}, ours {1 / ours[-1]:.0f}/s")
+        for a_call, known in peers.items():
+            rate, _, loss = clock.peer(runs[cell], mask, a_call=a_call, steps=steps)
+            if not np.isclose(fits[cell].loss, loss, rtol=1e-3):
+                raise SystemExit(f"{mask}: losses {fits[cell].loss} and {loss} differ")
+            known.append(rate)
+        rates = ", ".join(f"{1 / known[-1]:.0f}" for known in peers.values())
+        said(f"{mask} {CELLS[cell]}: obvious {rates}, ours {1 / ours[-1]:.0f}/s")
     size = f"L 10, D = H = 32, {len(runs)} cells x {steps} steps, {clock.where} a step"
     task = f"{mask} mask, same steps"
-    return [row(task, size, min(ours), min(peers), ratios, target)]
+    return [
+        row(
+            task,
+            size,
+            min(ours),
+            min(known),
+            [peer / mine for peer, mine in zip(known, ours, strict=True)],
+            target,
+            peer_name=FORMS[a_call],
+        )
+        for a_call, known in peers.items()
+    ]
 
 
 def by_flow(clock, steps, target):
@@ -275,7 +262,9 @@ def by_flow(clock, steps, target):
         else f"L 10, D = H = 32, {clock.where} a cell"
     )
     task = "full mask by the flow, to loss 1e-6"
-    return [row(task, size, min(ours), min(peers), ratios, target)]
+    return [
+        row(task, size, min(ours), min(peers), ratios, target, peer_name=FORMS[1_000])
+    ]
 
 
 def powers(mask, factors):

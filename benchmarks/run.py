@@ -21,7 +21,6 @@ import numpy as np
 HERE = pathlib.Path(__file__).parent
 DOCS = HERE.parent / "docs"
 PEERS = {
-    "gdln": "the obvious implementation in JAX",
     "minimal_dimension": "one linear program a unit (SciPy)",
     "modular_addition": "torch",
     "sweeps": "a loop over compiled lanes",
