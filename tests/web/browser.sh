@@ -21,4 +21,5 @@ if ! "$python" -c 'import playwright' 2>/dev/null; then
     --constraint constraints.txt playwright
 fi
 OMP_NUM_THREADS=1 PYTHONPATH="$tools${PYTHONPATH:+:$PYTHONPATH}" \
-  timeout 600 "$python" -m pytest -q -p no:cacheprovider tests/web/test_browser.py "$@"
+  timeout 600 "$python" -m pytest -q -p no:cacheprovider \
+  tests/web/test_browser.py tests/web/test_browser_work.py "$@"

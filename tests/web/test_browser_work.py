@@ -1,0 +1,162 @@
+"""Studies, dropped files and pages of results in a real browser; skipped where there is none."""
+
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from in_browser import looked_at, PATIENCE, says
+from lab_server import Server, SMALL
+
+
+@pytest.fixture(scope="module")
+def patient_server(tmp_path_factory):
+    """A server whose second study waits to be cancelled."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SMALL_STUDY", json.dumps({"fading_memory": {"wait": 300.0}}))
+    running = Server(tmp_path_factory.mktemp("lab"), [sys.executable, str(SMALL)])
+    yield running
+    running.stop()
+    patch.undo()
+
+
+def test_a_study_is_run_followed_cancelled_and_compared(patient_server, page):
+    page.goto(f"{patient_server.url}/#studies")
+    page.wait_for_selector("#stored table")
+    page.wait_for_load_state("networkidle")  # a page before may have left a job
+    page.select_option("#study", "memorization")
+    page.click("#study-form button[type=submit]")
+    says(page, "job-state", "done")
+    assert "about a second" in page.inner_text(
+        "#progress"
+    ) or "read back" in page.inner_text("#progress")
+    page.wait_for_selector("#compare table")
+    assert "0 wrong symbols" in page.inner_text("#compare")
+    page.select_option("#study", "fading-memory")
+    page.click("#study-form button[type=submit]")
+    says(page, "progress", "turning")
+    page.reload()  # a refresh finds the job again
+    says(page, "progress", "turning")
+    page.click("#cancel")
+    says(page, "job-state", "cancelled")
+    assert "finished parts" in page.inner_text("#progress")
+    looked_at(page, "studies")
+    page.click("#stored a")
+    page.wait_for_selector("table.claims")
+    page.go_back()
+    page.wait_for_selector("#stored table")
+
+
+def test_a_lab_that_is_gone_is_told(tmp_path, monkeypatch, browser):
+    monkeypatch.setenv("SMALL_STUDY", json.dumps({"memorization": {"wait": 300.0}}))
+    first = Server(tmp_path, [sys.executable, str(SMALL)])
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    try:
+        page.goto(f"{first.url}/#studies")
+        page.wait_for_selector("#stored table")
+        page.click("#study-form button[type=submit]")
+        says(page, "progress", "turning")
+        first.stop()
+        says(page, "job-state", "does not answer")
+    finally:
+        page.close()
+        first.stop()
+
+
+DROP = """(files) => {
+    const given = new DataTransfer();
+    for (const [name, bytes] of files) given.items.add(new File([new Uint8Array(bytes)], name));
+    document.getElementById("drop").dispatchEvent(
+        new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true }));
+}"""
+
+
+def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
+    from safetensors.numpy import save
+
+    rng = np.random.default_rng(0)
+
+    def weights(units):
+        shapes = {"weight_ih_l0": (units, 2), "weight_hh_l0": (units, units)}
+        drawn = {n: rng.normal(size=s, scale=0.3) for n, s in shapes.items()}
+        return list(save({n: a.astype(np.float32) for n, a in drawn.items()}))
+
+    inputs = io.BytesIO()
+    np.save(inputs, rng.normal(size=(120, 2)))
+    running = Server(tmp_path_factory.mktemp("lab"))
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.set_default_timeout(120_000)
+    wrong = []
+    page.on("dialog", lambda dialog: wrong.append(dialog.message))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    try:
+        page.goto(f"{running.url}/#checkup")
+        name = "<img src=x onerror=alert(1)>.safetensors"
+        page.wait_for_load_state("networkidle")
+        page.evaluate(DROP, [[name, list(b"no network at all")]])
+        assert name in page.inner_text("#checkup-status")
+        # It must be chosen what a text is before it is examined.
+        page.select_option("#hear", "text")
+        page.click("#examine")
+        says(page, "checkup-status", "type a text or choose a file")
+        page.fill("#typed", "<b>to be</b>")
+        page.click("#examine")
+        says(page, "checkup-status", "not a whole safetensors file")
+        # Weights and inputs dropped together; a long one cancelled, a short one examined.
+        heard = ["inputs.npy", list(inputs.getvalue())]
+        page.evaluate(DROP, [[name, weights(192)], heard])
+        assert page.input_value("#hear") == "npy"
+        page.click("#examine")
+        page.click("#cancel-checkup")
+        says(page, "checkup-status", "cancelled")
+        page.evaluate(DROP, [[name, weights(4)], heard])
+        page.click("#examine")
+        page.wait_for_selector("#checkup-result table")
+        assert "largest exponent" in page.inner_text("#checkup-result")
+        assert "of shape 120 x 2" in page.inner_text("#checkup-result")
+        looked_at(page, "checkup")
+        page.reload()  # a refresh loses no finished result
+        page.wait_for_selector("#checkup-result table")
+        with page.expect_popup() as popup:
+            page.click("text=Open the whole page")
+        popup.value.wait_for_load_state()
+        assert popup.value.title()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert wrong == []
+    finally:
+        page.close()
+        running.stop()
+
+
+def test_a_page_of_results_comes_alive(server, browser, tmp_path):
+    """The interactive twins: no error, and back again."""
+    study = subprocess.run(
+        [
+            sys.executable,
+            str(SMALL),
+            "reproduce",
+            "memorization",
+            "--out",
+            str(tmp_path),
+        ],
+        capture_output=True,
+        check=False,
+    )
+    assert study.returncode == 0
+    page = browser.new_page()
+    page.set_default_timeout(PATIENCE)
+    wrong = []
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto((tmp_path / "memorization" / "index.html").as_uri())
+    page.click("button.swap")
+    page.wait_for_selector(".live .main-svg")
+    looked_at(page, "twin")
+    page.click("button.swap")
+    page.wait_for_selector("picture.still")
+    page.click("header a")
+    page.wait_for_selector("text=The documents")
+    assert wrong == []
+    page.close()
