@@ -40,6 +40,10 @@ def models(tmp_path_factory):
     (folder / "words.txt").write_text("abcdcbad" * 20)
     np.save(folder / "x.npy", np.random.default_rng(0).normal(size=(80, 2)))
     np.save(folder / "wide.npy", np.ones((80, 5)))
+    several = np.random.default_rng(1).normal(size=(2, 90, 2))
+    several[0, 40:] = 5.0  # padding that would be heard
+    np.save(folder / "several.npy", several)
+    np.save(folder / "ends.npy", np.array([40, 90]))
     return folder
 
 
@@ -55,6 +59,22 @@ def test_two_checkpoints_side_by_side(checkup, models):
     assert exponents[0] < exponents[1] < 0
     page = (models / "two.html").read_text()
     assert "Side by side" in page and "change" in page
+
+
+def test_padding_is_not_heard(checkup, models):
+    words = ("after.safetensors", "--inputs", "several.npy", "--json")
+    told, loud = checkup(*words, "--lengths", "ends.npy"), checkup(*words)
+    exponents = [
+        json.loads(run.stdout)["figures"]["largest_exponent"] for run in (told, loud)
+    ]
+    net = rm.load(models / "after.safetensors")
+    xs = np.load(models / "several.npy")
+    by_hand = rm.lyapunov_spectrum(net, xs, lengths=[40, 90]).exponents[0]
+    assert exponents[0] == pytest.approx(float(by_hand), rel=1e-5)
+    assert exponents[1] < exponents[0] - 0.1  # saturated by what is beyond the end
+    refused = checkup("after.safetensors", "--lengths", "ends.npy")
+    assert refused.returncode == 2
+    assert "--lengths go with --inputs, and there are none" in refused.stderr
 
 
 def test_a_folder_of_checkpoints_in_order(checkup):

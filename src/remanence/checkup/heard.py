@@ -18,7 +18,7 @@ MOST_BYTES = 512  # tokens of a network of bytes, with marks such as <pad> and <
 def from_npy(path: pathlib.Path) -> tuple[np.ndarray, str]:
     """An array of numbers from a `.npy` file; pickled objects are refused."""
     if path.suffix != ".npy":
-        raise ValueError(f"--inputs takes a .npy file, got {path.name!r}")
+        raise ValueError(f"numbers are read from a .npy file, got {path.name!r}")
     _refuse_odd(path)
     try:
         with path.open("rb") as file:

@@ -19,6 +19,10 @@ def checkup(
         pathlib.Path | None,
         typer.Option(help="Inputs, time x width (or tokens), as a .npy file."),
     ] = None,
+    lengths: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="How long each of several padded inputs is: a .npy file."),
+    ] = None,
     text: Annotated[
         pathlib.Path | None, typer.Option(help="A text, for a network with tokens.")
     ] = None,
@@ -91,6 +95,8 @@ def checkup(
         raise ValueError("--seed must not be negative and --steps at least 20")
     if sum((inputs is not None, text is not None, noise)) > 1:
         raise ValueError("give one of --inputs, --text and --noise")
+    if lengths is not None and inputs is None:
+        raise ValueError("--lengths go with --inputs, and there are none")
     for requirement in require or ():
         parsed(requirement)
     if out is not None and out.suffix not in (".html", ".htm", ".json"):
@@ -107,7 +113,8 @@ def checkup(
         )  # fmt: skip
         xs, heard = _heard(net, inputs, text, steps, seed)
         words = {"name": path.stem, "heard": heard, "taken": taken}
-        found.append(_examined(net, xs, words, error, quick, quiet))
+        ends = None if lengths is None else _heard(net, lengths, None, steps, seed)[0]
+        found.append(_examined(net, xs, ends, words, error, quick, quiet))
     _deliver(found, net, out, as_json, quiet, truncate_to)
     _gate(found[-1], require or [])
 
@@ -141,7 +148,7 @@ def _heard(net: Any, inputs: Any, text: Any, steps: int, seed: int):
     return noise(net, steps, seed)
 
 
-def _examined(net, xs, words, error, quick, quiet):
+def _examined(net, xs, ends, words, error, quick, quiet):
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -164,7 +171,8 @@ def _examined(net, xs, words, error, quick, quiet):
             progress.update(task, completed=done, total=last)
 
         return examine(
-            net, xs, **words, error=error, quick=quick, tell=tell, progress=step,
+            net, xs, **words, lengths=ends, error=error, quick=quick, tell=tell,
+            progress=step,
         )  # fmt: skip
 
 

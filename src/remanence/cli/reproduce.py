@@ -114,7 +114,9 @@ def reproduce(
     ] = None,
     on: Annotated[
         str | None,
-        typer.Option(help="Run sweeps on a Dask scheduler: tcp://host:port."),
+        typer.Option(
+            help="Run sweeps on a Dask scheduler, tcp://host:port; else on all cores here."
+        ),
     ] = None,
     again: Annotated[
         bool, typer.Option("--again", help="Recompute also what is already there.")
