@@ -51,3 +51,31 @@ def test_shapes_that_do_not_fit_are_refused():
     # Under test the annotations speak first.
     with pytest.raises((ValueError, jaxtyping.TypeCheckError), match="W_i"):
         GatedLinear(jnp.zeros((2, 3, 4)), jnp.zeros((4, 4)), jnp.zeros((2, 3, 4)))
+
+
+SIZES = {"languages": 2, "words": 3, "units": 3}
+
+
+@pytest.mark.parametrize(
+    ("scale", "sentence"),
+    [
+        (0.0, "sigma must be positive, got 0.0"),
+        (-1e-3, "sigma must be positive"),
+        (float("nan"), "sigma must be positive"),
+        (float("inf"), "sigma must be positive"),
+        (1e39, "1e[+]39 overflows in float32"),
+        (1e-300, "underflows even in float64; take at least 1e-151"),
+    ],
+)
+def test_sizes_that_cannot_learn_are_refused(scale, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        GatedLinear.init(scale=scale, key=jr.key(0), **SIZES)
+    with pytest.raises(ValueError, match=sentence):
+        GatedLinear.published(scale=scale, seed=0, **SIZES)
+
+
+def test_weights_that_float32_cannot_hold_are_doubles():
+    tiny = GatedLinear.published(seed=3, scale=1e-50, **SIZES)
+    small = GatedLinear.published(seed=3, scale=1e-3, **SIZES)
+    assert tiny.W_o.dtype == np.float64 and small.W_o.dtype == np.float32
+    np.testing.assert_allclose(tiny.W_i * 1e47, small.W_i, rtol=1e-6)

@@ -55,7 +55,8 @@ def bench(tmp_path):
         ({"frac": "0.4", "sigma": "0.1", "seed": "-1"}, "between 0 and .*, got -1"),
         ({"frac": "0.4", "sigma": "0.1", "seed": str(2**32)}, "seed must lie between"),
         ({"frac": "0.4", "sigma": "1e39"}, "1e[+]39 overflows in float32"),
-        ({"frac": "0.4", "sigma": "1e-300"}, "even in float64; follow the flow"),
+        ({"frac": "0.4", "sigma": "1e-300"}, "1e-300 underflows even in float64"),
+        ({"frac": "0.4", "sigma": "1e-25"}, "even in float64; follow the flow"),
     ],
 )
 def test_a_cell_that_makes_no_sense_is_refused(cell, sentence, bench):

@@ -6,7 +6,6 @@ import pytest
 
 from remanence.tasks.language_pairs import (
     checked_pairs,
-    checked_scale,
     circulant_pairs,
     nested_pairs,
     pair_count,
@@ -64,15 +63,3 @@ def test_fraction_refused():
         pair_count(10, 0.09)
     with pytest.raises(ValueError, match=r"must not exceed 1, got 1\.5"):
         published_pairs(1.5, seed=0)
-
-
-@pytest.mark.parametrize("scale", [0.0, -1e-3, float("nan"), float("inf")])
-def test_scale_refused(scale):
-    with pytest.raises(ValueError, match="sigma must be positive"):
-        checked_scale(scale, single=False)
-
-
-def test_tiny_scale_is_refused_in_float32_only():
-    with pytest.raises(ValueError, match="underflows in float32"):
-        checked_scale(1e-25, single=True)
-    assert checked_scale(1e-25, single=False) == 1e-25

@@ -11,7 +11,7 @@ from remanence.measure.alignment import translation
 from remanence.nets.gated_linear import GatedLinear
 from remanence.train.descent import safe_descent
 from remanence.train.gradient_flow import gradient_flow
-from remanence.train.pairs import exact_loss, PairRun
+from remanence.train.pairs import conservation_drift, exact_loss, PairRun
 
 
 @pytest.mark.parametrize("mask", ["full", "diagonal"])
@@ -23,6 +23,30 @@ def test_flow_stops_at_the_loss_and_conserves(mask, key):
         assert fit.loss == pytest.approx(1e-6, rel=1e-3)
         assert fit.drift < 1e-5
         assert exact_loss(fit.net, runs[i].T, mask) == fit.loss
+
+
+def test_what_is_conserved_is_looked_at_along_the_way(key):
+    """A loose flow drifts and partly drifts back: the record keeps the largest."""
+    run = drawn(key, scale=0.5)
+    options = {"mask": "full", "rtol": 3e-2, "width": 1, "every": 2}
+    ends = [
+        next(gradient_flow([run], stop=stop, **options))[1] for stop in (1e-6, 1e-2)
+    ]
+    for fit in ends:
+        largest = max(
+            float((np.asarray(w) ** 2).sum()) for w in jax.tree.leaves(fit.net)
+        )
+        at_the_end = conservation_drift(run.net, fit.net)
+        assert fit.drift >= at_the_end > 1e-6
+        moved = [fit.drift * largest, at_the_end * largest]
+        assert moved[0] >= moved[1]
+    # Going on cannot make the largest smaller.
+    long, short = (
+        fit.drift
+        * max(float((np.asarray(w) ** 2).sum()) for w in jax.tree.leaves(fit.net))
+        for fit in ends
+    )
+    assert long >= short * (1 - 1e-9)
 
 
 def test_flow_of_one_word_in_one_language_is_the_closed_form():

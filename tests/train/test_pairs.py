@@ -1,6 +1,7 @@
 """What any way down owes a run on pairs: generalisation where they connect, refusals."""
 
 import jax
+import jaxtyping
 import numpy as np
 import pytest
 from pair_runs import drawn
@@ -52,3 +53,72 @@ def test_narrow_hidden_layer_is_refused_with_its_reason(key):
 def test_languages_must_agree(key):
     with pytest.raises(ValueError, match="T speaks of 3 languages, the network of 4"):
         PairRun(drawn(key).net, np.ones((3, 3)))
+
+
+WAYS = (gradient_flow, safe_descent, momentum_sgd)
+
+
+def test_a_matrix_of_pairs_may_be_a_list(key):
+    run = PairRun(drawn(key).net, [[1, 0, 0, 1], *np.eye(4)[1:].tolist()])
+    assert run.T.dtype == float and run.T.sum() == 5
+
+
+@pytest.mark.parametrize("train", WAYS)
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"mask": "diag"}, "mask must be full or diagonal, got 'diag'"),
+        ({"precision": "single"}, "precision must be float32 or float64, got 'single'"),
+        ({"width": 0}, "width must be a whole number from 1 on, got 0"),
+        ({"stop": float("nan")}, "the loss to stop at must be positive, got nan"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused(train, told, sentence, key, monkeypatch):
+    # A user has no check of types that would speak first.
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+    with pytest.raises(ValueError, match=sentence):
+        next(train([drawn(key)], **({"mask": "full", "stop": 1e-6} | told)))
+
+
+@pytest.mark.parametrize("train", WAYS)
+def test_runs_of_two_sizes_are_refused(train, key):
+    both = [drawn(key), drawn(key, words=2, units=2)]
+    with pytest.raises(
+        ValueError, match=r"one size, got .*\(4, 3, 3\) and \(4, 2, 2\)"
+    ):
+        next(train(both, mask="full", stop=1e-6))
+
+
+def test_weights_that_never_move_are_refused(key):
+    run = drawn(key)
+    for change, sentence in (
+        (lambda w: 0 * w, "3 of the three factors are zero"),
+        (lambda w: w + np.nan, "must be finite numbers"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            PairRun(jax.tree.map(change, run.net), run.T)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-60])
+def test_the_flow_leaves_the_smallest_starts(scale, key):
+    """The time grows as 1/σ, the steps as its logarithm."""
+    runs = [drawn(key, 1.0, 2, 1, 1, scale=s) for s in (1e-2, scale)]
+    (_, near), (_, far) = sorted(gradient_flow(runs, mask="full", stop=1e-6, width=2))
+    assert near.ending == far.ending == "converged"
+    assert far.time * scale == pytest.approx(near.time * 1e-2, rel=0.5)
+    assert far.steps < -20 * np.log10(scale) + 3 * near.steps
+
+
+def test_a_flow_that_has_no_time_says_so(key):
+    ((_, fit),) = gradient_flow([drawn(key)], mask="full", stop=1e-6, horizon=1.0)
+    assert fit.ending == "out of time" and fit.time == pytest.approx(1.0)
+
+
+def test_descent_changes_to_doubles_by_itself(key):
+    sizes = {"fraction": 1.0, "languages": 2, "words": 1, "units": 1}
+    runs = [drawn(key, scale=s, **sizes) for s in (1e-30, 1e-2)]
+    with pytest.raises(ValueError, match=r"underflow in float32 .* train in float64"):
+        next(safe_descent(runs[:1], mask="full", stop=1e-6, precision="float32"))
+    fits = dict(safe_descent(runs, mask="full", stop=1e-6, precision="auto", every=20))
+    assert [fits[i].precision for i in (0, 1)] == ["float64", "float32"]
+    assert fits[0].ending == fits[1].ending == "converged"

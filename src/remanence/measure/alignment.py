@@ -43,6 +43,12 @@ def translation(
 
     `words` are the dictionaries, if the network was taught others than the identity.
     """
+    T = np.asarray(T, dtype=float)
+    if T.shape != (net.sizes[0],) * 2:
+        raise ValueError(
+            f"T must be {net.sizes[0]} x {net.sizes[0]}, as the network has languages, "
+            f"got shape {T.shape}"
+        )
     with double():
         if words is not None:
             net = relabelled(as_double(net), np.argsort(words, axis=1))
@@ -66,7 +72,9 @@ def translation(
     said = np.asarray(np.linalg.qr(P.reshape(L * D, H), mode="r"))
     left = said @ np.asarray(net.W_h, float)
     heard = np.asarray(np.linalg.qr(Q.transpose(0, 2, 1).reshape(L * D, H), mode="r"))
-    energy = np.linalg.svd(left @ heard.T, compute_uv=False) ** 2
+    values = np.linalg.svd(left @ heard.T, compute_uv=False)
+    # Relative to the largest: the squares of tiny ones would underflow.
+    energy = (values / max(values[0], np.finfo(float).tiny)) ** 2
     return Translation(
         mean(errors, T),
         mean(errors, untaught),
@@ -74,7 +82,7 @@ def translation(
         mean(errors, 1.0 - together),
         mean(right, T),
         mean(right, untaught),
-        float(energy.sum() ** 2 / (energy**2).sum()),
+        float(energy.sum() ** 2 / (energy**2).sum()) if values[0] else 0.0,
         mean((diagonal < 0).mean(-1), untaught),
     )
 

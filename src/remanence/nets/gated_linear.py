@@ -1,5 +1,6 @@
 r"""A gated deep linear network: $\hat y = W_o^k W_h W_i^l x$ from language $l$ to $k$."""
 
+import math
 from typing import Literal
 
 import equinox as eqx
@@ -10,6 +11,46 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from .._types import Key
+
+
+LARGEST_SCALE = 1e12
+"""Three factors of this size still have a product in float32."""
+
+
+def smallest_scale(precision: str) -> float:
+    """The smallest size σ of weights whose first gradients survive in a precision.
+
+    A gradient is a product of two factors, about σ², and norms square entries a
+    thousandth of σ; below the smallest normal number these are flushed to zero and
+    nothing ever moves.
+    """
+    return 1e3 * math.sqrt(float(np.finfo(precision).tiny))
+
+
+def checked_scale(scale: float) -> float:
+    """`scale` itself, if it is a starting size σ that can learn at all."""
+    if not (scale > 0.0 and math.isfinite(scale)):
+        raise ValueError(f"sigma must be positive, got {scale}")
+    if scale > LARGEST_SCALE:
+        raise ValueError(
+            f"sigma = {scale:g} overflows in float32 (three factors of that size); "
+            f"take at most {LARGEST_SCALE:g}"
+        )
+    if scale < smallest_scale("float64"):
+        raise ValueError(
+            f"sigma = {scale:g} underflows even in float64; take at least "
+            f"{smallest_scale('float64'):.0e}, or the toy in log scale"
+        )
+    return scale
+
+
+def _sized(
+    scale: float, drawn: Float[Array, "*shape"]
+) -> Float[Array | np.ndarray, "*shape"]:
+    """Weights of this size; in double where single precision would flush them."""
+    if scale < smallest_scale("float32"):
+        return scale * np.asarray(drawn, dtype=float)
+    return scale * drawn
 
 
 class GatedLinear(eqx.Module):
@@ -40,11 +81,12 @@ class GatedLinear(eqx.Module):
         cls, *, languages: int, words: int, units: int, scale: float, key: Key
     ) -> "GatedLinear":
         """Independent Gaussian weights of standard deviation `scale`."""
+        checked_scale(scale)
         key_o, key_h, key_i = jr.split(key, 3)
         return cls(
-            scale * jr.normal(key_o, (languages, words, units)),
-            scale * jr.normal(key_h, (units, units)),
-            scale * jr.normal(key_i, (languages, units, words)),
+            _sized(scale, jr.normal(key_o, (languages, words, units))),
+            _sized(scale, jr.normal(key_h, (units, units))),
+            _sized(scale, jr.normal(key_i, (languages, units, words))),
         )
 
     @classmethod
@@ -57,14 +99,18 @@ class GatedLinear(eqx.Module):
         words: int = 32,
         units: int = 32,
     ) -> "GatedLinear":
-        """The document's own float32 draw; only rescaled between scales."""
+        """The document's own float32 draw; only rescaled between scales.
+
+        Where float32 could not hold the weights they are doubles.
+        """
+        checked_scale(scale)
         L, D, H = languages, words, units
         with jax.threefry_partitionable(False):
             _, weights_key, _ = jr.split(jr.PRNGKey(seed), 3)
             key_o, key_h, key_i = jr.split(weights_key, 3)
-            W_o = scale * jr.normal(key_o, (L * D, H), dtype=jnp.float32)
-            W_h = scale * jr.normal(key_h, (H, H), dtype=jnp.float32)
-            W_i = scale * jr.normal(key_i, (H, L * D), dtype=jnp.float32)
+            W_o = _sized(scale, jr.normal(key_o, (L * D, H), dtype=jnp.float32))
+            W_h = _sized(scale, jr.normal(key_h, (H, H), dtype=jnp.float32))
+            W_i = _sized(scale, jr.normal(key_i, (H, L * D), dtype=jnp.float32))
         return cls(W_o.reshape(L, D, H), W_h, W_i.reshape(H, L, D).transpose(1, 0, 2))
 
     @property

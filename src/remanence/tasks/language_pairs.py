@@ -4,7 +4,6 @@ The target of every pair is the same word, $\Pi_k \Pi_l^\top$; the mask that is
 taught is $T \otimes J_D$ (`full`) or only its target entries (`diagonal`).
 """
 
-import math
 from typing import Literal
 
 import jax
@@ -12,6 +11,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import ArrayLike
 
 from .._types import Key
 
@@ -20,7 +20,7 @@ Mask = Literal["full", "diagonal"]
 Pairs = Float[np.ndarray, "outputs inputs"]
 
 
-def checked_pairs(T: Pairs) -> Pairs:
+def checked_pairs(T: ArrayLike) -> Pairs:
     """`T` itself, if it is a square 0/1 matrix without an empty row or column.
 
     A language that is never an output (or never an input) keeps its random weights
@@ -117,34 +117,3 @@ def word_permutations(
     r"""One random dictionary a language: `perm[k][i]` is the word with meaning $i$."""
     keys = jr.split(key, languages)
     return np.stack([np.asarray(jr.permutation(k, words)) for k in keys])
-
-
-LARGEST_SCALE = 1e12
-"""Three factors of this size still have a product in float32."""
-
-
-def smallest_float32_scale(factors: int = 3) -> float:
-    """The smallest σ whose first gradients survive in float32.
-
-    A gradient is a product of the other `factors - 1` matrices, about
-    $σ^{factors-1}$; below the smallest normal number it is flushed to zero and
-    nothing ever moves.
-    """
-    return math.exp(math.log(float(np.finfo(np.float32).tiny)) / (factors - 1))
-
-
-def checked_scale(scale: float, *, single: bool) -> float:
-    """`scale` itself, if it is a starting size σ that can learn in this precision."""
-    if not (scale > 0.0 and math.isfinite(scale)):
-        raise ValueError(f"sigma must be positive, got {scale}")
-    if scale > LARGEST_SCALE:
-        raise ValueError(
-            f"sigma = {scale:g} overflows in float32 (three factors of that size); "
-            f"take at most {LARGEST_SCALE:g}"
-        )
-    if single and scale < smallest_float32_scale():
-        raise ValueError(
-            f"sigma = {scale:g} underflows in float32 (its first gradients are about "
-            f"{scale * scale:.0e}); train in float64, or the toy in log scale"
-        )
-    return scale

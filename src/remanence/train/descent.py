@@ -18,10 +18,11 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from .._precision import double
+from ..nets.gated_linear import smallest_scale
 from ..tasks.language_pairs import Mask
 from .gram import gradient, Packed, packed, squared_error, Taught
 from .lanes import finished_lanes, over_lanes
-from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
+from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun, size
 
 
 class Walking(NamedTuple):
@@ -51,8 +52,9 @@ def _chunk(mask: Mask, every: int, power: int):
     def curvature(w: Packed, v: Packed, T: Taught):
         def iterate(v: Packed, _):
             Hv = jax.jvp(lambda w: slope(w, T), (w,), (v,))[1]
-            size = _norm(Hv)
-            return jax.tree.map(lambda a: a / jnp.maximum(size, 1e-30), Hv), size
+            length = _norm(Hv)
+            least = jnp.finfo(length.dtype).tiny
+            return jax.tree.map(lambda a: a / jnp.maximum(length, least), Hv), length
 
         v, sizes = jax.lax.scan(iterate, v, None, length=power)
         return v, sizes[-1]
@@ -100,24 +102,37 @@ def safe_descent(
     power: int = 6,
     limit: int = 200_000,
     width: int = 4,
-    precision: Literal["float32", "float64"] = "float64",
+    precision: Literal["auto", "float32", "float64"] = "float64",
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Descend $\Lambda$ from each start to `stop`, at most `limit` gradients.
 
-    A run whose step has shrunk to nothing is `stalled`.
+    A run whose step has shrunk to nothing is `stalled`. In `auto` precision runs go
+    in float32, except those whose first gradients it would flush to zero.
     """
-    checked_runs(runs, mask=mask, stop=stop)
+    checked_runs(runs, mask=mask, stop=stop, width=width, precision=precision)
+    if precision == "auto":
+        single = [size(run) >= smallest_scale("float32") for run in runs]
+        names: dict[bool, Literal["float32", "float64"]]
+        names = {True: "float32", False: "float64"}
+        for wanted, name in names.items():
+            chosen = [i for i, is_single in enumerate(single) if is_single == wanted]
+            for i, fit in safe_descent(
+                [runs[i] for i in chosen], mask=mask, stop=stop, every=every,
+                power=power, limit=limit, width=width, precision=name,
+            ):  # fmt: skip
+                yield chosen[i], fit
+        return
     scope = double if precision == "float64" else nullcontext
 
     def start(i: int) -> Walking:
         run = runs[i]
         number = lambda value: np.asarray(value, dtype=precision)
         w = jax.tree.map(number, packed(run.plain, mask))
-        size = np.sqrt(sum((a.astype(float) ** 2).sum() for a in w))
+        length = np.sqrt(sum((a.astype(float) ** 2).sum() for a in w))
         zero = np.asarray(0, dtype=np.int32)
         return Walking(
             w,
-            jax.tree.map(lambda a: number(a / size), w),
+            jax.tree.map(lambda a: number(a / length), w),
             number(0.0),
             number(0.0),
             number(np.inf),

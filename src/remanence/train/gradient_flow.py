@@ -6,7 +6,7 @@ time, most of it compiling: decision 0061). Its steps are long while the weights
 small and again when the loss is. The flow ends by an event at the loss: a chunk that
 went below is taken back and shortened until it ends there. Along the way
 $W_o^\top W_o - W_hW_h^\top$ and $W_h^\top W_h - W_iW_i^\top$ stand still; how far the
-computed ones moved is part of the record.
+computed ones moved at most, looked at after every chunk, is part of the record.
 
 In float32 a step costs about half; the test loss at $10^{-6}$ was the same to 1e-4.
 """
@@ -21,11 +21,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from .._precision import as_numpy, double
+from .._precision import as_double, as_numpy, double
 from ..tasks.language_pairs import Mask
-from .gram import gradient, Packed, packed, squared_error
+from .gram import conserved, gradient, Packed, packed, squared_error
 from .lanes import finished_lanes, over_lanes
-from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
+from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun, size
 
 
 SINGLE_STOP = 1e-8
@@ -37,7 +37,10 @@ ERROR = [float(b) for b in diffrax.Tsit5().tableau.b_error]
 
 
 class Flowing(NamedTuple):
-    """One lane, and a time at which the loss is known to be below the stop."""
+    """One lane: where it is, a time at which the loss is known to be below the stop,
+
+    what should stand still, and how far it moved.
+    """
 
     weights: Packed
     time: Float[Array | np.ndarray, "*lanes"]
@@ -48,6 +51,12 @@ class Flowing(NamedTuple):
     late_loss: Float[Array | np.ndarray, "*lanes"]
     T: Float[Array | np.ndarray, "*lanes outputs inputs"]
     atol: Float[Array | np.ndarray, "*lanes"]
+    horizon: Float[Array | np.ndarray, "*lanes"]
+    kept: tuple[
+        Float[Array | np.ndarray, "*lanes units units"],
+        Float[Array | np.ndarray, "*lanes units units"],
+    ]
+    moved: Float[Array | np.ndarray, "*lanes"]
 
 
 class Stepping(NamedTuple):
@@ -76,7 +85,7 @@ def _tsit5(downhill, w: Packed, slope: Packed, h: Float[Array, ""]):
 
 
 @functools.lru_cache(maxsize=32)
-def _program(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
+def _program(mask: Mask, stop: float, rtol: float, every: int):
     """At most `every` attempted steps of a batch, ending at the loss if it is met."""
 
     def chunk(lane: Flowing) -> Flowing:
@@ -127,7 +136,7 @@ def _program(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
         left = jnp.where(
             jnp.isfinite(lane.late),
             (lane.late - lane.time) * share,
-            horizon - lane.time,
+            lane.horizon - lane.time,
         )
         first = Stepping(
             lane.weights,
@@ -148,6 +157,8 @@ def _program(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
         back = lambda old, new: jax.tree.map(
             lambda a, b: jnp.where(over, a, b), old, new
         )
+        now = jnp.stack(conserved(last.weights)).astype(lane.moved.dtype)
+        moved = jnp.max(jnp.abs(now - jnp.stack(lane.kept)))
         return Flowing(
             back(lane.weights, last.weights),
             back(lane.time, last.time),
@@ -158,6 +169,9 @@ def _program(mask: Mask, stop: float, rtol: float, horizon: float, every: int):
             jnp.where(over, loss, lane.late_loss),
             lane.T,
             lane.atol,
+            lane.horizon,
+            lane.kept,
+            jnp.where(over, lane.moved, jnp.maximum(lane.moved, moved)),
         )
 
     return over_lanes(chunk)
@@ -169,7 +183,7 @@ def gradient_flow(
     mask: Mask,
     stop: float,
     rtol: float = 1e-5,
-    horizon: float = 1e12,
+    horizon: float | None = None,
     every: int = 16,
     limit: int = 20_000,
     width: int = 4,
@@ -178,9 +192,11 @@ def gradient_flow(
     r"""Follow the flow of $\Lambda$ from each start down to `stop`.
 
     `limit` bounds the attempted steps. A run that ends there with its loss still
-    far up has usually met a sign wall: see `measure.wall_probability`.
+    far up has usually met a sign wall: see `measure.wall_probability`. The flow leaves
+    a start of size σ after a time of about 1/σ, so a `horizon` that is not told is
+    $10^{12}/\min(σ, 1)$; a run that is still up then is `out of time`.
     """
-    checked_runs(runs, mask=mask, stop=stop)
+    checked_runs(runs, mask=mask, stop=stop, width=width, precision=precision)
     if precision == "float32" and stop < SINGLE_STOP:
         raise ValueError(
             f"float32 rounds the flow's last steps away below a loss of "
@@ -193,8 +209,9 @@ def gradient_flow(
             w = jax.tree.map(
                 lambda a: np.asarray(a, dtype=precision), packed(run.plain, mask)
             )
-        flat = np.concatenate([a.ravel() for a in w]).astype(float)
-        size = float(np.sqrt(np.mean(flat**2)))
+            kept = as_numpy(conserved(as_double(w)))
+        sigma = size(run)
+        late = 1e12 / min(sigma, 1.0) if horizon is None else horizon
         return Flowing(
             w,
             np.asarray(0.0),
@@ -204,14 +221,17 @@ def gradient_flow(
             np.asarray(np.inf),
             np.asarray(0.0),
             run.T.astype(float),
-            np.asarray(rtol * min(0.1 * size, 1e-2)),
+            np.asarray(rtol * min(0.1 * sigma, 1e-2)),
+            np.asarray(late),
+            kept,
+            np.asarray(0.0),
         )
 
     def advance(batch: Flowing) -> tuple[Flowing, Bool[np.ndarray, " width"]]:
         # Clock and loss are doubles in either precision.
         with double():
-            moved = as_numpy(_program(mask, stop, rtol, horizon, every)(batch))
-        spent = (moved.attempts >= limit) | (moved.time >= horizon)
+            moved = as_numpy(_program(mask, stop, rtol, every)(batch))
+        spent = (moved.attempts >= limit) | (moved.time >= moved.horizon)
         return moved, ~(moved.loss > stop) | spent
 
     for i, lane in finished_lanes(len(runs), start=start, advance=advance, width=width):
@@ -220,6 +240,8 @@ def gradient_flow(
             ending = "diverged"
         elif lane.loss <= stop:
             ending = "converged"
+        elif lane.time >= lane.horizon:
+            ending = "out of time"
         yield (
             i,
             as_fit(
@@ -227,6 +249,7 @@ def gradient_flow(
                 runs[i],
                 mask,
                 ending=ending,
+                moved=float(lane.moved),
                 steps=int(lane.attempts),
                 effort=6 * int(lane.attempts),
                 time=float(lane.time),

@@ -37,9 +37,10 @@ class Packed(NamedTuple):
 
 def packed(net: GatedLinear, mask: Mask) -> Packed:
     """The weights of a network, ready for `gradient`."""
-    P, Q = net.W_o, jnp.swapaxes(net.W_i, 1, 2)
+    # Methods, so that NumPy's doubles stay doubles wherever this is called.
+    P, Q = net.W_o, net.W_i.swapaxes(1, 2)
     if mask == "diagonal":
-        P, Q = jnp.swapaxes(P, 0, 1), jnp.swapaxes(Q, 0, 1)
+        P, Q = P.swapaxes(0, 1), Q.swapaxes(0, 1)
     return Packed(P, net.W_h, Q)
 
 
@@ -47,8 +48,20 @@ def unpacked(weights: Packed, mask: Mask) -> GatedLinear:
     """The network that `packed` came from."""
     P, W, Q = weights
     if mask == "diagonal":
-        P, Q = jnp.swapaxes(P, 0, 1), jnp.swapaxes(Q, 0, 1)
-    return GatedLinear(P, W, jnp.swapaxes(Q, 1, 2))
+        P, Q = P.swapaxes(0, 1), Q.swapaxes(0, 1)
+    return GatedLinear(P, W, Q.swapaxes(1, 2))
+
+
+def conserved(
+    weights: Packed,
+) -> tuple[
+    Float[Array | np.ndarray, "units units"], Float[Array | np.ndarray, "units units"]
+]:
+    r"""$W_o^\top W_o - W_h W_h^\top$ and $W_h^\top W_h - W_i W_i^\top$, in either order."""
+    P, W, Q = weights
+    H = W.shape[0]
+    P, Q = P.reshape(-1, H), Q.reshape(-1, H)
+    return P.T @ P - W @ W.T, W.T @ W - Q.T @ Q
 
 
 def _laid_out(transposed: Array | np.ndarray) -> Array:

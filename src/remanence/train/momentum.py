@@ -98,7 +98,7 @@ def momentum_sgd(
     precision runs go in float32, except those whose first steps float32 would
     round away: these go in float64, and their record says so.
     """
-    checked_runs(runs, mask=mask, stop=stop)
+    checked_runs(runs, mask=mask, stop=stop, width=width, precision=precision)
     holds = functools.partial(steps_survive, mask=mask, rate=rate, momentum=momentum)
     single = [
         precision == "float32"

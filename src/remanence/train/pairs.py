@@ -15,12 +15,12 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .._precision import as_double, as_numpy, double
-from ..nets.gated_linear import GatedLinear, relabelled
+from ..nets.gated_linear import GatedLinear, relabelled, smallest_scale
 from ..tasks.language_pairs import checked_pairs, Mask
 from .gram import Packed, packed, squared_error, unpacked
 
 
-Ending = Literal["converged", "out of steps", "diverged", "stalled"]
+Ending = Literal["converged", "out of steps", "diverged", "stalled", "out of time"]
 
 
 class PairRun(eqx.Module):
@@ -31,12 +31,19 @@ class PairRun(eqx.Module):
     """
 
     net: GatedLinear
-    T: Float[np.ndarray, "outputs inputs"]
+    T: Float[np.ndarray, "outputs inputs"] = eqx.field(converter=checked_pairs)
     words: Int[np.ndarray, "languages words"] | None = None
 
     def __check_init__(self):
-        checked_pairs(self.T)
         L, D, _ = self.net.sizes
+        sizes = [np.abs(np.asarray(w)).max() for w in jax.tree.leaves(self.net)]
+        if not np.isfinite(sizes).all():
+            raise ValueError("the weights to start from must be finite numbers")
+        if sizes.count(0.0) > 1:
+            raise ValueError(
+                f"{sizes.count(0.0)} of the three factors are zero, so no gradient ever "
+                "moves them; start from small weights"
+            )
         if self.words is not None and (
             self.words.shape != (L, D)
             or (np.sort(self.words, axis=1) != np.arange(D)).any()
@@ -69,7 +76,7 @@ class PairFit(eqx.Module):
     `loss` is $\Lambda$ on the taught pairs, from the blocks in float64. `steps`
     were taken with `effort` gradients in all; `time` is flow time for $\Lambda$.
     `drift` is the largest change of a conserved quantity over the largest of its
-    terms at the end.
+    terms at the end: of the flow the largest along the way, of descent that at the end.
     """
 
     net: GatedLinear
@@ -82,11 +89,38 @@ class PairFit(eqx.Module):
     precision: str = "float64"
 
 
-def checked_runs(runs: Sequence[PairRun], *, mask: Mask, stop: float) -> None:
+def size(run: PairRun) -> float:
+    """The root mean square of the weights that a run starts from: its σ, as drawn."""
+    flat = [np.asarray(w, dtype=float).ravel() for w in jax.tree.leaves(run.net)]
+    return float(
+        np.linalg.norm(np.concatenate(flat)) / sum(a.size for a in flat) ** 0.5
+    )
+
+
+def checked_runs(
+    runs: Sequence[PairRun], *, mask: Mask, stop: float, width: int, precision: str
+) -> None:
     """Refuse what no training can reach, in one sentence."""
+    if mask not in ("full", "diagonal"):
+        raise ValueError(f"mask must be full or diagonal, got {mask!r}")
+    if precision not in ("auto", "float32", "float64"):
+        raise ValueError(f"precision must be float32 or float64, got {precision!r}")
+    if type(width) is not int or width < 1:
+        raise ValueError(f"width must be a whole number from 1 on, got {width!r}")
     if not stop > 0.0:
         raise ValueError(f"the loss to stop at must be positive, got {stop}")
     for run in runs:
+        if run.net.sizes != runs[0].net.sizes:
+            raise ValueError(
+                "runs that are trained together must have one size, got L, D, H = "
+                f"{runs[0].net.sizes} and {run.net.sizes}"
+            )
+        if precision == "float32" and size(run) < smallest_scale("float32"):
+            raise ValueError(
+                f"weights of size {size(run):.0e} underflow in float32 (their first "
+                f"gradients are about {size(run) ** 2:.0e}); train in float64, or the "
+                "toy in log scale"
+            )
         _, D, H = run.net.sizes
         if mask == "full" and H < D and stop <= (D - H) / (2 * D):
             raise ValueError(
@@ -104,19 +138,27 @@ def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: M
         return float(square) / (2 * net.sizes[1] * float(np.sum(T)))
 
 
-def conservation_drift(start: GatedLinear, end: GatedLinear) -> float:
+def conservation_drift(
+    start: GatedLinear, end: GatedLinear, *, along_the_way: float = 0.0
+) -> float:
     """How far the conserved quantities moved, over the largest of their terms."""
     with double():
         before, after = as_double(start).conserved(), as_double(end).conserved()
         moved = max(
             float(jnp.abs(b - a).max()) for a, b in zip(before, after, strict=True)
         )
-        size = max(float(jnp.sum(w * w)) for w in jax.tree.leaves(as_double(end)))
-    return moved / size
+        largest = max(float(jnp.sum(w * w)) for w in jax.tree.leaves(as_double(end)))
+    return max(moved, along_the_way) / largest
 
 
 def as_fit(
-    weights: Packed, run: PairRun, mask: Mask, *, ending: Ending, **told
+    weights: Packed,
+    run: PairRun,
+    mask: Mask,
+    *,
+    ending: Ending,
+    moved: float = 0.0,
+    **told,
 ) -> PairFit:
     """The record of a lane that has come to its end."""
     with double():
@@ -124,7 +166,8 @@ def as_fit(
     if ending == "diverged":
         loss, drift = float("nan"), float("nan")
     else:
-        loss, drift = exact_loss(net, run.T, mask), conservation_drift(run.net, net)
+        loss = exact_loss(net, run.T, mask)
+        drift = conservation_drift(run.plain, net, along_the_way=moved)
     if run.words is not None:
         with double():
             net = as_numpy(relabelled(net, run.words))

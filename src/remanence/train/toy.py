@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Float
 from .._precision import double
 from .._types import Key
 from ..measure.walls import normals
-from ..tasks.language_pairs import checked_scale
+from ..nets.gated_linear import checked_scale
 
 
 Factors = Literal[2, 3]
@@ -107,7 +107,7 @@ def toy_start(
     The direction does not depend on the scale: paired draws along σ.
     """
     if not math.isfinite(log10_scale):
-        checked_scale(0.0 if log10_scale < 0 else math.inf, single=False)
+        checked_scale(0.0 if log10_scale < 0 else math.inf)
     key_u, key_v, key_s = jr.split(key, 3)
     u, v = normals(draws, n, key=key_u), normals(draws, n, key=key_v)
     s = normals(draws, key=key_s) if factors == 3 else np.ones(draws)

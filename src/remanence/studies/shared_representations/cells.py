@@ -16,7 +16,7 @@ from ...measure.connectivity import connectivity
 from ...nets.gated_linear import GatedLinear
 from ...report import Bench
 from ...sweeps.trainings import trained_on
-from ...tasks.language_pairs import checked_scale, Mask, published_pairs
+from ...tasks.language_pairs import Mask, published_pairs
 from ...train.bar import progress_bar
 from ...train.descent import safe_descent
 from ...train.gradient_flow import gradient_flow
@@ -29,10 +29,10 @@ from .ledger import opened_ledger
 Way = Literal["sgd", "descent", "flow"]
 WAYS: dict[Way, tuple[Any, dict[str, str]]] = {
     "sgd": (momentum_sgd, {}),
-    "descent": (safe_descent, {"precision": "float32"}),
+    "descent": (safe_descent, {"precision": "auto"}),
     "flow": (gradient_flow, {}),
 }
-ENDINGS = ("converged", "out of steps", "diverged", "stalled")
+ENDINGS = ("converged", "out of steps", "diverged", "stalled", "out of time")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,6 @@ class Cell:
 
     def run(self) -> PairRun:
         """The start and the pairs; the same for every way and mask."""
-        checked_scale(self.scale, single=False)
         net = GatedLinear.published(
             seed=self.seed,
             scale=self.scale,
