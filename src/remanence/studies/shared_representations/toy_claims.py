@@ -79,7 +79,7 @@ def _foretold_measured(e: Evidence) -> str:
         f"(always foretelling the mean: {e['brier_of_the_mean']:.3f}); right side of ½ in {e['accuracy']:.0%}; "
         f"largest σ foretold to succeed in {e['wanted']:.0%}, on graphs unseen again: "
         + ", ".join(
-            f"{s:.0%} ± {d:.0%} seen at {10**x:g} σ (foretold {f:.0%}, {n} graphs)"
+            f"{s:.0%} ± {d:.0%} seen {f'at {10**x:g} σ' if x else 'there'} (foretold {f:.0%}, {n} graphs)"
             for x, n, s, d, f in tried
             if n
         )
