@@ -52,6 +52,10 @@ def test_circulant_gap_and_paths():
     assert graph.path_lengths.min() == 1
 
 
+def test_one_language_has_no_second_mode():
+    assert connectivity(np.ones((1, 1))).gap == 0.0
+
+
 @pytest.mark.parametrize("residual", [1e-3, 0.05])
 def test_path_bound_holds_on_drawn_blocks(residual):
     rng = np.random.default_rng(0)

@@ -70,11 +70,6 @@ def test_needed_scale_follows_the_gap():
     assert needed_scale(np.eye(3), 0.01) == -np.inf
 
 
-def test_sigma_zero_is_refused():
-    with pytest.raises(ValueError, match="sigma must be positive"):
-        toy_start(4, log10_scale=-np.inf, draws=1, key=jr.key(0))
-
-
 def test_race_conserves_and_ends_at_the_cube_root():
     time = np.linspace(0, 6, 31)
     race = race_reduction(STRENGTHS, domains=7, taught=4, start=0.05, time=time)

@@ -29,6 +29,11 @@ from .covariant import (
     CovariantVectors as CovariantVectors,
 )
 from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint
+from .foretold import (
+    Foretold as Foretold,
+    foretold as foretold,
+    largest_scale as largest_scale,
+)
 from .forgetting import Forgetting as Forgetting, forgetting as forgetting
 from .fourier import (
     frequency_plane as frequency_plane,

@@ -38,8 +38,12 @@ class Connectivity(eqx.Module):
 
     @property
     def gap(self) -> float:
-        """σ2/σ1: near 1 the second mode grows almost as fast as the first."""
-        return float(self.singular_values[1] / self.singular_values[0])
+        """σ2/σ1: near 1 the second mode grows almost as fast as the first.
+
+        0 where there is no second one.
+        """
+        first, *others = self.singular_values.tolist()
+        return others[0] / first if others else 0.0
 
 
 def _bipartite(T: Pairs) -> Float[np.ndarray, "nodes nodes"]:

@@ -13,7 +13,8 @@ import numpy as np
 from jaxtyping import Float
 
 from .._types import Key
-from .connectivity import components
+from ..tasks.language_pairs import checked_pairs
+from .connectivity import components, connectivity
 
 
 def normals(*shape: int, key: Key) -> np.ndarray:
@@ -22,6 +23,16 @@ def normals(*shape: int, key: Key) -> np.ndarray:
     JAX compiles its own anew for every shape, a second or two each.
     """
     return np.random.default_rng(np.asarray(jr.key_data(key))).normal(size=shape)
+
+
+def checked_log10_scale(log10_scale: float) -> float:
+    """`log10_scale` itself, if it is the logarithm of some σ."""
+    if not math.isfinite(log10_scale):
+        raise ValueError(
+            "sigma must be positive and finite, and so its log10_scale a finite "
+            f"number, got {log10_scale}"
+        )
+    return log10_scale
 
 
 def _after_linear_phase(
@@ -69,7 +80,9 @@ def wall_probability(
     followed by a majority rule for the signs. Tends to 0 with σ for a connected T,
     as $\sigma^{1-\sigma_2/\sigma_1}$ does.
     """
-    u, v = _after_linear_phase(T, log10_scale, draws, key)
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, got {draws}")
+    u, v = _after_linear_phase(T, checked_log10_scale(log10_scale), draws, key)
     size = np.abs(np.concatenate([u, v], axis=1)).mean(axis=1, keepdims=True)
     u, v = _relaxed(u / size, v / size, T)
     rows, columns = T.any(axis=1), T.any(axis=0)
@@ -114,8 +127,10 @@ def needed_scale(
     >>> round(needed_scale(np.ones((4, 4)), 0.01), 3)
     -2.0
     """
-    S = np.linalg.svd(T, compute_uv=False)
-    exponent = 1.0 - S[1] / S[0]
+    for name, value in (("contamination", contamination), ("constant", constant)):
+        if not (value > 0.0 and math.isfinite(value)):
+            raise ValueError(f"{name} must be positive, got {value}")
+    exponent = 1.0 - connectivity(checked_pairs(T)).gap
     if exponent < 1e-12:
         return -math.inf
-    return math.log10(contamination / constant) / float(exponent)
+    return math.log10(contamination / constant) / exponent

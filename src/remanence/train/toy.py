@@ -21,8 +21,8 @@ from jaxtyping import Array, Bool, Float
 
 from .._precision import double
 from .._types import Key
-from ..measure.walls import normals
-from ..nets.gated_linear import checked_scale
+from ..measure.walls import checked_log10_scale, normals
+from ..tasks.language_pairs import checked_pairs
 
 
 Factors = Literal[2, 3]
@@ -96,18 +96,77 @@ def _program(factors: Factors, rtol: float, attempts: int):
         end = jax.tree.map(lambda a: a[-1], flow.ys)
         return end, 0.5 * jnp.sum(_error(end, T, factors) ** 2)
 
-    return jax.jit(jax.vmap(solve, in_axes=(0, 0, None, None)))
+    return jax.jit(jax.vmap(solve, in_axes=(0, 0, 0, None)))
+
+
+def _log_sigmas(
+    log10_scale: float | Float[np.ndarray, " draws"], draws: int
+) -> Float[np.ndarray, " draws"]:
+    """Natural logarithms of σ, one a draw."""
+    given = np.asarray(log10_scale, dtype=float)
+    if given.ndim and given.shape != (draws,):
+        raise ValueError(
+            f"log10_scale must be one number or one for each of {draws} draws, "
+            f"got shape {given.shape}"
+        )
+    for value in np.unique(given).tolist():
+        checked_log10_scale(value)
+    return np.broadcast_to(given * math.log(10), (draws,))
+
+
+def checked_factors(factors: int) -> None:
+    """Refuses a toy of other than two or three factors."""
+    if factors not in (2, 3):
+        raise ValueError(f"factors must be 2 or 3, got {factors}")
+
+
+def _checked_start(start: LogScale, n: int, factors: Factors) -> None:
+    """Whether the directions are of `n` languages and of norm 1 with these factors."""
+    if start.u.shape[-1] != n:
+        raise ValueError(
+            f"T has {n} languages, but the start was made for {start.u.shape[-1]}"
+        )
+    third = start.s**2 if factors == 3 else start.s**2 - 1.0
+    norms = (start.u**2).sum(-1) + (start.v**2).sum(-1) + third
+    if not np.allclose(norms, 1.0):
+        raise ValueError(
+            f"the start was not made for {factors} factors; give toy_start the "
+            f"same factors={factors}"
+        )
+
+
+def _checked_each(T: np.ndarray, draws: int) -> Float[np.ndarray, "draws n n"]:
+    """`T` for each draw, if it is one graph of taught pairs or one a draw."""
+    T = np.asarray(T, dtype=float)
+    if T.ndim == 2:
+        return np.broadcast_to(checked_pairs(T), (draws, *T.shape))
+    if T.ndim != 3 or len(T) != draws:
+        raise ValueError(
+            f"T must be one matrix or one for each of {draws} draws, "
+            f"got shape {T.shape}"
+        )
+    for one in np.unique(T, axis=0):
+        checked_pairs(one)
+    return T
 
 
 def toy_start(
-    n: int, *, log10_scale: float, draws: int, key: Key, factors: Factors = 2
+    n: int,
+    *,
+    log10_scale: float | Float[np.ndarray, " draws"],
+    draws: int,
+    key: Key,
+    factors: Factors = 2,
 ) -> LogScale:
     r"""Gaussian starts of size $\sigma = 10^{\text{log10\_scale}}$, as exponents.
 
-    The direction does not depend on the scale: paired draws along σ.
+    The direction does not depend on the scale, which may be one or one a draw: paired
+    draws along σ.
     """
-    if not math.isfinite(log10_scale):
-        checked_scale(0.0 if log10_scale < 0 else math.inf)
+    checked_factors(factors)
+    if n < 1 or draws < 1:
+        raise ValueError(f"n and draws must be at least 1, got {n} and {draws}")
+    log_sigmas = _log_sigmas(log10_scale, draws)
     key_u, key_v, key_s = jr.split(key, 3)
     u, v = normals(draws, n, key=key_u), normals(draws, n, key=key_v)
     s = normals(draws, key=key_s) if factors == 3 else np.ones(draws)
@@ -117,7 +176,7 @@ def toy_start(
         u / size[:, None],
         v / size[:, None],
         s / size if factors == 3 else s,
-        np.log(size) + log10_scale * math.log(10),
+        np.log(size) + log_sigmas,
         np.zeros(draws),
     )
 
@@ -126,7 +185,7 @@ def toy_flow(
     start: LogScale,
     T: Float[np.ndarray, "n n"] | Float[np.ndarray, "draws n n"],
     *,
-    log10_scale: float,
+    log10_scale: float | Float[np.ndarray, " draws"],
     stop: float = 1e-8,
     factors: Factors = 2,
     rtol: float = 1e-6,
@@ -139,18 +198,21 @@ def toy_flow(
     >>> bool(fit.converged.all()), bool((fit.test_loss < 1e-6).all())
     (True, True)
     """
+    checked_factors(factors)
     draws = start.u.shape[0]
-    Ts = np.broadcast_to(T, (draws, *T.shape[-2:])).astype(float)
+    Ts = _checked_each(T, draws)
+    _checked_start(start, Ts.shape[-1], factors)
+    log_sigmas = _log_sigmas(log10_scale, draws)
     solve = _program(factors, rtol, attempts)
-    # Python numbers all: a NumPy one would be another program.
-    told = (log10_scale * math.log(10), float(stop))
     pieces = []
     with double():
         for first in range(0, draws, WIDTH):
             # The last piece is padded with copies: one program serves every count.
             rows = np.minimum(np.arange(first, first + WIDTH), draws - 1)
             taken = jax.tree.map(lambda a, rows=rows: jnp.asarray(a[rows]), start)
-            end = solve(taken, jnp.asarray(Ts[rows]), *told)
+            told = jnp.asarray(Ts[rows]), jnp.asarray(log_sigmas[rows])
+            # A Python number: a NumPy one would be another program.
+            end = solve(taken, *told, float(stop))
             pieces.append(jax.tree.map(np.asarray, end))
     state, loss = jax.tree.map(lambda *a: np.concatenate(a)[:draws], *pieces)
     size = np.exp(0.5 * factors * state.log_size) * np.sqrt(np.abs(state.s))

@@ -43,8 +43,12 @@ class Config:
 
     toy_widths: tuple[int, ...]
     toy_draws: int
+    aligned_draws: int
     toy_log_scales: tuple[float, ...]
+    toy_contaminations: tuple[float, ...]
+    """The exponent of σ is measured where its law foretells these, width by width."""
     wall_width: int
+    wall_draws: int
     wall_log_scales: tuple[float, ...]
     predicted_graphs: int
     predicted_draws: int
@@ -77,8 +81,11 @@ QUICK = Config(
     wide_scales=(0.3, 0.1, 0.03, 0.01),
     toy_widths=(8, 5, 2),
     toy_draws=32,
+    aligned_draws=48,
     toy_log_scales=(-2.0, -4.0, -8.0, -16.0),
+    toy_contaminations=(1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8),
     wall_width=2,
+    wall_draws=96,
     wall_log_scales=(-1.0, -3.0, -10.0, -20.0, -40.0),
     predicted_graphs=24,
     predicted_draws=8,
@@ -107,7 +114,10 @@ FULL = dataclasses.replace(
     graph_limit=8_000,
     graph_words=4,
     wide_graphs=60,
+    toy_widths=tuple(range(9, 1, -1)),
     toy_draws=120,
+    aligned_draws=400,
+    wall_draws=400,
     predicted_graphs=60,
     predicted_draws=16,
     predicted_log_scales=(-1.0, -3.0, -10.0),

@@ -21,7 +21,7 @@ def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
         accuracy_figure(data["diagonal"], data["full"]),
         threshold_figure(data["graphs"], data["wide"]),
         alignment_figure(data["alignment"], data["clocks"]),
-        walls_figure(data["walls"], data["predictor"]),
+        walls_figure(data["walls"], data["predictor"], data["foretold_scales"]),
         random_figure(data["random"]),
         race_figure(data["race"]),
     )

@@ -9,12 +9,13 @@ import xarray as xr
 from ...report import Bench, Outcome
 from ...report.cross import cross_table, Row
 from . import graph_claims, mask_claims, theory_claims, toy_claims
+from .aligned import alignment, clocks
 from .config import Config
 from .figure_one import figure_one, GENERALISES, samples, spikes, stages
 from .figures import figures
 from .graphs import square, wide
 from .theory import equivalences, random_spectrum
-from .toys import alignment, clocks, predictor, race, walls
+from .toys import foretold_scales, predictor, race, walls
 
 
 def run(config: Config, bench: Bench) -> Outcome:
@@ -41,6 +42,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     data["clocks"] = clocks(config, bench.seed)
     data["walls"] = walls(config, bench.seed)
     data["predictor"] = predictor(config, bench.seed)
+    data["foretold_scales"] = foretold_scales(config, bench.seed)
     bench.tell("hundreds of graphs, H = D and H > D")
     data["graphs"] = square(config, bench)
     data["wide"] = wide(config, bench)

@@ -10,52 +10,73 @@ from .axes import panels
 
 
 def alignment_figure(aligned: xr.Dataset, clock: xr.Dataset) -> Figure:
-    """The contamination law, and the two clocks."""
+    """The contamination law, its exponents, and the two clocks."""
 
     def draw() -> Any:
-        figure, axes = panels(2)
-        x = aligned.log10_scale.values
+        figure, axes = panels(3)
         for i, width in enumerate(aligned.width.values):
             part = aligned.sel(width=width)
-            y, e = part.contamination.values, part.log_stderr.values
-            label = (
-                f"width {width}: {float(part.exponent):.2f} (law {float(part.law):.2f})"
-            )
-            axes[0].semilogy(x, y, f"C{i}o", ms=4, label=label)
-            axes[0].fill_between(
-                x, y * np.exp(-2 * e), y * np.exp(2 * e), color=f"C{i}", alpha=0.2
-            )
-            law = y[-1] * 10 ** (float(part.law) * (x - x[-1]))
-            axes[0].semilogy(x, law, f"C{i}--", lw=0.8)
-        axes[0].axhline(0.01, color="C7", lw=0.8, ls=":")
-        axes[0].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="contamination at half loss")
-        axes[0].legend(fontsize=8, title="exponent of σ", title_fontsize=8)
-        axes[1].plot(x, clock.time.sel(factors=2), "C0o-", ms=4, label="two factors: t")
-        axes[1].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="t at half loss")
-        twin = axes[1].twinx()
+            x, y = -part.log10_scale.values, part.second_mode.values
+            error = 2 * y * part.second_mode_log_stderr.values
+            axes[0].errorbar(x, y, error, fmt=f"C{i}o", ms=4, label=f"width {width}")
+            dense = np.geomspace(x[0], x[-1], 60)
+            law = y[-1] * 10 ** (float(part.law) * (x[-1] - dense))
+            axes[0].plot(dense, law, f"C{i}--", lw=0.8)
+        axes[0].set(
+            xlabel=r"$-\log_{10}\,\sigma$",
+            ylabel="second mode over first at half loss",
+            xscale="log",
+            yscale="log",
+        )
+        axes[0].legend(fontsize=7)
+        ratio, error = aligned.exponent / aligned.law, aligned.exponent_stderr
+        axes[1].errorbar(
+            aligned.width, ratio, 2 * error / aligned.law, fmt="C0o", ms=4, capsize=3
+        )
+        axes[1].axhline(1.0, color="C7", lw=0.8, ls=":")
+        axes[1].set(
+            xlabel="width",
+            ylabel="exponent of σ over its law",
+            ylim=(0.97, 1.03),
+            xticks=sorted(aligned.width.values),
+        )
+        x = clock.log10_scale.values
+        axes[2].plot(x, clock.time.sel(factors=2), "C0o-", ms=4, label="two factors: t")
+        axes[2].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="t at half loss")
+        twin = axes[2].twinx()
         three = clock.time.sel(factors=3)
         twin.plot(x, three, "C1s-", ms=4, label="three factors: t·σ (right)")
         twin.set(ylabel="t·σ", ylim=(0, 2 * float(three.max())))
-        lines = axes[1].get_lines() + twin.get_lines()
-        axes[1].legend(lines, [line.get_label() for line in lines], fontsize=8)
+        lines = axes[2].get_lines() + twin.get_lines()
+        axes[2].legend(lines, [line.get_label() for line in lines], fontsize=8)
         return figure
 
     return Figure(
         "alignment",
         "Alignment in the toy",
-        "Left: what is left of the other modes falls as $\\sigma^{1-\\sigma_2/\\sigma_1}$ (dashed: the law). Right: two factors take −log σ, three take 1/σ.",
+        "Left: what is left of the second mode falls as $\\sigma^{1-\\sigma_2/\\sigma_1}$ (dashed: the law). Middle: the measured exponent over its law, with two standard errors. Right: two factors take −log σ, three take 1/σ.",
         draw,
-        aligned,
+        xr.merge([aligned, _renamed(clock, "clock")]),
     )
 
 
-def walls_figure(stuck: xr.Dataset, guess: xr.Dataset) -> Figure:
-    """Success over σ, and the predictor on unseen graphs."""
+def _renamed(part: xr.Dataset, name: str) -> xr.Dataset:
+    """`part` with every name and axis marked, so that it can lie beside another."""
+    return part.rename({n: f"{name}_{n}" for n in (*part.data_vars, *part.dims)})
+
+
+def walls_figure(stuck: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> Figure:
+    """Success over σ, the predictor on unseen graphs, and the σ that it foretells."""
 
     def draw() -> Any:
-        figure, axes = panels(2)
+        figure, axes = panels(3)
         x = stuck.log10_scale.values
-        axes[0].plot(x, stuck.success, "C0o", ms=5, label="exact flow")
+        below = stuck.success - stuck.success_low
+        above = stuck.success_high - stuck.success
+        axes[0].errorbar(
+            x, stuck.success, [below, above], fmt="C0o", ms=5, capsize=3,
+            label="exact flow",
+        )  # fmt: skip
         axes[0].plot(x, stuck.foretold, "C1-", label="foretold from T")
         axes[0].set(
             xlabel=r"$\log_{10}\,\sigma$",
@@ -74,6 +95,24 @@ def walls_figure(stuck: xr.Dataset, guess: xr.Dataset) -> Figure:
             )
         axes[1].plot([0, 1], [0, 1], color="C7", lw=0.8, ls=":")
         axes[1].set(xlabel="foretold from T", ylabel="seen in simulation")
+        for i, decades in enumerate(tried.decades_above.values):
+            axes[2].plot(
+                tried.told_log10_scale,
+                tried.seen.sel(decades_above=decades),
+                f"C{i}o",
+                ms=4,
+                alpha=0.6,
+                label=f"at {10**decades:g} σ" if decades else "at that σ",
+            )
+        wanted = tried.attrs["wanted"]
+        axes[2].axhline(wanted, color="C7", lw=0.8, ls=":")
+        axes[2].set(
+            xlabel=rf"largest $\log_{{10}}\,\sigma$ foretold for {wanted:.0%}".replace(
+                "%", " %"
+            ),
+            ylabel="share seen to generalise",
+            ylim=(-0.03, 1.03),
+        )
         for ax in axes:
             ax.legend(fontsize=8)
         return figure
@@ -81,9 +120,12 @@ def walls_figure(stuck: xr.Dataset, guess: xr.Dataset) -> Figure:
     return Figure(
         "walls",
         "Sign walls and their predictor",
-        "Left: a circulant of width 2, n = 10: how often the flow ends before a sign wall, against the linear phase alone. Right: random graphs that the predictor has not seen.",
+        "Left: a circulant of width 2, n = 10: how often exact flow generalises and does not end before a sign wall (95 % ranges), against the linear phase alone. Middle: random graphs that the predictor has not seen. Right: other such graphs, started at the largest σ foretold to succeed in nine of ten starts, and above it.",
         draw,
-        guess,
+        xr.merge(
+            [_renamed(stuck, "circulant"), guess, _renamed(tried, "tried")],
+            combine_attrs="drop",
+        ),
     )
 
 

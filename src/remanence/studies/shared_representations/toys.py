@@ -1,121 +1,84 @@
-"""Experiments 4b, 5 and 7: the toy, its predictor, and the race."""
+"""Experiments 4b, 5 and 7: walls of the toy, their predictor, and the race."""
+
+from typing import Any
 
 import jax.random as jr
 import numpy as np
 import xarray as xr
+from scipy.stats import binomtest
 
-from ...measure.alignment import contamination
 from ...measure.connectivity import connectivity
-from ...measure.walls import needed_scale, success_probability, wall_probability
+from ...measure.foretold import largest_scale
+from ...measure.walls import success_probability, wall_probability
 from ...tasks.language_pairs import circulant_pairs, nested_pairs
 from ...train.race import race_reduction, race_simulation
 from ...train.toy import toy_flow, toy_start
+from .aligned import N
 from .config import Config
 
 
-N = 10
 STRENGTHS = np.array([13.60, 6.40, 3.0, 3.0])
 DOMAINS, TAUGHT = 7, 4
-
-
-def alignment(config: Config, seed: int) -> xr.Dataset:
-    r"""Contamination at half loss over σ and widths, and the fitted exponents.
-
-    The top singular vector of a circulant is constant; contamination is geometric
-    over draws, so its logarithm is averaged.
-    """
-    shape = (len(config.toy_widths), len(config.toy_log_scales))
-    left, spread = np.zeros(shape), np.zeros(shape)
-    exponents, laws = np.zeros(shape[0]), np.zeros(shape[0])
-    for i, width in enumerate(config.toy_widths):
-        T = circulant_pairs(N, width)
-        for j, log10_scale in enumerate(config.toy_log_scales):
-            start = toy_start(
-                N, log10_scale=log10_scale, draws=config.toy_draws, key=jr.key(seed)
-            )
-            fit = toy_flow(start, T, log10_scale=log10_scale, stop=0.25 * T.sum())
-            rest = np.log(contamination(fit.u, np.full(N, N**-0.5)))
-            left[i, j] = np.median(rest)
-            spread[i, j] = rest.std(ddof=1) / rest.size**0.5
-        # The smallest scales are farthest into the law.
-        x = np.array(config.toy_log_scales) * np.log(10)
-        half = slice(len(x) // 2, None)
-        exponents[i] = np.polyfit(x[half], left[i, half], 1)[0]
-        laws[i] = 1.0 - connectivity(T).gap
-    constant = np.exp(
-        left[:, -1] - laws * np.array(config.toy_log_scales)[-1] * np.log(10)
-    )
-    needed = [
-        needed_scale(circulant_pairs(N, w), 0.01, constant=float(c))
-        for w, c in zip(config.toy_widths, constant, strict=True)
-    ]
-    return xr.Dataset(
-        {
-            "contamination": (("width", "log10_scale"), np.exp(left)),
-            "log_stderr": (("width", "log10_scale"), spread),
-            "exponent": ("width", exponents),
-            "law": ("width", laws),
-            "needed_log10_scale": ("width", np.array(needed)),
-        },
-        {"width": list(config.toy_widths), "log10_scale": list(config.toy_log_scales)},
-    )
-
-
-def clocks(config: Config, seed: int) -> xr.Dataset:
-    """When half the loss is gone: two factors and three, over σ."""
-    T = circulant_pairs(N, 5)
-    time = np.zeros((2, len(config.toy_log_scales)))
-    for i, factors in enumerate((2, 3)):
-        for j, log10_scale in enumerate(config.toy_log_scales):
-            start = toy_start(
-                N,
-                log10_scale=log10_scale,
-                draws=config.toy_draws,
-                key=jr.key(seed + 1),
-                factors=factors,
-            )
-            fit = toy_flow(
-                start,
-                T,
-                log10_scale=log10_scale,
-                stop=0.25 * T.sum(),
-                factors=factors,
-            )
-            time[i, j] = np.median(fit.time)
-    return xr.Dataset(
-        {"time": (("factors", "log10_scale"), time)},
-        {"factors": [2, 3], "log10_scale": list(config.toy_log_scales)},
-        {"unit": "t for two factors, t times sigma for three"},
-    )
+RIGHT = 1e-3
+"""Test loss below which every pair of a toy is right."""
+WANTED = 0.9
+LARGER = (0.0, 1.0, 3.0)
+"""Decades above the foretold σ at which it is tried."""
 
 
 def walls(config: Config, seed: int) -> xr.Dataset:
-    """Success of a narrow circulant over σ, with what the linear phase foretells."""
+    """Success of a narrow circulant over σ, with what the linear phase foretells.
+
+    The ranges are Wilson's, of 95 %; a wall's loss is where the flow's steps ended.
+    """
     T = circulant_pairs(N, config.wall_width)
     rows = []
     for log10_scale in config.wall_log_scales:
         start = toy_start(
-            N, log10_scale=log10_scale, draws=config.toy_draws, key=jr.key(seed + 2)
+            N, log10_scale=log10_scale, draws=config.wall_draws, key=jr.key(seed + 2)
         )
         fit = toy_flow(start, T, log10_scale=log10_scale)
-        stuck = fit.loss[fit.wall]
+        stuck, right = fit.loss[fit.wall], fit.test_loss < RIGHT
+        counted = binomtest(int(right.sum()), right.size).proportion_ci(method="wilson")
         rows.append(
             (
-                float((fit.test_loss < 1e-3).mean()),
+                float(right.mean()),
+                counted.low,
+                counted.high,
                 float(fit.wall.mean()),
                 1.0
                 - wall_probability(T, log10_scale=log10_scale, key=jr.key(seed + 3)),
                 float(np.median(stuck)) if stuck.size else np.nan,
             )
         )
-    names = ("success", "wall", "foretold", "wall_loss")
+    names = ("success", "success_low", "success_high", "wall", "foretold", "wall_loss")
     return xr.Dataset(
         {
             n: ("log10_scale", np.array(c))
             for n, c in zip(names, zip(*rows, strict=True), strict=True)
         },
         {"log10_scale": list(config.wall_log_scales)},
+        {"width": config.wall_width, "draws": config.wall_draws},
     )
+
+
+def _unseen(graphs: int, seed: int) -> tuple[np.ndarray, np.ndarray, Any]:
+    """Random graphs from sparse to dense, their fractions, and a key each."""
+    keys = jr.split(jr.key(seed), graphs)
+    fractions = np.linspace(0.2, 0.45, graphs)
+    Ts = [
+        nested_pairs(N, float(f), key=k, diagonal=False)
+        for f, k in zip(fractions, keys, strict=True)
+    ]
+    return np.stack(Ts), fractions, keys
+
+
+def _shares(Ts: np.ndarray, log10_scales: np.ndarray, draws: int, seed: int):
+    """The share of simulated starts that gets every pair of each T right."""
+    each = np.repeat(log10_scales, draws)
+    start = toy_start(N, log10_scale=each, draws=each.size, key=jr.key(seed))
+    fit = toy_flow(start, np.repeat(Ts, draws, axis=0), log10_scale=each)
+    return (fit.test_loss < RIGHT).reshape(len(Ts), draws).mean(1)
 
 
 def predictor(config: Config, seed: int) -> xr.Dataset:
@@ -124,25 +87,16 @@ def predictor(config: Config, seed: int) -> xr.Dataset:
     Nothing in it was fitted, so every graph is unseen: a connected one generalises
     unless its signs meet a wall, a disconnected one besides only by luck of signs.
     """
-    keys = jr.split(jr.key(seed + 70_004), config.predicted_graphs)
-    fractions = np.linspace(0.2, 0.45, config.predicted_graphs)
-    Ts = [
-        nested_pairs(N, float(f), key=k, diagonal=False)
-        for f, k in zip(fractions, keys, strict=True)
-    ]
+    Ts, fractions, keys = _unseen(config.predicted_graphs, seed + 70_004)
     foretold = np.zeros((len(Ts), len(config.predicted_log_scales)))
     seen = np.zeros_like(foretold)
     for j, log10_scale in enumerate(config.predicted_log_scales):
-        draws = config.predicted_draws
-        start = toy_start(
-            N, log10_scale=log10_scale, draws=draws * len(Ts), key=jr.key(seed + 70_005)
+        seen[:, j] = _shares(
+            Ts,
+            np.full(len(Ts), log10_scale),
+            config.predicted_draws,
+            seed + 70_005,
         )
-        fit = toy_flow(
-            start,
-            np.repeat(np.stack(Ts), draws, axis=0),
-            log10_scale=log10_scale,
-        )
-        seen[:, j] = (fit.test_loss < 1e-3).reshape(len(Ts), draws).mean(1)
         for i, T in enumerate(Ts):
             foretold[i, j] = success_probability(
                 T, log10_scale=log10_scale, draws=500, key=keys[i]
@@ -157,6 +111,43 @@ def predictor(config: Config, seed: int) -> xr.Dataset:
             "fraction": ("graph", fractions),
         },
         {"log10_scale": list(config.predicted_log_scales)},
+    )
+
+
+def foretold_scales(config: Config, seed: int) -> xr.Dataset:
+    """The largest σ foretold to succeed nine times in ten, tried there and above.
+
+    NaN where no σ would do, and above σ = 1, where there is no small start.
+    """
+    Ts, fractions, keys = _unseen(config.predicted_graphs, seed + 70_006)
+    told = np.array(
+        [
+            largest_scale(T, wanted=WANTED, draws=500, key=k)
+            for T, k in zip(Ts, keys, strict=True)
+        ]
+    )
+    foretold = np.full((len(Ts), len(LARGER)), np.nan)
+    seen = foretold.copy()
+    for j, decades in enumerate(LARGER):
+        tried = np.flatnonzero(np.isfinite(told) & (told + decades <= 0.0))
+        if not tried.size:
+            continue
+        seen[tried, j] = _shares(
+            Ts[tried], told[tried] + decades, config.predicted_draws, seed + 70_007
+        )
+        for i in tried:
+            foretold[i, j] = success_probability(
+                Ts[i], log10_scale=told[i] + decades, draws=500, key=keys[i]
+            )
+    return xr.Dataset(
+        {
+            "told_log10_scale": ("graph", told),
+            "foretold": (("graph", "decades_above"), foretold),
+            "seen": (("graph", "decades_above"), seen),
+            "fraction": ("graph", fractions),
+        },
+        {"decades_above": list(LARGER)},
+        {"wanted": WANTED},
     )
 
 
