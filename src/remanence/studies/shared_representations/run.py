@@ -8,11 +8,19 @@ import xarray as xr
 
 from ...report import Bench, Outcome
 from ...report.cross import cross_table, Row
-from . import graph_claims, mask_claims, theory_claims, toy_claims
+from . import (
+    graph_claims,
+    mask_claims,
+    path_claims,
+    theory_claims,
+    toy_claims,
+    wide_claims,
+)
 from .config import Config
 from .figure_one import figure_one, GENERALISES, samples, spikes, stages
 from .figures import figures
-from .graphs import square, wide
+from .graphs import counted, single_fraction, square, wide
+from .paths import paths
 from .theory import equivalences, random_spectrum
 from .toys import alignment, clocks, predictor, race, walls
 
@@ -41,9 +49,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     data["clocks"] = clocks(config, bench.seed)
     data["walls"] = walls(config, bench.seed)
     data["predictor"] = predictor(config, bench.seed)
-    bench.tell("hundreds of graphs, H = D and H > D")
+    bench.tell(counted(config))
     data["graphs"] = square(config, bench)
     data["wide"] = wide(config, bench)
+    data["single"] = single_fraction(config, bench)
+    data["paths"] = paths(config, bench)
     for fractions in finer:
         bench.tell(f"Figure 1 again, {len(fractions)} fractions")
         data["diagonal"], data["full"] = figure_one(
@@ -55,6 +65,8 @@ def run(config: Config, bench: Bench) -> Outcome:
         data["spikes"] = again
     evidence = {
         **graph_claims.evidence(config, data),
+        **wide_claims.evidence(config, data),
+        **path_claims.evidence(data),
         **mask_claims.evidence(config, data),
         **toy_claims.evidence(data),
         **theory_claims.evidence(data, same),
