@@ -58,6 +58,19 @@ def test_pairs_refused(T, sentence):
         checked_pairs(T)
 
 
+def test_one_pair_a_language_is_enough_however_it_rounds():
+    """49 · 49 · (1/49) lies below 49 as a float."""
+    assert [pair_count(L, 1 / L) for L in range(2, 200)] == list(range(2, 200))
+    with pytest.raises(ValueError, match="at least L/L²"):
+        pair_count(49, 0.9999 / 49)
+
+
+def test_elsewhere_a_fraction_is_cut_as_the_document_cuts_it():
+    grid = [round(0.201 + 0.01 * i, 3) for i in range(26)]
+    assert [pair_count(10, f) for f in grid] == list(range(20, 46))
+    assert pair_count(10, 0.29) == 28
+
+
 def test_fraction_refused():
     with pytest.raises(ValueError, match=r"at least L/L² = 0.1 .* got 0.09"):
         pair_count(10, 0.09)

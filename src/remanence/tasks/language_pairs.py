@@ -46,7 +46,9 @@ def pair_count(languages: int, fraction: float) -> int:
     """How many of the $L^2$ pairs a fraction means, as the document counts them."""
     if not fraction <= 1.0:
         raise ValueError(f"fraction must not exceed 1, got {fraction}")
-    count = int(languages * languages * fraction)
+    pairs = languages * languages * fraction
+    # Exactly L/L² may come out a rounding below L; elsewhere the document cuts.
+    count = languages if math.isclose(pairs, languages) else int(pairs)
     if count < languages:
         raise ValueError(
             f"fraction must be at least L/L² = {1 / languages:g} so that every "

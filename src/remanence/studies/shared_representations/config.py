@@ -39,7 +39,14 @@ class Config:
     graph_scales: tuple[float, ...]
     wide_factor: int
     wide_graphs: int
+    wide_blocks: int
+    """So many times `wide_graphs` over the same fractions, each with seeds of its own."""
     wide_scales: tuple[float, ...]
+    single_words: int
+    single_graphs: int
+    single_scales: tuple[float, ...]
+    path_graphs: int
+    path_stops: tuple[float, ...]
 
     toy_widths: tuple[int, ...]
     toy_draws: int
@@ -78,7 +85,13 @@ QUICK = Config(
     graph_scales=(0.3, 0.03),
     wide_factor=2,
     wide_graphs=16,
+    wide_blocks=1,
     wide_scales=(0.3, 0.1, 0.03, 0.01),
+    single_words=3,
+    single_graphs=8,
+    single_scales=(0.3, 0.1, 0.03),
+    path_graphs=8,
+    path_stops=(1e-3, 1e-6),
     toy_widths=(8, 5, 2),
     toy_draws=32,
     aligned_draws=48,
@@ -114,6 +127,13 @@ FULL = dataclasses.replace(
     graph_limit=8_000,
     graph_words=4,
     wide_graphs=60,
+    wide_blocks=6,
+    wide_scales=(0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003),
+    single_words=8,
+    single_graphs=24,
+    single_scales=(0.3, 0.1, 0.03, 0.01, 0.003),
+    path_graphs=40,
+    path_stops=(1e-3, 1e-4, 1e-6),
     toy_widths=tuple(range(9, 1, -1)),
     toy_draws=120,
     aligned_draws=400,

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import xarray as xr
 
 from ...report import Figure
-from .graph_figures import accuracy_figure, figure_one_figure, threshold_figure
+from .graph_figures import accuracy_figure, figure_one_figure
+from .threshold_figures import threshold_figure, wide_threshold_figure
 from .toy_figures import (
     alignment_figure,
     race_figure,
@@ -20,6 +21,7 @@ def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
         figure_one_figure(data["diagonal"], data["full"]),
         accuracy_figure(data["diagonal"], data["full"]),
         threshold_figure(data["graphs"], data["wide"]),
+        wide_threshold_figure(data["wide"]),
         alignment_figure(data["alignment"], data["clocks"]),
         walls_figure(data["walls"], data["predictor"], data["foretold_scales"]),
         random_figure(data["random"]),

@@ -8,12 +8,20 @@ import xarray as xr
 
 from ...report import Bench, Outcome
 from ...report.cross import cross_table, Row
-from . import graph_claims, mask_claims, theory_claims, toy_claims
+from . import (
+    graph_claims,
+    mask_claims,
+    path_claims,
+    theory_claims,
+    toy_claims,
+    wide_claims,
+)
 from .aligned import alignment, clocks
 from .config import Config
 from .figure_one import figure_one, GENERALISES, samples, spikes, stages
 from .figures import figures
-from .graphs import square, wide
+from .graphs import counted, single_fraction, square, wide
+from .paths import paths
 from .theory import equivalences, random_spectrum
 from .toys import foretold_scales, predictor, race, walls
 
@@ -43,9 +51,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     data["walls"] = walls(config, bench.seed)
     data["predictor"] = predictor(config, bench.seed)
     data["foretold_scales"] = foretold_scales(config, bench.seed)
-    bench.tell("hundreds of graphs, H = D and H > D")
+    bench.tell(counted(config))
     data["graphs"] = square(config, bench)
     data["wide"] = wide(config, bench)
+    data["single"] = single_fraction(config, bench)
+    data["paths"] = paths(config, bench)
     for fractions in finer:
         bench.tell(f"Figure 1 again, {len(fractions)} fractions")
         data["diagonal"], data["full"] = figure_one(
@@ -57,6 +67,8 @@ def run(config: Config, bench: Bench) -> Outcome:
         data["spikes"] = again
     evidence = {
         **graph_claims.evidence(config, data),
+        **wide_claims.evidence(config, data),
+        **path_claims.evidence(data),
         **mask_claims.evidence(config, data),
         **toy_claims.evidence(data),
         **theory_claims.evidence(data, same),

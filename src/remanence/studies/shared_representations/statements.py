@@ -1,12 +1,21 @@
 """What the document says, in its order; rules and evidence are beside each claim."""
 
-from . import graph_claims, mask_claims, theory_claims, toy_claims
+from . import (
+    graph_claims,
+    mask_claims,
+    path_claims,
+    theory_claims,
+    toy_claims,
+    wide_claims,
+)
 
 
 STATEMENTS = tuple(
     sorted(
         (
             *graph_claims.STATEMENTS,
+            *wide_claims.STATEMENTS,
+            *path_claims.STATEMENTS,
             *mask_claims.STATEMENTS,
             *toy_claims.STATEMENTS,
             *theory_claims.STATEMENTS,
