@@ -4,6 +4,7 @@ The target of every pair is the same word, $\Pi_k \Pi_l^\top$; the mask that is
 taught is $T \otimes J_D$ (`full`) or only its target entries (`diagonal`).
 """
 
+import math
 from typing import Literal
 
 import jax
