@@ -48,20 +48,21 @@ def _percent(value: float, error: float) -> str:
 
 
 def _measured(e: Evidence) -> str:
-    by_scale = lambda values: ", ".join(
-        f"{text} at σ = {x:g}" for x, text in zip(e["scales"], values, strict=True)
+    thresholds = ", ".join(
+        f"{_percent(value, error)} at σ = {x:g}"
+        for x, value, error in zip(
+            e["scales"], e["thresholds"], e["threshold_errors"], strict=True
+        )
     )
-    thresholds = map(_percent, e["thresholds"], e["threshold_errors"])
-    single = zip(e["single_scales"], e["single_median"], e["single_share"], strict=True)
+    single = zip(e["single_scales"], e["single_median"], strict=True)
     return (
-        f"half of {e['graphs']} graphs generalise from {by_scale(thresholds)} of the pairs on; half of them are connected from "
-        f"{_percent(e['connected'], e['connected_error'])} on ({100 * e['connected_exactly']:.1f} % by the exact chance); "
-        f"the last is {100 * e['above'][-1]:.2f} ± {100 * e['above_errors'][-1]:.2f} points above ({100 * e['all_above']:.2f} ± {100 * e['all_above_error']:.2f} on all {e['all_graphs']} graphs); "
-        f"connected ones that generalise: {by_scale(f'{s:.0%}' for s in e['connected_generalise'])}, where {e['last_unfinished']} of the {e['last_failing']} others did not reach the training loss "
-        f"({e['unfinished']} of all {e['runs']} runs did not); "
+        f"half of {e['graphs']} graphs generalise from {thresholds} of the pairs on; half are connected from "
+        f"{_percent(e['connected'], e['connected_error'])} on, {100 * e['above'][-1]:.2f} ± {100 * e['above_errors'][-1]:.2f} points below the last "
+        f"({100 * e['all_above']:.2f} ± {100 * e['all_above_error']:.2f} on all {e['all_graphs']} graphs); "
+        f"there {e['connected_generalise'][-1]:.0%} of the connected ones generalise, and {e['last_unfinished']} of the {e['last_failing']} others did not reach the training loss; "
         f"disconnected: {e['disconnected_generalise']} of {e['disconnected']} runs; "
-        f"at 28 % of the pairs, D = {e['single_words']}, {e['single_connected']} connected graphs, median test loss "
-        + ", ".join(f"{m:.2g} ({s:.0%} generalise) at σ = {x:g}" for x, m, s in single)
+        f"D = {e['single_words']} at 28 % of the pairs, {e['single_connected']} connected graphs: median test loss "
+        + ", ".join(f"{m:.2g} at σ = {x:g}" for x, m in single)
     )
 
 
