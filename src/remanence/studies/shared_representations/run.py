@@ -8,11 +8,12 @@ import xarray as xr
 
 from ...report import Bench, Outcome
 from ...report.cross import cross_table, Row
-from . import graph_claims, mask_claims, theory_claims, toy_claims
+from . import graph_claims, mask_claims, spike_claims, theory_claims, toy_claims
 from .config import Config
-from .figure_one import figure_one, GENERALISES, samples, spikes, stages
+from .figure_one import figure_one, GENERALISES, samples, stages
 from .figures import figures
 from .graphs import square, wide
+from .spikes import spike_limits, spikes
 from .theory import equivalences, random_spectrum
 from .toys import alignment, clocks, predictor, race, walls
 
@@ -49,12 +50,14 @@ def run(config: Config, bench: Bench) -> Outcome:
         data["diagonal"], data["full"] = figure_one(
             config, fractions, bench, until=until
         )
-    bench.tell("its spikes again, with a safe step and by the flow")
+    flow = " and by the flow" if "flow" in spike_limits(config) else ""
+    bench.tell(f"its spikes again, with a safe step{flow}")
     again = spikes(config, _all_cells(data), bench)
     if again is not None:
         data["spikes"] = again
     evidence = {
         **graph_claims.evidence(config, data),
+        **spike_claims.evidence(config, data),
         **mask_claims.evidence(config, data),
         **toy_claims.evidence(data),
         **theory_claims.evidence(data, same),

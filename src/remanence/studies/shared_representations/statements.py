@@ -1,12 +1,13 @@
 """What the document says, in its order; rules and evidence are beside each claim."""
 
-from . import graph_claims, mask_claims, theory_claims, toy_claims
+from . import graph_claims, mask_claims, spike_claims, theory_claims, toy_claims
 
 
 STATEMENTS = tuple(
     sorted(
         (
             *graph_claims.STATEMENTS,
+            *spike_claims.STATEMENTS,
             *mask_claims.STATEMENTS,
             *toy_claims.STATEMENTS,
             *theory_claims.STATEMENTS,
