@@ -29,7 +29,7 @@ def _spikes_said(e: Evidence) -> str:
         f"{high} of {runs} at σ = {scale}" for scale, (high, runs) in e["above"].items()
     )
     slow = " and ".join(e["slow"])
-    tried = f"{e['tried']} spikes tried again by {e['ways']}: {kinds(e)}"
+    tried = f"spikes tried again by {e['ways']}: {e['tried']}, of them {kinds(e)}"
     return (
         (tried if e["tried"] else "no spike to try again")
         + "".join(f"; σ = {scale}: {kinds(n)}" for scale, n in e["by_scale"].items())
