@@ -1,8 +1,10 @@
 """The study's own parts: cells, their refusals, what is kept on disk."""
 
 import csv
+import dataclasses
 import os
 import pathlib
+import sys
 
 import numpy as np
 import pytest
@@ -21,13 +23,15 @@ from remanence.studies.shared_representations.figure_one import stages, threshol
 from remanence.studies.shared_representations.ledger import KeptBench
 from remanence.studies.shared_representations.mask_claims import (
     samples_evidence,
-    tried_again,
+    STATEMENTS as MASK_STATEMENTS,
+    translates_evidence,
 )
 from remanence.studies.shared_representations.one_cell import one_cell
 from remanence.studies.shared_representations.theory import (
     equivalences,
     random_spectrum,
 )
+from remanence.train.pairs import PairFit
 
 
 SMALL = {"languages": 4, "words": 3, "units": 3, "mask": "full", "way": "descent"}
@@ -119,21 +123,6 @@ def test_a_table_out_of_time_leaves_out_what_is_missing(tmp_path):
     assert cut.fraction.values.tolist() == [0.7]
 
 
-def test_an_unfinished_run_says_nothing_about_a_spike():
-    """Real where a finished way has it too; undecided where none finished."""
-    again = xr.Dataset(
-        {
-            "descent": ("cell", [0.5, 1e-5, 0.5, 0.5]),
-            "descent_ending": ("cell", [0.0, 0.0, 1.0, 1.0]),
-            "flow": ("cell", [0.4, 0.4, 0.4, 1e-6]),
-            "flow_ending": ("cell", [0.0, 1.0, 1.0, 0.0]),
-        }
-    )
-    told = tried_again(again)
-    assert told == {"tried": 4, "step_only": 2, "real": 1, "undecided": 1}
-    assert tried_again(None)["tried"] == 0
-
-
 def test_cells_beyond_one_percent_are_named():
     columns = {
         "fraction": [0.281, 0.311],
@@ -142,11 +131,54 @@ def test_cells_beyond_one_percent_are_named():
         "relative": [0.0177, 0.001],
         "same_side": [True, True],
         "train_loss": [1e-11, 1e-11],
+        "words": [32, 32],
     }
     found = samples_evidence(xr.Dataset({k: ("cell", v) for k, v in columns.items()}))
     assert found["within_one_percent"] == 1 and found["apart"] == ""
-    assert found["beyond"].startswith("frac=0.281 sigma=0.0001 seed=0 (1.8%")
-    assert "seed=1" not in found["beyond"]
+    name = "frac=0.281 sigma=0.0001 seed=0"
+    assert found["beyond"] == f"{name} (1.8%, training loss 6e-10)"
+
+
+def test_the_authors_cells_come_again_if_eight_of_nine_agree():
+    rule = {s.id: s.rule for s in MASK_STATEMENTS}["003.13"]
+    verdict = lambda near, side: rule(
+        {"cells": 18, "within_one_percent": near, "same_side": side}
+    )
+    assert verdict(16, 18) == "holds"
+    assert verdict(15, 18) == verdict(18, 17) == "differs"
+    assert rule(samples_evidence(None)) == "open"
+
+
+def test_the_best_scale_speaks_for_translation():
+    """A σ at which low-loss runs translate is not averaged away by the others."""
+    columns = {
+        "scale": [1e-2] * 2 + [1e-3] * 3,
+        "test_loss": [1e-4, 1e-5, 1e-8, 1e-8, 1.0],
+        "accuracy_untrained": [0.92, 0.98, 0.1, 0.1, 0.5],
+        "rank": [30.0, 31.0, 1.0, 1.0, 1.0],
+    }
+    cells = xr.Dataset({name: ("cell", v) for name, v in columns.items()})
+    found = translates_evidence(FULL, cells, cells)
+    assert found["accuracy_diagonal"] == pytest.approx(0.95)
+    assert found["by_scale"]["0.01"]["least"] == 0.92
+    assert found["by_scale"]["0.001"]["most"] == 0.1
+    rule = {s.id: s.rule for s in MASK_STATEMENTS}["003.4"]
+    assert rule(found) == "holds"
+    poor = translates_evidence(FULL, cells.isel(cell=[2, 3]), cells)
+    assert rule(poor) == "refuted"
+
+
+def test_a_number_without_meaning_is_null(bench, monkeypatch):
+    """With every pair taught there is no untaught one to be measured."""
+    told: list[str] = []
+    bench = dataclasses.replace(bench, tell=told.append)
+    start = lambda cells, **options: [
+        (0, PairFit(cells[0].run().net, 0.5, "out of steps", 0, 0, 0.0, 0.0))
+    ]
+    monkeypatch.setattr(sys.modules[one_cell.__module__], "trained", start)
+    found = one_cell({"frac": "1", "sigma": "0.1", "way": "flow"}, bench)
+    assert found["test_loss"] is None and found["train_loss"] > 1.0
+    assert "the flow takes" in told[0] and "SGD" not in told[0]
 
 
 def test_a_seed_that_never_generalises_counts():
@@ -202,5 +234,5 @@ def test_the_authors_cell_again(row, bench):
     published = float(row["test_loss"])
     assert (found["test_loss"] < 1e-3) == (published < 1e-3)
     # At σ = 1e-4 the escape from the saddle amplifies float32's order of summation.
-    if float(row["init_scale"]) >= 1e-2:
+    if float(row["init_scale"]) >= 1e-3:
         assert found["test_loss"] == pytest.approx(published, rel=0.01)

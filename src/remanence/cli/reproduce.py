@@ -110,7 +110,9 @@ def reproduce(
     ] = None,
     cell: Annotated[
         str | None,
-        typer.Option(help="Redo one cell of a published table: name=value,…"),
+        typer.Option(
+            help="Redo one cell of a published table: name=value,… (shared-representations: frac, sigma, seed, mask, way)."
+        ),
     ] = None,
     on: Annotated[
         str | None,

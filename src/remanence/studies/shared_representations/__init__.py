@@ -6,8 +6,9 @@ redoes its Figure 1 cell by cell, shows what its mask did, and answers: the thre
 is the connectivity of the graph of taught pairs; a smaller σ cannot pass it; spikes
 are steps or sign walls; and what σ a graph needs follows from its singular values.
 
-Chosen by us: the full mask follows gradient flow to Λ = 1e-6; the diagonal one is
-trained by the document's own SGD in float32 with its own draw.
+Chosen by us: the full mask is trained to Λ = 1e-6, by gradient flow in the full profile
+and by float32 descent with a safe step in the quick one; the diagonal mask by the
+document's own SGD in float32 with its own draw.
 """
 
 from ...report import Study

@@ -26,8 +26,9 @@ class Config:
     samples: bool
     """Whether the document's own cells are redone, if their file is there."""
     spikes: int
-    """At most so many spikes are tried again with a safe step and by the flow."""
-
+    """At each of `spike_scales` at most so many spikes are tried again."""
+    spike_scales: tuple[float, ...]
+    """Falling; at larger scales most connected runs lie high, so none of them is a spike."""
     spike_descent: int
     """At most so many gradients of safe descent on a spike."""
     spike_flow: int
@@ -77,6 +78,7 @@ QUICK = Config(
     sgd_limit=60_000,
     samples=False,
     spikes=2,
+    spike_scales=(1e-2,),
     spike_descent=150_000,
     spike_flow=0,
     graphs=48,
@@ -119,9 +121,10 @@ FULL = dataclasses.replace(
     full_limits=(60_000, 60_000, 400_000),
     sgd_limit=500_000,
     samples=True,
-    spikes=4,
-    spike_descent=200_000,
-    spike_flow=20_000,
+    spikes=25,
+    spike_scales=(1e-3, 1e-4),
+    spike_descent=1_000_000,
+    spike_flow=400_000,
     graphs=450,
     graph_scales=(0.3, 0.03, 0.003),
     graph_limit=8_000,

@@ -1,4 +1,4 @@
-"""Experiments 1, 2 and 4: Figure 1 under both masks, what is learned, and spikes."""
+"""Experiments 1 and 2: Figure 1 under both masks, and what is learned."""
 
 import csv
 import math
@@ -70,7 +70,7 @@ def figure_one(
             bench,
             stop=FULL_STOP,
             limit=limit,
-            width=_width(config),
+            width=lane_width(config),
             until=until,
         )
         for scale, limit in zip(config.full_scales, config.full_limits, strict=True)
@@ -80,8 +80,8 @@ def figure_one(
     return diagonal, xr.concat(full, "cell", combine_attrs="identical")
 
 
-def _width(config: Config) -> int:
-    # One large lane fills the cache; small ones share the cost of a call.
+def lane_width(config: Config) -> int:
+    """One large lane fills the cache; small ones share the cost of a call."""
     return 1 if config.words > 16 else 4
 
 
@@ -94,67 +94,9 @@ def _by_sgd(
         bench,
         stop=document_stop(config.words),
         limit=config.sgd_limit,
-        width=_width(config),
+        width=lane_width(config),
         until=until,
     )
-
-
-def spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.Dataset | None:
-    """The tallest connected, converged cells, trained again two other ways.
-
-    A spike that a safe step and the flow do not have came from the step; one that
-    they have too is real.
-    """
-    high = (
-        (diagonal.connected == 1)
-        & (diagonal.ending == 0)
-        & (diagonal.test_loss > GENERALISES)
-    )
-    where = np.flatnonzero(high.values)
-    tallest = np.argsort(-diagonal.test_loss.values[where], kind="stable")
-    where = where[tallest][: config.spikes]
-    if where.size == 0:
-        return None
-    again = {}
-    limits: dict[Way, int] = {
-        "descent": config.spike_descent,
-        "flow": config.spike_flow,
-    }
-    for way, limit in limits.items():
-        if limit == 0:
-            continue
-        cells = [
-            Cell(
-                fraction=float(diagonal.fraction[i]),
-                scale=float(diagonal.scale[i]),
-                seed=int(diagonal.seed[i]),
-                mask="diagonal",
-                way=way,
-                languages=config.languages,
-                words=config.words,
-                units=config.units,
-            )
-            for i in where
-        ]
-        again[way] = table(
-            f"spikes by {way}",
-            cells,
-            bench,
-            stop=document_stop(config.words),
-            limit=limit,
-            width=_width(config),
-        )
-    first = diagonal.isel(cell=where)
-    columns = {name: first[name] for name in ("fraction", "scale", "seed")}
-    columns |= {"sgd": first.test_loss, "sgd_drift": first.drift}
-    for way, found in again.items():
-        columns |= {
-            way: found.test_loss,
-            f"{way}_drift": found.drift,
-            f"{way}_ending": found.ending,
-            f"{way}_signs": found.signs,
-        }
-    return xr.Dataset(columns)
 
 
 def sample_file() -> pathlib.Path | None:
@@ -204,3 +146,11 @@ def thresholds(found: xr.Dataset) -> list[float]:
             values = part.fraction.values
             out.append(float(values[after]) if after < values.size else math.inf)
     return out
+
+
+def by_scale(found: xr.Dataset) -> list[tuple[float, xr.Dataset]]:
+    """The part at each σ, the largest first."""
+    return [
+        (float(scale), found.where(found.scale == scale, drop=True))
+        for scale in np.unique(found.scale)[::-1]
+    ]

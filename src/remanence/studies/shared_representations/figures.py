@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import xarray as xr
 
 from ...report import Figure
-from .graph_figures import accuracy_figure, figure_one_figure
+from .mask_figures import accuracy_figure, figure_one_figure
+from .spike_figures import spikes_figure
 from .threshold_figures import threshold_figure, wide_threshold_figure
 from .toy_figures import (
     alignment_figure,
@@ -17,9 +18,11 @@ from .toy_figures import (
 
 def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
+    spikes = [spikes_figure(data["spikes"])] if "spikes" in data else []
     return (
-        figure_one_figure(data["diagonal"], data["full"]),
+        figure_one_figure(data["diagonal"], data["full"], data.get("samples")),
         accuracy_figure(data["diagonal"], data["full"]),
+        *spikes,
         threshold_figure(data["graphs"], data["wide"]),
         wide_threshold_figure(data["wide"]),
         alignment_figure(data["alignment"], data["clocks"]),

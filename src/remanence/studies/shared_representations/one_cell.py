@@ -7,10 +7,25 @@ from typing import Any
 from ...measure.alignment import translation
 from ...measure.connectivity import connectivity
 from ...report import Bench
-from .cells import Cell, document_stop, trained
+from .cells import Cell, document_stop, trained, Way
 
 
 NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
+MEASURED = (
+    "train_loss",
+    "test_loss",
+    "accuracy_trained",
+    "accuracy_untrained",
+    "rank",
+    "negative_untrained",
+)
+"""Null where a run diverged or the number has no meaning."""
+LIMIT = 500_000
+TIMES: dict[Way, str] = {
+    "sgd": "the document's SGD takes half a minute to a few minutes",
+    "descent": "descent with a safe step takes seconds to a minute",
+    "flow": "the flow takes seconds, or minutes where σ is small",
+}
 SEEDS = 2**32
 """So many the document's generator tells apart."""
 
@@ -52,12 +67,10 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
     )
     run = cell.run()
     bench.tell(
-        f"training {int(run.T.sum())} of {cell.languages**2} pairs; "
-        "the document's SGD takes half a minute to a few minutes"
+        f"training {int(run.T.sum())} of {cell.languages**2} pairs, "
+        f"at most {LIMIT:,} steps; {TIMES[cell.way]}"
     )
-    ((_, fit),) = trained(
-        [cell], stop=document_stop(cell.words), limit=500_000, width=1
-    )
+    ((_, fit),) = trained([cell], stop=document_stop(cell.words), limit=LIMIT, width=1)
     if way == "sgd" and fit.precision != "float32":
         bench.tell(
             f"sigma = {cell.scale:g} is too small for float32, whose rounding would "
@@ -76,16 +89,18 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
         "connected": graph.connected,
     }
     if fit.ending == "diverged":
-        return told | dict.fromkeys(
-            ("train_loss", "test_loss", "accuracy_trained", "accuracy_untrained")
-        )
+        return told | dict.fromkeys(MEASURED)
     seen = translation(fit.net, run.T, mask=mask)
     scale = 2 * cell.words
+    numbers = (
+        scale * seen.loss_trained,
+        scale * seen.loss_untrained,
+        seen.accuracy_trained,
+        seen.accuracy_untrained,
+        seen.rank,
+        seen.signs,
+    )
     return told | {
-        "train_loss": scale * seen.loss_trained,
-        "test_loss": scale * seen.loss_untrained,
-        "accuracy_trained": seen.accuracy_trained,
-        "accuracy_untrained": seen.accuracy_untrained,
-        "rank": seen.rank,
-        "negative_untrained": seen.signs,
+        name: value if math.isfinite(value) else None
+        for name, value in zip(MEASURED, numbers, strict=True)
     }

@@ -12,16 +12,18 @@ from . import (
     graph_claims,
     mask_claims,
     path_claims,
+    spike_claims,
     theory_claims,
     toy_claims,
     wide_claims,
 )
 from .aligned import alignment, clocks
 from .config import Config
-from .figure_one import figure_one, GENERALISES, samples, spikes, stages
+from .figure_one import figure_one, GENERALISES, samples, stages
 from .figures import figures
 from .graphs import counted, single_fraction, square, wide
 from .paths import paths
+from .spikes import spike_limits, spikes
 from .theory import equivalences, random_spectrum
 from .toys import foretold_scales, predictor, race, walls
 
@@ -61,7 +63,8 @@ def run(config: Config, bench: Bench) -> Outcome:
         data["diagonal"], data["full"] = figure_one(
             config, fractions, bench, until=until
         )
-    bench.tell("its spikes again, with a safe step and by the flow")
+    flow = " and by the flow" if "flow" in spike_limits(config) else ""
+    bench.tell(f"its spikes again, with a safe step{flow}")
     again = spikes(config, _all_cells(data), bench)
     if again is not None:
         data["spikes"] = again
@@ -69,6 +72,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         **graph_claims.evidence(config, data),
         **wide_claims.evidence(config, data),
         **path_claims.evidence(data),
+        **spike_claims.evidence(config, data),
         **mask_claims.evidence(config, data),
         **toy_claims.evidence(data),
         **theory_claims.evidence(data, same),
