@@ -44,7 +44,8 @@ def test_an_unfinished_run_says_nothing_about_a_spike():
         (0, 1, 3, "open"),
         (1, 1, 3, "open"),
         (2, 5, 3, "differs"),
-        (1, 1, 2, "differs"),
+        (2, 1, 2, "differs"),
+        (1, 1, 0, "open"),  # too few to speak of
         (0, 2, 2, "open"),
         (0, 3, 1, "refuted"),
         (2, 0, 2, "open"),

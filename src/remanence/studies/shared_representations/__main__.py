@@ -9,6 +9,7 @@ in any case; the same command goes on from there.
 """
 
 import argparse
+import io
 import os
 import pathlib
 import sys
@@ -51,6 +52,17 @@ def write_table(data: xr.Dataset, path: pathlib.Path) -> None:
     write_whole(path, text.encode())
 
 
+def few_colours(picture: bytes) -> bytes:
+    """A PNG of a quarter of the size: figures have few colours."""
+    from PIL import Image
+
+    small = io.BytesIO()
+    with Image.open(io.BytesIO(picture)) as image:
+        flat = image.convert("RGB").quantize(96, dither=Image.Dither.NONE)
+        flat.save(small, "png", optimize=True)
+    return small.getvalue()
+
+
 def beside_the_author(found: xr.Dataset) -> xr.Dataset:
     """The author's cells and ours, every loss in his normalisation."""
     told = found.assign(train_loss=2 * found.words * found.train_loss)
@@ -88,8 +100,8 @@ def main(words: list[str] | None = None) -> None:
         )
     (asked.folder / "figures").mkdir(exist_ok=True)
     for figure in record.figures:
-        path = asked.folder / "figures" / f"{figure.name}.svg"
-        write_whole(path, drawn(figure).svg["light"])
+        path = asked.folder / "figures" / f"{figure.name}.png"
+        write_whole(path, few_colours(drawn(figure).png["light"]))
     write_whole(asked.folder / "claims.json", json_bytes(record.document))
 
 

@@ -95,7 +95,7 @@ def _lines(path: pathlib.Path, *, limit: int) -> Ledger:
         lines = csv.writer(text, lineterminator="\n")
         lines.writerow([*fields, *row])
         for key, kept in rows.items():
-            lines.writerow([*key, *(f"{value:.10g}" for value in kept.values())])
+            lines.writerow([*key, *(f"{value:.7g}" for value in kept.values())])
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.getvalue().encode())
 

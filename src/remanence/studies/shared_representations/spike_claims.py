@@ -11,9 +11,15 @@ from .config import Config
 from .figure_one import by_scale, GENERALISES
 
 
+FEWEST = 3
+"""Spikes whose kind is known, below which nothing is said of spikes."""
+
+
 def _spikes(e: Evidence) -> Verdict:
     """What the toy does is told beside it and does not count."""
     decided = e["step_only"] + e["real"]
+    if decided < FEWEST:
+        return "open"
     if min(e["step_only"], e["real"]) > 0 and decided >= e["undecided"]:
         return "differs"
     if decided <= e["undecided"]:
