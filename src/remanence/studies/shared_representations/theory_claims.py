@@ -79,7 +79,7 @@ STATEMENTS = (
         published="assumed",
         rule=_same,
         measured=lambda e: (
-            f"paths of training differ by {max(v for k, v in e.items() if 'gap' in k):.0e} at most, in losses and weights"
+            f"paths of training differ by {max(v for k, v in e.items() if 'gap' in k):.0e} at most, in losses and weights (the Gaussian inputs are a sample with exactly the moments of N(0, I/D))"
         ),
         example={
             "loss_gap_dictionaries": 1e-15,

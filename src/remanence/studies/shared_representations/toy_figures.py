@@ -169,14 +169,25 @@ def race_figure(found: xr.Dataset) -> Figure:
         axes[0].set(xlabel="time", ylabel="$b_2$")
         axes[0].legend(fontsize=8)
         change = np.abs(found.conserved_network - found.conserved_network[0])
-        axes[1].semilogy(found.time[1:], np.maximum(change[1:, :3], 1e-17))
-        axes[1].set(xlabel="time", ylabel="change of $b_2^2 - M b_1^2$")
+        for i in range(3):
+            relative = change[1:, i] / found.network[1:, i] ** 2
+            axes[1].semilogy(
+                found.time[1:],
+                np.maximum(relative, 1e-17),
+                label=f"s = {float(found.mode[i]):g}",
+            )
+        axes[1].set(
+            xlabel="time",
+            ylabel="change of $b_2^2 - M b_1^2$ over $b_2^2$",
+            ylim=(1e-17, 1e-9),
+        )
+        axes[1].legend(fontsize=8)
         return figure
 
     return Figure(
         "race",
         "The race reduction",
-        "Left: lines are the three-number reduction, circles the whole routing network, dotted $(M s)^{1/3}$. Right: the conserved quantity along the network's flow.",
+        "Left: lines are the three-number reduction, circles the whole routing network, dotted $(M s)^{1/3}$. Right: what the flow should conserve, along that of the network: it moves by rounding only.",
         draw,
         found,
     )
