@@ -39,6 +39,8 @@ class Config:
     graph_words: int
     graph_scales: tuple[float, ...]
     wide_factor: int
+    wide_limit: int
+    """Attempted steps for H > D, where a wall is a plateau that patience passes."""
     wide_graphs: int
     wide_blocks: int
     """So many times `wide_graphs` over the same fractions, each with seeds of its own."""
@@ -86,6 +88,7 @@ QUICK = Config(
     graph_words=3,
     graph_scales=(0.3, 0.03),
     wide_factor=2,
+    wide_limit=1_000,
     wide_graphs=16,
     wide_blocks=1,
     wide_scales=(0.3, 0.1, 0.03, 0.01),
@@ -130,6 +133,7 @@ FULL = dataclasses.replace(
     graph_limit=8_000,
     graph_words=4,
     wide_graphs=60,
+    wide_limit=1_000_000,
     wide_blocks=6,
     wide_scales=(0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003),
     single_words=8,

@@ -40,7 +40,7 @@ def square(config: Config, bench: Bench) -> xr.Dataset:
         for scale in config.graph_scales
         for i, fraction in enumerate(_fractions(_square_graphs(config)))
     ]
-    return _flowed("graphs, H = D", cells, config, bench)
+    return _flowed("graphs, H = D", cells, bench, limit=config.graph_limit)
 
 
 def wide(config: Config, bench: Bench) -> xr.Dataset:
@@ -53,7 +53,7 @@ def wide(config: Config, bench: Bench) -> xr.Dataset:
             _fractions(config.wide_graphs), start=25_000 + 5_000 * block
         )
     ]
-    return _flowed("graphs, H > D", cells, config, bench)
+    return _flowed("graphs, H > D", cells, bench, limit=config.wide_limit)
 
 
 def single_fraction(config: Config, bench: Bench) -> xr.Dataset:
@@ -70,7 +70,7 @@ def single_fraction(config: Config, bench: Bench) -> xr.Dataset:
         for scale in config.single_scales
         for i in range(config.single_graphs)
     ]
-    return _flowed("graphs, H > D, one fraction", cells, config, bench)
+    return _flowed("graphs, H > D, one fraction", cells, bench, limit=config.wide_limit)
 
 
 def _cell(
@@ -95,5 +95,5 @@ def _cell(
     )
 
 
-def _flowed(name: str, cells: list[Cell], config: Config, bench: Bench) -> xr.Dataset:
-    return table(name, cells, bench, stop=1e-6, limit=config.graph_limit, width=16)
+def _flowed(name: str, cells: list[Cell], bench: Bench, *, limit: int) -> xr.Dataset:
+    return table(name, cells, bench, stop=1e-6, limit=limit, width=16)

@@ -6,7 +6,10 @@ asked for 70 % and a rise of 20 points. Now thresholds are measured and compared
 claim says. That rule was written with σ down to .001, when of those runs only some thirty
 had been seen, whose time was taken. On 180 graphs the threshold at .001 was .90 ± .35
 points of a hundred above connectivity's, outside its error; σ = .0003 was added (.20 ±
-.15). It is judged on graphs (seeds from 40,000 on) that were first drawn after that.
+.15). It is judged on graphs (seeds from 40,000 on) that were first drawn after that; there it
+was .80 ± .30 once more, and every connected graph above it was out of steps (8,000) before
+what looked like a wall. With H > D it is none: given ten times the steps most went on
+to the end. So the limit was raised for all; the rule is the same.
 """
 
 from collections.abc import Mapping
