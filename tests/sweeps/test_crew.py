@@ -47,6 +47,8 @@ def helpers(monkeypatch):
     monkeypatch.setattr(crew, "Helper", Watched)
     monkeypatch.setattr(crew, "WORTH", 0.0)
     monkeypatch.setattr(crew, "cores", lambda: (0, 1))
+    # A process of tests grows by every program that it compiles.
+    monkeypatch.setattr(crew, "_affordable", lambda: 2)
     return started
 
 

@@ -1,5 +1,7 @@
 """How many processes a sweep gets beside it: none where none would help."""
 
+import pathlib
+
 import pytest
 
 from remanence import _cores, sweeps
@@ -20,6 +22,7 @@ def considered(seconds, busy, waiting, *, limit=None):
 def test_helpers_come_only_where_they_save_time(monkeypatch):
     monkeypatch.setattr(crew, "cores", lambda: (0, 1, 2, 3))
     monkeypatch.setattr(crew, "Helper", lambda *told: subprocess_like())
+    monkeypatch.setattr(crew, "_affordable", lambda: 4)
     assert considered(5.0, 1.0, 10)
     assert considered(5.0, 1.9, 10)
     assert not considered(5.0, 3.8, 10)  # XLA uses the cores by itself
@@ -46,3 +49,16 @@ def test_studies_side_by_side_have_one_core_each(monkeypatch):
 def test_cores_are_counted_from_one():
     with pytest.raises(ValueError, match="cores must be a whole number from 1 on"):
         sweeps.sweep(lambda point, key, data: {}, {"x": [1.0]}, cores=0)
+
+
+@pytest.mark.skipif(not pathlib.Path("/proc/meminfo").exists(), reason="no /proc")
+def test_half_of_the_memory_is_shared_by_processes_of_this_size():
+    def number(file, name):
+        lines = pathlib.Path(file).read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+    free, held = (
+        number("/proc/meminfo", "MemAvailable"),
+        number("/proc/self/status", "VmRSS"),
+    )
+    assert crew._affordable() == pytest.approx(free / (2 * held), rel=0.2, abs=1.0)

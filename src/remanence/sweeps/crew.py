@@ -112,14 +112,15 @@ class Crew:
 
 
 def _affordable() -> int:
-    """How many processes as large as this one was at its largest fit into memory."""
-    info = pathlib.Path("/proc/meminfo")
-    if not info.is_file():
+    """How many processes as large as this one fit into half of the memory."""
+    info, here = pathlib.Path("/proc/meminfo"), pathlib.Path("/proc/self/statm")
+    if not (info.is_file() and here.is_file()):
         return sys.maxsize
     free = next(
         line.split()[1]
         for line in info.read_text().splitlines()
         if line.startswith("MemAvailable")
     )
-    largest = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return math.floor(int(free) / (2 * largest))
+    # Not the largest that it was: that is handed down by whoever started it.
+    resident = int(here.read_text().split()[1]) * resource.getpagesize()
+    return math.floor(1024 * int(free) / (2 * resident))
