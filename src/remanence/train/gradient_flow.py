@@ -15,7 +15,6 @@ import functools
 from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
-import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,14 +25,13 @@ from ..tasks.language_pairs import Mask
 from .gram import conserved, gradient, Packed, packed, squared_error
 from .lanes import finished_lanes, over_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun, size
+from .tsit5 import tsit5
 
 
 SINGLE_STOP = 1e-8
 """The lowest loss that the flow may be asked for in float32."""
 LANDING = 5e-4
 """How far below the stop the last loss may lie, relatively."""
-ROWS = [[float(a) for a in row] for row in diffrax.Tsit5().tableau.a_lower]
-ERROR = [float(b) for b in diffrax.Tsit5().tableau.b_error]
 
 
 class Flowing(NamedTuple):
@@ -70,20 +68,6 @@ class Stepping(NamedTuple):
     attempts: Int[Array | np.ndarray, ""]
 
 
-def _tsit5(downhill, w: Packed, slope: Packed, h: Float[Array, ""]):
-    """The weights a step further, their slope, and the estimated error."""
-    h = h.astype(w.P.dtype)
-    mixed = lambda factors, slopes: jax.tree.map(
-        lambda *k: sum(a * b for a, b in zip(factors, k, strict=True) if a), *slopes
-    )
-    slopes, y = [slope], w
-    for row in ROWS:
-        y = jax.tree.map(lambda a, k: a + h * k, w, mixed(row, slopes))
-        slopes.append(downhill(y))
-    # The last row is the solution, and its slope the next step's first.
-    return y, slopes[-1], jax.tree.map(lambda k: h * k, mixed(ERROR, slopes))
-
-
 @functools.lru_cache(maxsize=32)
 def _program(mask: Mask, stop: float, rtol: float, every: int):
     """At most `every` attempted steps of a batch, ending at the loss if it is met."""
@@ -98,7 +82,7 @@ def _program(mask: Mask, stop: float, rtol: float, every: int):
 
         def step(s: Stepping) -> Stepping:
             h = jnp.minimum(s.step, s.left)
-            y, slope, error = _tsit5(downhill, s.weights, s.slope, h)
+            y, slope, error = tsit5(downhill, s.weights, s.slope, h)
             ratio = jax.tree.map(
                 lambda e, a, b: (
                     e
