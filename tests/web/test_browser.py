@@ -35,10 +35,14 @@ def test_the_newest_string_wins(server, page):
     page.goto(f"{server.url}/#memorize")
     page.wait_for_selector("#player:not([hidden])")
     held = []
-    page.route("**/api/memorize", lambda route: held.append(route))
+
+    def hold_the_older(route):
+        held.append(route) if "older" in route.request.post_data else route.continue_()
+
+    page.route("**/api/memorize", hold_the_older)
     page.fill("#text", "older")
-    page.press("#text", "Enter")
-    page.unroute("**/api/memorize")
+    with page.expect_request("**/api/memorize"):
+        page.press("#text", "Enter")
     page.fill("#text", "newer")
     page.press("#text", "Enter")
     says(page, "memorize-status", "newer")
