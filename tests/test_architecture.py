@@ -11,6 +11,7 @@ STORY = (
     "_types",
     "_cores",
     "_light",
+    "_native",
     "_order",
     "_precision",
     "_whole",

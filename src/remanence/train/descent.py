@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool, Float, Int
 from .._precision import double
 from ..nets.gated_linear import smallest_scale
 from ..tasks.language_pairs import Mask
+from .coasting import coasted
 from .gram import gradient, Packed, packed, squared_error, Taught
 from .lanes import finished_lanes, over_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun, size
@@ -44,7 +45,7 @@ def _norm(tree: Packed) -> Float[Array, ""]:
 
 
 @functools.lru_cache(maxsize=32)
-def _chunk(mask: Mask, every: int, power: int):
+def _settled(mask: Mask, every: int, power: int):
     def slope(w: Packed, T: Taught) -> Packed:
         D = w.P.shape[0 if mask == "diagonal" else 1]
         return jax.tree.map(lambda a: a / (D * jnp.sum(T)), gradient(w, T, mask)[0])
@@ -59,14 +60,9 @@ def _chunk(mask: Mask, every: int, power: int):
         v, sizes = jax.lax.scan(iterate, v, None, length=power)
         return v, sizes[-1]
 
-    def advance(lane: Walking) -> Walking:
-        def step(w: Packed, _):
-            return jax.tree.map(
-                lambda a, g: a - lane.step * g, w, slope(w, lane.T)
-            ), None
-
+    def judge(told: tuple[Walking, Packed]) -> Walking:
+        lane, w = told
         D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
-        w, _ = jax.lax.scan(step, lane.weights, None, length=every)
         v, bend = curvature(w, lane.steepest, lane.T)
         loss = squared_error(w, lane.T, mask) / (2 * D * jnp.sum(lane.T))
         # The first chunk (curvature 0) only measures: its step is 0.
@@ -90,7 +86,7 @@ def _chunk(mask: Mask, every: int, power: int):
             lane.T,
         )
 
-    return over_lanes(advance)
+    return over_lanes(judge)
 
 
 def safe_descent(
@@ -143,8 +139,14 @@ def safe_descent(
         )
 
     def advance(batch: Walking) -> tuple[Walking, Bool[np.ndarray, " width"]]:
+        D = runs[0].net.sizes[1]
+        walked, _ = coasted(
+            batch.weights, jax.tree.map(np.zeros_like, batch.weights), batch.T, mask=mask,
+            steps=every, scale=1.0 / (D * batch.T.sum(axis=(1, 2))), momentum=0.0, rate=batch.step,
+        )  # fmt: skip
         with scope():
-            moved = jax.tree.map(np.asarray, _chunk(mask, every, power)(batch))
+            judged = _settled(mask, every, power)((batch, walked))
+            moved = jax.tree.map(np.asarray, judged)
         started = moved.curvature > 0.0
         stuck = started & ~(moved.step * moved.curvature > 1e-9)
         return moved, ~(moved.loss > stop) | (moved.effort >= limit) | stuck

@@ -16,6 +16,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._precision import as_double, double
 from ..tasks.language_pairs import Mask
+from .coasting import coasted
 from .gram import gradient, Packed, packed, squared_error
 from .lanes import finished_lanes, over_lanes
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
@@ -32,26 +33,13 @@ class Coasting(NamedTuple):
 
 
 @functools.lru_cache(maxsize=32)
-def _chunk(mask: Mask, rate: float, momentum: float, every: int):
-    def advance(lane: Coasting) -> Coasting:
+def _loss(mask: Mask):
+    def measured(lane: Coasting) -> Float[Array, ""]:
         D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
-        pairs = jnp.sum(lane.T)
+        square = squared_error(lane.weights, lane.T, mask)
+        return square / (2 * D * jnp.sum(lane.T))
 
-        def step(carry, _):
-            w, m = carry
-            g, _ = gradient(w, lane.T, mask)
-            m = jax.tree.map(lambda g, m: (2.0 / pairs) * g + momentum * m, g, m)
-            return (jax.tree.map(lambda w, m: w - rate * m, w, m), m), None
-
-        # Four steps an iteration: the buffers of old and new weights then change
-        # places instead of being copied.
-        (w, m), _ = jax.lax.scan(
-            step, (lane.weights, lane.momenta), None, length=every, unroll=4
-        )
-        loss = squared_error(w, lane.T, mask) / (2 * D * pairs)
-        return Coasting(w, m, lane.T, lane.steps + every, loss)
-
-    return over_lanes(advance)
+    return over_lanes(measured)
 
 
 def steps_survive(
@@ -137,12 +125,17 @@ def momentum_sgd(
         def advance(
             batch: Coasting, scope=scope
         ) -> tuple[Coasting, Bool[np.ndarray, " width"]]:
+            scales = 2.0 / batch.T.sum(axis=(1, 2))
+            weights, momenta = coasted(
+                batch.weights, batch.momenta, batch.T, mask=mask, steps=every,
+                scale=scales, momentum=momentum, rate=np.full(len(scales), rate),
+            )  # fmt: skip
+            steps = batch.steps + np.int32(every)
+            moved = batch._replace(weights=weights, momenta=momenta, steps=steps)
             with scope():
-                moved = _chunk(mask, rate, momentum, every)(batch)
-                loss, steps = np.asarray(moved.loss), np.asarray(moved.steps)
-                moved = jax.tree.map(np.asarray, moved)
+                loss = np.asarray(_loss(mask)(moved))
             # `not above` is also true of NaN: a lane that burst is done.
-            return moved, ~(loss >= stop) | (steps >= limit)
+            return moved._replace(loss=loss), ~(loss >= stop) | (steps >= limit)
 
         for i, lane in finished_lanes(
             len(chosen), start=start, advance=advance, width=width
