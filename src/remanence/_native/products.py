@@ -82,8 +82,8 @@ def transposed(
         value = program.load(program.beyond(a.at, (i, a.down), (j, 1)))
         program.store(value, program.beyond(out.at, (j, out.down), (i, 1)))
 
-    for i in range(0, high, n):
-        for j in range(0, wide, n):
+    if high and wide:
+        with program.loop(0, high, n) as i, program.loop(0, wide, n) as j:
             source = program.beyond(a.at, (i, a.down), (j, 1))
             target = program.beyond(out.at, (j, out.down), (i, 1))
             _square(program, target, out.down, source, a.down)
