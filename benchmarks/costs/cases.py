@@ -20,7 +20,8 @@ from remanence._precision import double
 from remanence.cells import Elman, Residual
 from remanence.nets.gated_linear import GatedLinear
 from remanence.tasks.language_pairs import published_pairs
-from remanence.train.momentum import momentum_sgd
+from remanence.train.coasting import coasted
+from remanence.train.gram import packed
 from remanence.train.pairs import PairRun
 
 
@@ -118,8 +119,13 @@ def pairs(mask: str, **sizes: int) -> Callable[[], Any]:
     sizes = {"languages": 10, "words": 32, "units": 64} | sizes
     net = GatedLinear.published(seed=0, scale=1e-2, **sizes)
     run = PairRun(net, published_pairs(0.401, seed=0, languages=sizes["languages"]))
-    options = {"stop": 1e-30, "every": 200, "width": 1, "precision": "float32"}
-    return lambda: dict(momentum_sgd([run], mask=mask, limit=400, **options))
+    start = jax.tree.map(
+        lambda a: np.asarray(a, "float32")[None], packed(run.net, mask)
+    )
+    still = jax.tree.map(np.zeros_like, start)
+    T, scale = run.T[None], np.array([2.0 / run.T.sum()])
+    told = {"scale": scale, "momentum": 0.9, "rate": np.array([5e-3])}
+    return lambda: coasted(start, still, T, mask=mask, steps=400, **told)
 
 
 def orbit(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import re
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +12,7 @@ import optax
 import pytest
 
 from remanence import cells
-from remanence.train.identity import code_hash, digest, environment
+from remanence.train.identity import code_hash, digest, ENGINE, environment, PACKAGE
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,3 +101,14 @@ def test_an_environment_says_what_decides_the_bits():
     assert here["versions"]["jax"] == jax.__version__
     with jax.enable_x64(True):
         assert environment()["x64"] is True
+
+
+def test_whatever_the_engine_imports_belongs_to_it():
+    """A digest that did not see a module would take its old results for new ones."""
+    for part in ENGINE:
+        root = PACKAGE / part
+        for path in [root] if root.is_file() else sorted(root.rglob("*.py")):
+            up = "." * len(path.relative_to(PACKAGE).parts)
+            pattern = rf"from {re.escape(up)}(_\w+)"
+            for name in re.findall(pattern, path.read_text()):
+                assert {name, f"{name}.py"} & set(ENGINE), f"{path.name}: {name}"

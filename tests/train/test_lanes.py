@@ -7,10 +7,12 @@ from remanence.train.lanes import finished_lanes
 
 
 def test_lanes_give_their_place_away():
-    lengths = [3, 1, 4, 1, 5, 9, 2]
+    lengths, steps = [3, 1, 4, 1, 5, 9, 2], []
 
-    def advance(batch):
-        left = batch - 1
+    def advance(batch, taken):
+        assert taken.any()
+        steps.append(taken.sum())
+        left = batch - taken
         return left, left <= 0
 
     ends = dict(
@@ -22,10 +24,11 @@ def test_lanes_give_their_place_away():
         )
     )
     assert {i: int(v) for i, v in ends.items()} == dict.fromkeys(range(7), 0)
+    assert sum(steps) == sum(lengths)  # nobody was moved who was not there
 
 
 def test_lanes_pass_an_error_on():
-    def advance(batch):
+    def advance(batch, taken):
         raise RuntimeError("burst")
 
     with pytest.raises(RuntimeError, match="burst"):

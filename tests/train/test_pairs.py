@@ -70,6 +70,7 @@ def test_a_matrix_of_pairs_may_be_a_list(key):
         ({"mask": "diag"}, "mask must be full or diagonal, got 'diag'"),
         ({"precision": "single"}, "precision must be float32 or float64, got 'single'"),
         ({"width": 0}, "width must be a whole number from 1 on, got 0"),
+        ({"every": 2.0}, "every must be a whole number from 1 on, got 2.0"),
         ({"stop": float("nan")}, "the loss to stop at must be positive, got nan"),
     ],
 )
@@ -122,3 +123,11 @@ def test_descent_changes_to_doubles_by_itself(key):
     fits = dict(safe_descent(runs, mask="full", stop=1e-6, precision="auto", every=20))
     assert [fits[i].precision for i in (0, 1)] == ["float64", "float32"]
     assert fits[0].ending == fits[1].ending == "converged"
+
+
+def test_the_flow_chooses_doubles_by_itself(key):
+    run = drawn(key)
+    told = {"mask": "full", "stop": 1e-6, "limit": 16}
+    ((_, chosen),) = gradient_flow([run], precision="auto", **told)
+    ((_, double),) = gradient_flow([run], precision="float64", **told)
+    assert chosen.precision == "float64" and chosen.loss == double.loss

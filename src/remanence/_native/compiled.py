@@ -36,18 +36,20 @@ class Compiled:
         kinds = [ctypes.c_void_p, ctypes.c_int64, *[scalar] * len(program.numbers)]
         address = self._engine.get_function_address("program")
         self._call = ctypes.CFUNCTYPE(None, *kinds)(address)
-        self._program = program
+        # Only what a call needs: the program itself is large.
+        self._dtype, self._length = program.dtype, program.length
+        self._numbers = tuple(program.numbers)
+        self._places = {
+            name: slice(start, start + program.buffers[name])
+            for name, start in program.starts.items()
+        }
 
     def memory(self) -> dict[str, np.ndarray]:
         """Zeros for every buffer, one piece from the beginning of a page on."""
-        program = self._program
-        size = program.dtype.itemsize
-        room = np.zeros(program.length + PAGE // size, dtype=program.dtype)
+        size = self._dtype.itemsize
+        room = np.zeros(self._length + PAGE // size, dtype=self._dtype)
         room = room[-room.ctypes.data % PAGE // size :]
-        return {
-            name: room[start : start + program.buffers[name]]
-            for name, start in program.starts.items()
-        }
+        return {name: room[place] for name, place in self._places.items()}
 
     def __call__(
         self, memory: dict[str, np.ndarray], *, steps: int = 1, **numbers: float
@@ -55,6 +57,6 @@ class Compiled:
         """Go through the program on a `memory()` of it, from one step on."""
         if steps < 1:
             raise ValueError(f"a program takes at least one step, got {steps}")
-        first = memory[next(iter(self._program.starts))]
-        told = [numbers[name] for name in self._program.numbers]
+        first = memory[next(iter(self._places))]
+        told = [numbers[name] for name in self._numbers]
         self._call(first.ctypes.data, steps, *told)

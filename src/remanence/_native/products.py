@@ -29,7 +29,7 @@ def product(
     depth: int,
     start: Grid | None = None,
 ) -> None:
-    """Of numbers: the columns of `out`, `b` and `start` lie side by side.
+    """A product of numbers; the columns of `out`, `b` and `start` lie side by side.
 
     `start` may be `out` itself; `a` and `b` may not.
     """
@@ -58,7 +58,7 @@ def wordwise(
     depth: int,
     words: int,
 ) -> None:
-    r"""Of vectors, $o_{ijw} = \sum_k a_{ikw} b_{kjw}$: the words of an entry lie side by side."""
+    r"""A product of vectors, $o_{ijw} = \sum_k a_{ikw} b_{kjw}$: the words of an entry lie side by side."""
 
     def part(word: Value, lanes: int) -> None:
         shifted = lambda g: g._replace(at=program.beyond(g.at, (word, 1)))
@@ -122,6 +122,7 @@ def _tiles(
     lanes: int,
 ) -> None:
     rows, columns, depth = shape
+    # Sums, a row's vectors and one entry: 25 + 5 + 1 of 32 registers, 12 + 3 + 1 of 16.
     tall, wide = (5, 5) if program.machine.registers == 32 else (4, 3)
 
     def at(g: Grid, row: Value, column: Value) -> Grid:
@@ -157,7 +158,7 @@ def _tile(
     for r, c in itertools.product(range(high), range(across)):
         # LLVM keeps these in registers: nothing else knows where they are.
         sums[r, c] = program.top.alloca(kind)
-        none = program.all(0.0, lanes)
+        none = program.constant(0.0, lanes)
         begun = none if start is None else program.load(at(start, r, c), lanes)
         build.store(begun, sums[r, c])
     with program.loop(0, depth) as k:

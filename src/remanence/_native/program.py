@@ -13,6 +13,7 @@ from .machine import Machine, this_machine
 Value = Any
 """A number that is known when the program runs: LLVM's, of which Python has no types."""
 WHOLE, SHORT = ir.IntType(64), ir.IntType(32)
+SCALARS = {"float32": ir.FloatType(), "float64": ir.DoubleType()}
 APART = 96
 """Numbers between two buffers: if they lay a multiple of 4096 bytes apart, as matrices of
 32 x 32 do, they would take each other's places in the cache."""
@@ -51,8 +52,10 @@ class Program:
         dtype: str = "float32",
         machine: Machine | None = None,
     ):
+        if dtype not in SCALARS:
+            raise ValueError(f"programs know float32 and float64, got {dtype}")
         self.machine, self.dtype = machine or this_machine(), np.dtype(dtype)
-        self.scalar = ir.FloatType() if dtype == "float32" else ir.DoubleType()
+        self.scalar = SCALARS[dtype]
         self.lanes = self.machine.vector // self.dtype.itemsize
         self.buffers, self.starts, self.length = dict(buffers), {}, 0
         for name, size in buffers.items():
@@ -133,7 +136,7 @@ class Program:
         """The kind of so many numbers side by side."""
         return ir.VectorType(self.scalar, lanes)
 
-    def all(self, value: float, lanes: int) -> Value:
+    def constant(self, value: float, lanes: int) -> Value:
         """A number that is known now, in every place of a vector."""
         return ir.Constant(self.vector(lanes), [value] * lanes)
 
@@ -149,7 +152,9 @@ class Program:
         return self.build.shuffle_vector(x, y, chosen)
 
     def fused(self, x: Value, y: Value, z: Value) -> Value:
-        """x y + z of vectors, rounded once."""
+        """x y + z of vectors, rounded once; twice where the processor cannot do it at once."""
+        if not self.machine.fused:
+            return self.build.fadd(self.build.fmul(x, y), z)
         kind = x.type
         name = f"llvm.fma.v{kind.count}f{8 * self.dtype.itemsize}"
         known = self.module.globals.get(name)

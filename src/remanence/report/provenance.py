@@ -27,6 +27,7 @@ PACKAGES = (
     "equinox",
     "optax",
     "diffrax",
+    "llvmlite",
     "cvxpy",
     "clarabel",
     "python-flint",

@@ -34,8 +34,8 @@ def _full(program: Program, L: int, D: int, H: int) -> None:
     T, minus_T = Grid(program.place("T"), L), Grid(program.place("-T"), L)
 
     def mixed(out: str, pairs: Grid, a: str, size: int) -> None:
-        whole = (Grid(program.place(name), size) for name in (out, a))
-        product(program, next(whole), pairs, next(whole), rows=L, columns=size, depth=L)
+        to, of_all = (Grid(program.place(name), size) for name in (out, a))
+        product(program, to, pairs, of_all, rows=L, columns=size, depth=L)
 
     transposed(program, of("Wt"), of("W"), rows=H, columns=H)
     product(program, of("A"), of("P"), of("W"), rows=L * D, columns=H, depth=H)
@@ -75,7 +75,7 @@ def _diagonal(program: Program, L: int, D: int, H: int) -> None:
         def missed(word, lanes):
             at = program.place("E", (pair, D), (word, 1))
             y = program.load(at, lanes)
-            off = program.build.fadd(y, program.all(-1.0, lanes))
+            off = program.build.fadd(y, program.constant(-1.0, lanes))
             masked = program.build.fmul(off, program.spread(taught, lanes))
             program.store(masked, at)
 
@@ -86,7 +86,7 @@ def _diagonal(program: Program, L: int, D: int, H: int) -> None:
     program.each(
         H * H,
         lambda index, lanes: program.store(
-            program.all(0.0, lanes), program.place("gW", (index, 1))
+            program.constant(0.0, lanes), program.place("gW", (index, 1))
         ),
     )
     with program.loop(0, L) as k:

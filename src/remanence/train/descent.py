@@ -15,14 +15,14 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from .._precision import double
 from ..nets.gated_linear import smallest_scale
 from ..tasks.language_pairs import Mask
 from .coasting import coasted
 from .gram import gradient, Packed, packed, squared_error, Taught
-from .lanes import finished_lanes, over_lanes
+from .lanes import finished_lanes, over_lanes, Places
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun, size
 
 
@@ -82,7 +82,7 @@ def _settled(mask: Mask, every: int, power: int):
             keep(loss, lane.loss),
             lane.time + jnp.where(good, every * lane.step, 0.0),
             lane.steps + jnp.where(good & ~first, every, 0),
-            lane.effort + every + 3 * power,
+            lane.effort + jnp.where(first, 0, every) + 3 * power,
             lane.T,
         )
 
@@ -105,7 +105,9 @@ def safe_descent(
     A run whose step has shrunk to nothing is `stalled`. In `auto` precision runs go
     in float32, except those whose first gradients it would flush to zero.
     """
-    checked_runs(runs, mask=mask, stop=stop, width=width, precision=precision)
+    checked_runs(
+        runs, mask=mask, stop=stop, width=width, precision=precision, every=every
+    )
     if precision == "auto":
         single = [size(run) >= smallest_scale("float32") for run in runs]
         names: dict[bool, Literal["float32", "float64"]]
@@ -138,11 +140,11 @@ def safe_descent(
             number(run.T),
         )
 
-    def advance(batch: Walking) -> tuple[Walking, Bool[np.ndarray, " width"]]:
+    def advance(batch: Walking, taken: Places) -> tuple[Walking, Places]:
         D = runs[0].net.sizes[1]
         walked, _ = coasted(
             batch.weights, jax.tree.map(np.zeros_like, batch.weights), batch.T, mask=mask,
-            steps=every, scale=1.0 / (D * batch.T.sum(axis=(1, 2))), momentum=0.0, rate=batch.step,
+            steps=every, scale=1.0 / (D * batch.T.sum(axis=(1, 2))), momentum=0.0, rate=np.where(taken, batch.step, 0.0),
         )  # fmt: skip
         with scope():
             judged = _settled(mask, every, power)((batch, walked))

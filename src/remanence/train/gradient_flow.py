@@ -18,12 +18,12 @@ from typing import Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from .._precision import as_double, as_numpy, double
 from ..tasks.language_pairs import Mask
 from .gram import conserved, gradient, Packed, packed, squared_error
-from .lanes import finished_lanes, over_lanes
+from .lanes import finished_lanes, over_lanes, Places
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun, size
 from .tsit5 import tsit5
 
@@ -171,16 +171,21 @@ def gradient_flow(
     every: int = 16,
     limit: int = 20_000,
     width: int = 4,
-    precision: Literal["float32", "float64"] = "float64",
+    precision: Literal["auto", "float32", "float64"] = "float64",
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Follow the flow of $\Lambda$ from each start down to `stop`.
 
     `limit` bounds the attempted steps. A run that ends there with its loss still
     far up has usually met a sign wall: see `measure.wall_probability`. The flow leaves
     a start of size σ after a time of about 1/σ, so a `horizon` that is not told is
-    $10^{12}/\min(σ, 1)$; a run that is still up then is `out of time`.
+    $10^{12}/\min(σ, 1)$; a run that is still up then is `out of time`. In `auto`
+    precision it is followed in float64: a flow has no first step to be rounded away, but
+    its last ones would be.
     """
-    checked_runs(runs, mask=mask, stop=stop, width=width, precision=precision)
+    checked_runs(
+        runs, mask=mask, stop=stop, width=width, precision=precision, every=every
+    )
+    precision = "float64" if precision == "auto" else precision
     if precision == "float32" and stop < SINGLE_STOP:
         raise ValueError(
             f"float32 rounds the flow's last steps away below a loss of "
@@ -211,7 +216,7 @@ def gradient_flow(
             np.asarray(0.0),
         )
 
-    def advance(batch: Flowing) -> tuple[Flowing, Bool[np.ndarray, " width"]]:
+    def advance(batch: Flowing, _: Places) -> tuple[Flowing, Places]:
         # Clock and loss are doubles in either precision.
         with double():
             moved = as_numpy(_program(mask, stop, rtol, every)(batch))

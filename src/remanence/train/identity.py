@@ -23,7 +23,12 @@ import numpy as np
 PACKAGE = pathlib.Path(__file__).parents[1]
 ENGINE = [
     "_types.py",
+    "_cores.py",
+    "_light.py",
+    "_native",
+    "_order.py",
     "_precision.py",
+    "_whole.py",
     "cells",
     "nets",
     "formats",
@@ -34,7 +39,7 @@ ENGINE = [
     "sweeps",
 ]
 """The parts of the package that can change what a lane or a training computes."""
-LIBRARIES = ["jax", "jaxlib", "numpy", "equinox", "optax", "diffrax"]
+LIBRARIES = ["jax", "jaxlib", "numpy", "equinox", "optax", "diffrax", "llvmlite"]
 
 
 def digest(thing: Any) -> str:

@@ -16,7 +16,8 @@ from jaxtyping import Bool
 
 Lane = Any
 """A pytree of arrays: everything that one training carries along."""
-Advance = Callable[[Lane], tuple[Lane, Bool[np.ndarray, " width"]]]
+Places = Bool[np.ndarray, " width"]
+Advance = Callable[[Lane, Places], tuple[Lane, Places]]
 ALONE = {"xla_cpu_multi_thread_eigen": False}
 """Products of one small network are not shared between threads: to ask costs a tenth."""
 
@@ -38,8 +39,8 @@ def finished_lanes(
 ) -> Iterator[tuple[int, Lane]]:
     """Each run's last state, as soon as it is there: `(index, lane)`.
 
-    `advance` moves a batch by one chunk and says which lanes are done; it is the
-    same compiled program for all.
+    `advance` is given a batch and which of its places are taken; it moves these by one
+    chunk and says which are done. It is the same compiled program for all.
     """
     waiting = iter(range(count))
     places: list[int | None] = [None] * width
@@ -52,15 +53,16 @@ def finished_lanes(
             places[place] = following
             lane = jax.tree.map(np.asarray, start(following))
             if batch is None:
-                # Empty places hold copies: they cost nothing that is not paid anyway.
+                # Empty places hold copies: shapes stay as they were compiled.
                 batch = jax.tree.map(lambda a: np.stack([a] * width), lane)
             for rows, row in zip(
                 jax.tree.leaves(batch), jax.tree.leaves(lane), strict=True
             ):
                 rows[place] = row
-        if all(index is None for index in places):
+        taken = np.array([index is not None for index in places])
+        if not taken.any():
             return
-        moved, finished = advance(batch)
+        moved, finished = advance(batch, taken)
         batch = jax.tree.map(lambda a: np.array(a), moved)
         for place, over in enumerate(np.asarray(finished)):
             index = places[place]

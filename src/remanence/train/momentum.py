@@ -12,13 +12,13 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from .._precision import as_double, double
 from ..tasks.language_pairs import Mask
 from .coasting import coasted
 from .gram import gradient, Packed, packed, squared_error
-from .lanes import finished_lanes, over_lanes
+from .lanes import finished_lanes, over_lanes, Places
 from .pairs import as_fit, checked_runs, Ending, PairFit, PairRun
 
 
@@ -86,7 +86,9 @@ def momentum_sgd(
     precision runs go in float32, except those whose first steps float32 would
     round away: these go in float64, and their record says so.
     """
-    checked_runs(runs, mask=mask, stop=stop, width=width, precision=precision)
+    checked_runs(
+        runs, mask=mask, stop=stop, width=width, precision=precision, every=every
+    )
     holds = functools.partial(steps_survive, mask=mask, rate=rate, momentum=momentum)
     single = [
         precision == "float32"
@@ -123,12 +125,12 @@ def momentum_sgd(
             )
 
         def advance(
-            batch: Coasting, scope=scope
-        ) -> tuple[Coasting, Bool[np.ndarray, " width"]]:
+            batch: Coasting, taken: Places, scope=scope
+        ) -> tuple[Coasting, Places]:
             scales = 2.0 / batch.T.sum(axis=(1, 2))
             weights, momenta = coasted(
                 batch.weights, batch.momenta, batch.T, mask=mask, steps=every,
-                scale=scales, momentum=momentum, rate=np.full(len(scales), rate),
+                scale=scales, momentum=momentum, rate=np.where(taken, rate, 0.0),
             )  # fmt: skip
             steps = batch.steps + np.int32(every)
             moved = batch._replace(weights=weights, momenta=momenta, steps=steps)

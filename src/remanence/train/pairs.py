@@ -98,15 +98,22 @@ def size(run: PairRun) -> float:
 
 
 def checked_runs(
-    runs: Sequence[PairRun], *, mask: Mask, stop: float, width: int, precision: str
+    runs: Sequence[PairRun],
+    *,
+    mask: Mask,
+    stop: float,
+    width: int,
+    precision: str,
+    every: int = 1,
 ) -> None:
     """Refuse what no training can reach, in one sentence."""
     if mask not in ("full", "diagonal"):
         raise ValueError(f"mask must be full or diagonal, got {mask!r}")
     if precision not in ("auto", "float32", "float64"):
         raise ValueError(f"precision must be float32 or float64, got {precision!r}")
-    if type(width) is not int or width < 1:
-        raise ValueError(f"width must be a whole number from 1 on, got {width!r}")
+    for name, value in (("width", width), ("every", every)):
+        if type(value) is not int or value < 1:
+            raise ValueError(f"{name} must be a whole number from 1 on, got {value!r}")
     if not stop > 0.0:
         raise ValueError(f"the loss to stop at must be positive, got {stop}")
     for run in runs:

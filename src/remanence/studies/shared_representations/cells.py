@@ -32,6 +32,8 @@ WAYS: dict[Way, tuple[Any, dict[str, str]]] = {
     "descent": (safe_descent, {"precision": "auto"}),
     "flow": (gradient_flow, {}),
 }
+DOCUMENT_STEPS = 500_000
+"""The document gives a run so many steps at most."""
 ENDINGS = ("converged", "out of steps", "diverged", "stalled", "out of time")
 
 

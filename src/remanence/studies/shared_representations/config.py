@@ -23,8 +23,8 @@ class Config:
     The flow's time grows as one over the scale.
     """
     sgd_limit: int
-    samples: bool
-    """Whether the document's own cells are redone, if their file is there."""
+    sample_scales: tuple[float, ...]
+    """At these σ the author's own cells are redone, at his sizes, if their file is there."""
     spikes: int
     """At each of `spike_scales` at most so many spikes are tried again."""
     spike_scales: tuple[float, ...]
@@ -73,13 +73,13 @@ QUICK = Config(
     units=6,
     fractions=(0.201, 0.251, 0.301, 0.401),
     scales=(1e-1, 1e-2),
-    seeds=(0, 1),
+    seeds=(0, 1, 2, 3, 4, 5, 6),
     full_scales=(1e-1, 1e-2),
     full_way="descent",
     full_limits=(100_000, 100_000),
     sgd_limit=60_000,
-    samples=False,
-    spikes=2,
+    sample_scales=(1e-3,),
+    spikes=6,
     spike_scales=(1e-2,),
     spike_descent=150_000,
     spike_flow=0,
@@ -89,7 +89,7 @@ QUICK = Config(
     graph_scales=(0.3, 0.03),
     wide_factor=2,
     wide_limit=1_000,
-    wide_graphs=16,
+    wide_graphs=48,
     wide_blocks=1,
     wide_scales=(0.3, 0.1, 0.03, 0.01),
     single_words=3,
@@ -123,7 +123,7 @@ FULL = dataclasses.replace(
     full_way="flow",
     full_limits=(60_000, 60_000, 400_000),
     sgd_limit=500_000,
-    samples=True,
+    sample_scales=(1e-2, 1e-3, 1e-4),
     spikes=25,
     spike_scales=(1e-3, 1e-4),
     spike_descent=1_000_000,

@@ -4,20 +4,21 @@ import csv
 import math
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
 
 from ...report import Bench
 from ...tasks.language_pairs import Mask
-from .cells import Cell, document_stop, table, Way
+from .cells import Cell, DOCUMENT_STEPS, document_stop, table, Way
 from .config import Config
 
 
 GENERALISES = 1e-3
 """Test loss (half mean squared error a word) below which a run generalises."""
 FULL_STOP = 1e-6
+BY_SGD = "figure 1, diagonal mask"
 
 
 def grid(
@@ -89,7 +90,7 @@ def _by_sgd(
     config: Config, cells: Sequence[Cell], bench: Bench, *, until: float = math.inf
 ) -> xr.Dataset:
     return table(
-        "figure 1, diagonal mask",
+        BY_SGD,
         cells,
         bench,
         stop=document_stop(config.words),
@@ -107,12 +108,16 @@ def sample_file() -> pathlib.Path | None:
 
 
 def samples(config: Config, bench: Bench) -> xr.Dataset | None:
-    """The author's sample cells redone, as part of the grid; ours beside his."""
+    """The author's sample cells redone, as part of the grid where it has their size."""
     path = sample_file()
-    if not config.samples or path is None:
+    if path is None:
         return None
     with path.open(newline="") as lines:
-        rows = list(csv.DictReader(lines))
+        rows = [
+            row
+            for row in csv.DictReader(lines)
+            if float(row["init_scale"]) in config.sample_scales
+        ]
     cells = [
         Cell(
             fraction=float(row["train_frac"]),
@@ -123,8 +128,16 @@ def samples(config: Config, bench: Bench) -> xr.Dataset | None:
         )
         for row in rows
     ]
-    found = _by_sgd(config, cells, bench)
-    ours = 64 * found.test_loss.values
+    own = config.words == cells[0].words
+    found = table(
+        BY_SGD if own else "the author's cells",
+        cells,
+        bench,
+        stop=document_stop(cells[0].words),
+        limit=DOCUMENT_STEPS,
+        width=lane_width(config),
+    )
+    ours = 2 * cells[0].words * found.test_loss.values
     theirs = np.array([float(row["test_loss"]) for row in rows])
     return found.assign(
         document_loss=("cell", ours),
@@ -132,6 +145,14 @@ def samples(config: Config, bench: Bench) -> xr.Dataset | None:
         relative=("cell", np.abs(ours / theirs - 1.0)),
         same_side=("cell", (ours < 1e-3) == (theirs < 1e-3)),
     )
+
+
+def samples_of_the_grid(data: Mapping[str, xr.Dataset]) -> xr.Dataset | None:
+    """The author's cells, if the grid has networks of their size."""
+    found = data.get("samples")
+    if found is None or found.words.values[0] != data["diagonal"].words.values[0]:
+        return None
+    return found
 
 
 def thresholds(found: xr.Dataset) -> list[float]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import xarray as xr
 
 from ...report import Figure
+from .figure_one import samples_of_the_grid
 from .mask_figures import accuracy_figure, figure_one_figure
 from .spike_figures import spikes_figure
 from .threshold_figures import threshold_figure, wide_threshold_figure
@@ -20,7 +21,7 @@ def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
     spikes = [spikes_figure(data["spikes"])] if "spikes" in data else []
     return (
-        figure_one_figure(data["diagonal"], data["full"], data.get("samples")),
+        figure_one_figure(data["diagonal"], data["full"], samples_of_the_grid(data)),
         accuracy_figure(data["diagonal"], data["full"]),
         *spikes,
         threshold_figure(data["graphs"], data["wide"]),

@@ -38,8 +38,8 @@ def _translates_said(e: Evidence) -> str:
 def _again_said(e: Evidence) -> str:
     if e["cells"] == 0:
         return (
-            "not measured: the full profile does, with the author's file at "
-            "gdln/figure1_sample.csv in the folder that REMANENCE_DATA names"
+            "not measured: it needs the author's file, gdln/figure1_sample.csv in the "
+            "folder that REMANENCE_DATA names"
         )
     return (
         f"{e['within_one_percent']} of {e['cells']} within 1 %, {e['same_side']} on the same side of 1e-3"

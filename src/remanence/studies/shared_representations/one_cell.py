@@ -7,7 +7,7 @@ from typing import Any
 from ...measure.alignment import translation
 from ...measure.connectivity import connectivity
 from ...report import Bench
-from .cells import Cell, document_stop, trained, Way
+from .cells import Cell, DOCUMENT_STEPS, document_stop, trained, Way
 
 
 NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
@@ -20,9 +20,8 @@ MEASURED = (
     "negative_untrained",
 )
 """Null where a run diverged or the number has no meaning."""
-LIMIT = 500_000
 TIMES: dict[Way, str] = {
-    "sgd": "the document's SGD takes half a minute to a few minutes",
+    "sgd": "the document's SGD takes a few seconds to a quarter of a minute",
     "descent": "descent with a safe step takes seconds to a minute",
     "flow": "the flow takes seconds, or minutes where σ is small",
 }
@@ -68,9 +67,11 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
     run = cell.run()
     bench.tell(
         f"training {int(run.T.sum())} of {cell.languages**2} pairs, "
-        f"at most {LIMIT:,} steps; {TIMES[cell.way]}"
+        f"at most {DOCUMENT_STEPS:,} steps; {TIMES[cell.way]}"
     )
-    ((_, fit),) = trained([cell], stop=document_stop(cell.words), limit=LIMIT, width=1)
+    ((_, fit),) = trained(
+        [cell], stop=document_stop(cell.words), limit=DOCUMENT_STEPS, width=1
+    )
     if way != "flow" and fit.precision != "float32":
         bench.tell(
             f"sigma = {cell.scale:g} is too small for float32, whose rounding would "

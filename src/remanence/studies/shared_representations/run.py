@@ -19,7 +19,7 @@ from . import (
 )
 from .aligned import alignment, clocks
 from .config import Config
-from .figure_one import figure_one, GENERALISES, samples, stages
+from .figure_one import figure_one, GENERALISES, samples, samples_of_the_grid, stages
 from .figures import figures
 from .graphs import counted, single_fraction, square, wide
 from .paths import paths
@@ -82,7 +82,8 @@ def run(config: Config, bench: Bench) -> Outcome:
 
 def _all_cells(data: Mapping[str, xr.Dataset]) -> xr.Dataset:
     """The grid's cells and the author's, each once."""
-    seen = [data[name] for name in ("diagonal", "samples") if name in data]
+    theirs = samples_of_the_grid(data)
+    seen = [data["diagonal"], *([] if theirs is None else [theirs])]
     cells = xr.concat([part[list(data["diagonal"])] for part in seen], "cell")
     keys = zip(
         cells.fraction.values, cells.scale.values, cells.seed.values, strict=True

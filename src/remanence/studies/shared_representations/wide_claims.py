@@ -32,16 +32,21 @@ JUDGED = 40_000
 
 
 def _comes_down(e: Evidence) -> Verdict:
-    """Never below connectivity; at the smallest σ not above it by two errors."""
+    """Never below connectivity; at the smallest σ not above it by two errors.
+
+    No error at all means that too few graphs lie between the two to say anything.
+    """
     above, error = e["above"], e["above_errors"]
     below = any(a < -2 * s for a, s in zip(above, error, strict=True))
     if e["disconnected_generalise"] > 0 or below:
         return "refuted"
+    if not error[-1] > 0.0:
+        return "open"
     falls = above[-1] + 2 * error[-1] < above[0]
     share = e["single_share"]
     if falls and above[-1] <= 2 * error[-1] and share[-1] > share[0]:
         return "holds"
-    return "differs" if np.isfinite(error[-1]) else "open"
+    return "differs"
 
 
 def _percent(value: float, error: float) -> str:
