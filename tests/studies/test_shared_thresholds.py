@@ -87,6 +87,8 @@ def test_a_run_that_was_given_up_does_not_generalise():
     [
         ({}, "holds"),
         ({"disconnected_generalise": 1}, "refuted"),
+        ({"above": [0.121, 0.0], "above_errors": [0.02, 0.0]}, "open"),
+        ({"above": [-0.001, 0.002], "above_errors": [0.0, 0.002]}, "differs"),
         ({"above": [0.121, -0.01]}, "refuted"),
         ({"above": [0.002, 0.002]}, "differs"),
         ({"single_share": [0.5, 0.5]}, "differs"),
@@ -125,7 +127,7 @@ def test_kept_graphs_are_still_asked_for(monkeypatch, tmp_path):
 
 
 def test_the_run_says_how_many_graphs_it_draws():
-    assert graphs.counted(QUICK).startswith("24 graphs with H = D (48 runs), 16 with")
+    assert graphs.counted(QUICK).startswith("24 graphs with H = D (48 runs), 48 with")
     assert "360 with H > D (2520)" in graphs.counted(FULL)
 
 

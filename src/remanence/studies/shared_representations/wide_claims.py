@@ -37,10 +37,10 @@ def _comes_down(e: Evidence) -> Verdict:
     No error at all means that too few graphs lie between the two to say anything.
     """
     above, error = e["above"], e["above_errors"]
-    below = any(a < -2 * s for a, s in zip(above, error, strict=True))
+    below = any(a < -2 * s < 0.0 for a, s in zip(above, error, strict=True))
     if e["disconnected_generalise"] > 0 or below:
         return "refuted"
-    if not error[-1] > 0.0:
+    if not 0.0 < error[-1] < np.inf:
         return "open"
     falls = above[-1] + 2 * error[-1] < above[0]
     share = e["single_share"]
