@@ -108,7 +108,7 @@ def _legend_below(figure: Any, seeds: Any, *, rings: bool) -> None:
         ],
         list(named),
         loc="outside lower center",
-        ncols=min(len(named), 7),
+        ncols=len(named) if len(named) <= 7 else -(-len(named) // 2),
         fontsize=8,
         frameon=False,
     )
