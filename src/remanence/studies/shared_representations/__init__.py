@@ -28,7 +28,7 @@ STUDY = Study(
     run=run,
     cost={
         "quick": "about a minute: six words, a coarse grid",
-        "full": "about two hours of one core, shared by all: 32 words and units, the document's grid of 234 cells with its SGD and again with the full mask, its spikes two other ways, hundreds of graphs, its 18 sample cells compared if their file is there",
+        "full": "about an hour on two cores: 32 words and units, the document's grid of 234 cells with its SGD and again with the full mask, its spikes two other ways, hundreds of graphs, its 18 sample cells compared if their file is there",
     },
     cell=one_cell,
 )
