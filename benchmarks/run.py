@@ -28,8 +28,8 @@ PEERS = {
     "truncation": "torch",
 }
 """Who is beaten or not, where a script's rows do not say it."""
-PATIENCE = 240
-"""Seconds for one script, so that all fit a quarter of an hour; none with --long."""
+PATIENCE = 420
+"""Seconds for one script; none with --long."""
 
 
 def best(work, repeats: int = 5) -> float:
