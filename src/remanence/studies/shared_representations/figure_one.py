@@ -118,6 +118,8 @@ def samples(config: Config, bench: Bench) -> xr.Dataset | None:
             for row in csv.DictReader(lines)
             if float(row["init_scale"]) in config.sample_scales
         ]
+    if not rows:
+        return None
     cells = [
         Cell(
             fraction=float(row["train_frac"]),

@@ -34,10 +34,11 @@ JUDGED = 40_000
 def _comes_down(e: Evidence) -> Verdict:
     """Never below connectivity; at the smallest σ not above it by two errors.
 
-    No error at all means that too few graphs lie between the two to say anything.
+    No error at all means that too few graphs lie between the two to say anything (added
+    after sixteen graphs of the quick profile had "held" with a gap of 0.00 ± 0.00).
     """
     above, error = e["above"], e["above_errors"]
-    below = any(a < -2 * s < 0.0 for a, s in zip(above, error, strict=True))
+    below = any(a < -2 * s for a, s in zip(above, error, strict=True))
     if e["disconnected_generalise"] > 0 or below:
         return "refuted"
     if not 0.0 < error[-1] < np.inf:
