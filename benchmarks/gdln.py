@@ -36,14 +36,14 @@ import time
 import numpy as np
 from _obvious_pairs import BEST, FORMS, timed_obvious
 
-from remanence.measure.alignment import translation
-from remanence.nets.gated_linear import GatedLinear
-from remanence.tasks.language_pairs import published_pairs
-from remanence.train.descent import safe_descent
-from remanence.train.gradient_flow import gradient_flow
-from remanence.train.momentum import momentum_sgd
-from remanence.train.pairs import PairRun
-from remanence.train.side_by_side import side_by_side
+from remanence.subjects.shared_representations.alignment import translation
+from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gradient_flow import gradient_flow
+from remanence.subjects.shared_representations.language_pairs import published_pairs
+from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
+from remanence.subjects.shared_representations.pair_training import PairRun
+from remanence.subjects.shared_representations.safe_descent import safe_descent
+from remanence.subjects.shared_representations.training_processes import side_by_side
 
 
 CELLS = ((0.301, 1), (0.351, 1), (0.401, 0))

@@ -19,9 +19,12 @@ import time
 import numpy as np
 from scipy.optimize import linprog
 
-from remanence.construct import harmonics
-from remanence.construct.minimal_dimension import _resolved, harmonic_dimension
-from remanence.tasks.words import necklaces, word
+from remanence.subjects.memorization import harmonics
+from remanence.subjects.memorization.minimal.minimal_dimension import (
+    _resolved,
+    harmonic_dimension,
+)
+from remanence.subjects.memorization.words import necklaces, word
 
 
 TARGET = 20.0

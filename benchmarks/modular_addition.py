@@ -20,10 +20,14 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from remanence.nets.table import pairs_of
-from remanence.tasks import Modular
+from remanence.subjects.modular_addition.all_pairs import pairs_of
+from remanence.subjects.modular_addition.fit_modular import (
+    adamw,
+    modular_network,
+    table_loss,
+)
+from remanence.subjects.modular_addition.task import Modular
 from remanence.train import fit, trained
-from remanence.train.modular import adamw, modular_network, table_loss
 
 
 MODULUS, WIDTH, FRACTION, TARGET = 113, 128, 0.7, 3.0

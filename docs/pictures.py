@@ -20,9 +20,9 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
 
 import remanence as rm
 from remanence import cells, measure, nets, sweeps, train
-from remanence.construct import rotational
 from remanence.report.style import PALETTES, style, Theme
-from remanence.studies.memorization.walk_figures import polygon
+from remanence.subjects.fading_memory.residual_spectrum import rotational
+from remanence.subjects.memorization.walk_figures import polygon
 
 
 IMAGES = pathlib.Path(__file__).parent / "images"

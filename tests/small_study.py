@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from remanence import studies
+from remanence import subjects as studies
 from remanence.report import Bench, cross_table, Figure, Outcome, Row, Statement, Study
 from remanence.sweeps import Unfinished
 
@@ -196,7 +196,7 @@ def study(name: str = "memorization", config: Config | None = None) -> Study:
 def install(**changes: dict) -> None:
     """Stand in for the five studies; `changes` by module name, `_` for `-`."""
     for name, module in studies.STUDIES.items():
-        stand_in = types.ModuleType(f"remanence.studies.{module}", ABOUT)
+        stand_in = types.ModuleType(f"remanence.subjects.{module}", ABOUT)
         config = Config(**changes.get(module, {}))
         stand_in.STUDY = study(name, config)  # pyright: ignore[reportAttributeAccessIssue]
         sys.modules[stand_in.__name__] = stand_in

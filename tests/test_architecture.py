@@ -5,6 +5,8 @@ import pathlib
 
 import pytest
 
+import remanence
+
 
 STORY = (
     "__init__",
@@ -15,19 +17,7 @@ STORY = (
     "_order",
     "_precision",
     "_whole",
-    "cells",
-    "nets",
-    "formats",
-    "tasks",
-    "measure",
-    "construct",
-    "train",
-    "sweeps",
-    "report",
-    "checkup",
-    "studies",
-    "cli",
-    "web",
+    *remanence.FOLDERS,
     "__main__",
 )
 PACKAGE = pathlib.Path(__file__).parents[1] / "src" / "remanence"
@@ -72,9 +62,9 @@ def test_imports_only_look_back(path):
 
 
 def test_a_planted_backward_import_is_seen():
-    planted = "def f():\n    from ..studies import study\n    return study\n"
-    assert list(chapters(planted, depth=1)) == ["studies"]
-    assert STORY.index("studies") > STORY.index("cells")
+    planted = "def f():\n    from ..subjects import study\n    return study\n"
+    assert list(chapters(planted, depth=1)) == ["subjects"]
+    assert STORY.index("subjects") > STORY.index("cells")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import optax
 
-from remanence import studies, sweeps, train
+from remanence import subjects as studies, sweeps, train
 from remanence.cells import Elman
 from remanence.measure import lyapunov_spectrum
 from remanence.report import Bench, Outcome, Statement, Study
@@ -83,7 +83,7 @@ STUDY = Study(
 
 
 if __name__ == "__main__":
-    stand_in = types.ModuleType("remanence.studies.memorization", __doc__)
+    stand_in = types.ModuleType("remanence.subjects.memorization.study", __doc__)
     stand_in.STUDY = STUDY  # pyright: ignore[reportAttributeAccessIssue]
     sys.modules[stand_in.__name__] = stand_in
     studies.reproduce(

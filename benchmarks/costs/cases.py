@@ -15,14 +15,15 @@ import jax.random as jr
 import numpy as np
 import optax
 
-from remanence import construct, measure, nets, sweeps, train
+from remanence import measure, nets, sweeps, train
 from remanence._precision import double
 from remanence.cells import Elman, Residual
-from remanence.nets.gated_linear import GatedLinear
-from remanence.tasks.language_pairs import published_pairs
-from remanence.train.coasting import coasted
-from remanence.train.gram import packed
-from remanence.train.pairs import PairRun
+from remanence.subjects import memorization
+from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.language_pairs import published_pairs
+from remanence.subjects.shared_representations.momentum_steps import coasted
+from remanence.subjects.shared_representations.pair_gradient import packed
+from remanence.subjects.shared_representations.pair_training import PairRun
 
 
 class Case(NamedTuple):
@@ -84,7 +85,7 @@ def shortest(period: int) -> Callable[[], Any]:
     """The fewest linear units for twenty drawn words of two letters."""
     rng = np.random.default_rng(period)
     draw = lambda: "".join(rng.choice(["a", "b"], period))  # answers are remembered
-    return lambda: [construct.minimal_dimension(draw()) for _ in range(20)]
+    return lambda: [memorization.minimal_dimension(draw()) for _ in range(20)]
 
 
 def training(

@@ -36,7 +36,7 @@ def measured(name: str) -> dict[str, float]:
     """One study, here and now: seconds by what they went to, and compiled programs."""
     import jax.monitoring
 
-    from remanence.studies import reproduce, study
+    from remanence.subjects import reproduce, study
 
     spent = {"tracing": 0.0, "compiling": 0.0}
     programs = 0

@@ -11,9 +11,9 @@ import importlib
 __version__ = "0.1.0"
 
 _HOME = {
-    "memorize": "construct",
-    "minimal_dimension": "construct",
-    "informed_residual": "construct",
+    "memorize": "subjects.memorization",
+    "minimal_dimension": "subjects.memorization",
+    "informed_residual": "subjects.fading_memory",
     "load": "formats",
     "save": "formats",
     "from_torch": "formats",
@@ -24,29 +24,32 @@ _HOME = {
     "memory_horizon": "measure",
     "truncate": "nets",
     "checkup": "checkup",
-    "reproduce": "studies",
+    "reproduce": "subjects",
 }
-_FOLDERS = (
+FOLDERS = (
     "cells",
     "nets",
     "formats",
     "tasks",
     "measure",
-    "construct",
     "train",
     "sweeps",
     "report",
-    "studies",
+    "checkup",
+    "subjects",
+    "cli",
+    "web",
 )
+"""The folders in the order of imports: each imports only from those before it."""
 
-__all__ = ["__version__", *_HOME, *_FOLDERS]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = ["__version__", *dict.fromkeys((*_HOME, *FOLDERS))]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str):
-    if name in _FOLDERS:
-        return importlib.import_module(f".{name}", __name__)
-    if name in _HOME:
+    if name in _HOME:  # before the folders: `checkup` is a function here
         return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)
+    if name in FOLDERS:
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'remanence' has no attribute {name!r}")
 
 

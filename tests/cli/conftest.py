@@ -8,14 +8,14 @@ import pytest
 import small_study
 from command import ended, environment, SMALL
 
-from remanence.studies import STUDIES
+from remanence.subjects import STUDIES
 
 
 @pytest.fixture
 def remanence(capfd, monkeypatch, tmp_path):
     """The command, run in this process on the small studies."""
     monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
-    modules = [f"remanence.studies.{module}" for module in STUDIES.values()]
+    modules = [f"remanence.subjects.{module}" for module in STUDIES.values()]
     before = {name: sys.modules.get(name) for name in modules}
     monkeypatch.chdir(tmp_path)
 

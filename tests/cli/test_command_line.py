@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from remanence.studies import STUDIES
+from remanence.subjects import STUDIES
 
 
 def test_help_does_not_start_jax():

@@ -10,7 +10,7 @@ import time
 from command import environment, SMALL
 
 from remanence.cli.session import Session
-from remanence.studies import STUDIES
+from remanence.subjects import STUDIES
 
 
 def test_one_failing_study_does_not_lose_the_others(everything):

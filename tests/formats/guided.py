@@ -14,10 +14,12 @@ from typing import Any
 
 
 atheris: Any = importlib.import_module("atheris")
-with atheris.instrument_imports(include=["remanence.formats", "remanence.tasks.words"]):
+with atheris.instrument_imports(
+    include=["remanence.formats", "remanence.subjects.memorization.words"]
+):
     from remanence.formats import weights
     from remanence.formats.safetensors import read
-    from remanence.tasks.words import word
+    from remanence.subjects.memorization.words import word
 
 SEEN = {"read": 0, "refused": 0}
 SCRATCH = pathlib.Path("any.safetensors")

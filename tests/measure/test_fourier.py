@@ -11,7 +11,7 @@ from remanence.measure.fourier import (
     wave_fit_error,
     without_frequencies,
 )
-from remanence.tasks.modular import Modular
+from remanence.subjects.modular_addition.task import Modular
 
 
 def waves(period, frequencies, columns=6, seed=0):

@@ -32,7 +32,12 @@ def test_exponent_of_the_closed_loop_is_log_n():
 
 
 def test_structured_and_dense_permutations_agree():
-    from remanence.construct.structured import Companion, Cycle, Structured, Turns
+    from remanence.subjects.memorization.structured import (
+        Companion,
+        Cycle,
+        Structured,
+        Turns,
+    )
 
     v = np.arange(1.0, 7.0)
     np.testing.assert_array_equal(Cycle(6, 2) @ v, np.roll(np.eye(6), 2, axis=0) @ v)

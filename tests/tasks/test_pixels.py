@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from remanence import construct, tasks
+from remanence import tasks
+from remanence.subjects import fading_memory
 from remanence.tasks import download
 
 
@@ -27,7 +28,7 @@ def test_a_permutation_only_reorders():
 
 
 def test_the_period_is_a_row_and_permuting_takes_it_away():
-    strongest = lambda task: construct.power_spectrum(task.train_x)
+    strongest = lambda task: fading_memory.power_spectrum(task.train_x)
     plain, permuted = (strongest(tasks.pixels(permuted=p)) for p in (None, 0))
     assert plain.angles[plain.power.argmax()] == pytest.approx(2 * np.pi / 8)
     contrast = lambda s: s.power.max() / np.median(s.power[1:])
@@ -85,5 +86,5 @@ def test_mnist_peaks_at_its_row():
     except FileNotFoundError as error:
         pytest.skip(str(error))
     assert task.test_x.shape == (10_000, 784, 1)
-    spectrum = construct.power_spectrum(task.train_x)
+    spectrum = fading_memory.power_spectrum(task.train_x)
     assert spectrum.angles[spectrum.power.argmax()] == pytest.approx(2 * np.pi / 28)

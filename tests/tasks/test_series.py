@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from remanence import construct, tasks
+from remanence import tasks
+from remanence.subjects import fading_memory
 from remanence.tasks.series import FIRST_YEAR
 
 
@@ -15,7 +16,7 @@ def test_known_years_have_their_known_numbers():
 
 
 def test_the_sun_turns_in_eleven_years():
-    spectrum = construct.power_spectrum(tasks.sunspots())
+    spectrum = fading_memory.power_spectrum(tasks.sunspots())
     period = 2 * np.pi / spectrum.angles[spectrum.power.argmax()]
     assert 10 < period < 12
 

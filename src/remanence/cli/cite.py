@@ -17,7 +17,7 @@ def cite(
 ) -> None:
     """The references of a study, and how to cite the instrument itself."""
     from .. import __version__
-    from ..studies import STUDIES, study as study_of
+    from ..subjects import STUDIES, study as study_of
 
     if study != "all" and study not in STUDIES:
         raise ValueError(

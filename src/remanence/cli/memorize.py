@@ -67,8 +67,9 @@ def memorize(
     if word is None:
         raise ValueError("a word is needed, or --check FILE")
     prepare_jax()
-    from ..construct import memorize as memorized, minimal_dimension
-    from ..construct.saved import standard, TORCH_UNITS
+    from ..subjects.memorization.memorize import memorize as memorized
+    from ..subjects.memorization.minimal.minimal_dimension import minimal_dimension
+    from ..subjects.memorization.saved import standard, TORCH_UNITS
 
     memory = memorized(word, method=method, end=end, start=start)
     least = minimal_dimension(word, end=end)
@@ -105,8 +106,8 @@ def memorize(
 
 
 def _frontier(word: str, end: bool, steps: int, seed: int, quiet: bool) -> list[Any]:
-    from ..construct import memorize as memorized
-    from ..studies.memorization.frontier import METHODS, point
+    from ..subjects.memorization.frontier import METHODS, point
+    from ..subjects.memorization.memorize import memorize as memorized
     from ..train.bar import progress_bar
 
     found = []
@@ -144,7 +145,7 @@ def _described(memory: Any, word: str) -> dict[str, Any]:
 
 
 def _checked(path: pathlib.Path) -> dict[str, Any]:
-    from ..construct import check
+    from ..subjects.memorization.certificates.file_check import check
 
     found = check(path)
     return {
@@ -176,9 +177,9 @@ def _drawn(memory: Any, points: list[Any], word: str, path: pathlib.Path) -> Non
     import matplotlib.pyplot as plt
 
     from ..report.style import style
-    from ..studies.memorization.config import Config
-    from ..studies.memorization.price_figures import frontier_figure
-    from ..studies.memorization.walk_figures import walk_figure
+    from ..subjects.memorization.config import Config
+    from ..subjects.memorization.price_figures import frontier_figure
+    from ..subjects.memorization.walk_figures import walk_figure
 
     if path.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise ValueError(

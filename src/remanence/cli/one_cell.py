@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..report import Bench, json_bytes
-from ..studies import study as study_of
+from ..subjects import study as study_of
 from .session import Session
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._cores import cores
 from ..report import Claim, json_bytes, write_front_page
-from ..studies import parts_folder, reproduce, STUDIES, study as study_of
+from ..subjects import parts_folder, reproduce, STUDIES, study as study_of
 from ..sweeps import Unfinished
 from .app import ours, say
 from .beside import side_by_side

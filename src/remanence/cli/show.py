@@ -30,7 +30,7 @@ def show(
     shown.
     """
     from ..report import page_alone, stored, write_whole
-    from ..studies import STUDIES
+    from ..subjects import STUDIES
 
     if result == "all":
         folders = [out / name for name in STUDIES]

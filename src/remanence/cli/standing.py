@@ -3,7 +3,7 @@
 import pathlib
 
 from ..report import Damaged, fingerprint, Stored, stored
-from ..studies import configured, study as study_of
+from ..subjects import configured, study as study_of
 from .app import say
 
 

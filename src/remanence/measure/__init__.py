@@ -1,23 +1,8 @@
 """Weights understood."""
 
-from .ablated import ablated_accuracies as ablated_accuracies
-from .ablation import (
-    ablated_accuracy as ablated_accuracy,
-    modular_accuracy as modular_accuracy,
-    modular_states as modular_states,
-    states_without as states_without,
-    without as without,
-)
-from .alignment import Translation as Translation, translation as translation
 from .capacity import (
     memory_capacity as memory_capacity,
     MemoryCapacity as MemoryCapacity,
-)
-from .connectivity import (
-    Connectivity as Connectivity,
-    connectivity as connectivity,
-    path_bound as path_bound,
-    probability_connected as probability_connected,
 )
 from .contraction import (
     Contraction as Contraction,
@@ -29,11 +14,6 @@ from .covariant import (
     CovariantVectors as CovariantVectors,
 )
 from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint
-from .foretold import (
-    Foretold as Foretold,
-    foretold as foretold,
-    largest_scale as largest_scale,
-)
 from .forgetting import Forgetting as Forgetting, forgetting as forgetting
 from .fourier import (
     frequency_plane as frequency_plane,
@@ -60,8 +40,3 @@ from .truncation import (
     TruncationError as TruncationError,
 )
 from .truncation_gradient import gradient_bound as gradient_bound
-from .walls import (
-    needed_scale as needed_scale,
-    success_probability as success_probability,
-    wall_probability as wall_probability,
-)

@@ -2,7 +2,6 @@
 
 from .batch import on_batch as on_batch
 from .closed_loop import ClosedLoop as ClosedLoop
-from .gated_linear import GatedLinear as GatedLinear, relabelled as relabelled
 from .generator import Generator as Generator
 from .recurrent import Recurrent as Recurrent
 from .surprise import mean_surprise as mean_surprise

@@ -34,7 +34,6 @@ ENGINE = [
     "formats",
     "tasks",
     "measure",
-    "construct",
     "train",
     "sweeps",
 ]

@@ -27,8 +27,8 @@ def dynamics(
 
     from .._precision import double
     from ..cells import Residual
-    from ..construct import rotational
     from ..measure import lyapunov_spectrum
+    from ..subjects.fading_memory.residual_spectrum import rotational
 
     if units not in SIZES:
         raise ValueError(

@@ -9,7 +9,7 @@ from fastapi.responses import FileResponse, HTMLResponse
 from ..report import Damaged, stored
 from ..report.front import front_page
 from ..report.html import escape, page
-from ..studies import STUDIES
+from ..subjects import STUDIES
 from .jobs import Jobs
 from .questions import ABSENT, GUARDED, missing
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from ..report.html import escape, page
-from ..studies import STUDIES
+from ..subjects import STUDIES
 
 
 TABS = {

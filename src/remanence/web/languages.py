@@ -12,8 +12,8 @@ RATE, MOMENTUM = 0.05, 0.9
 
 def languages(T: list[list[int]], scale: float, seed: int) -> dict[str, Any]:
     """Connectivity of the taught pairs, and a small network trained on them."""
-    from ..measure.connectivity import components, connectivity
-    from ..tasks.language_pairs import checked_pairs
+    from ..subjects.shared_representations.connectivity import components, connectivity
+    from ..subjects.shared_representations.language_pairs import checked_pairs
 
     pairs = checked_pairs(np.asarray(T, dtype=float))
     if not 2 <= len(pairs) <= 8:

@@ -32,7 +32,7 @@ def checked(text: str) -> str:
 
 def frontier(text: str) -> dict[str, Any]:
     """Every construction for `text`, with what it costs, or why it cannot be."""
-    from ..construct import memorize
+    from ..subjects.memorization.memorize import memorize
 
     rows = []
     for method in METHODS:
@@ -93,7 +93,7 @@ def _plane(orbit: np.ndarray, period: int) -> dict[str, Any]:
 
 def weights(text: str, method: str) -> bytes:
     """The network as a safetensors file."""
-    from ..construct import memorize
+    from ..subjects.memorization.memorize import memorize
 
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import HTTPException, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ..studies import STUDIES
+from ..subjects import STUDIES
 from .memories import LONGEST, METHODS
 
 

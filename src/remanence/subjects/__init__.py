@@ -1,0 +1,164 @@
+"""One folder or file a document; each is imported only when it is asked for."""
+
+import contextlib
+import functools
+import hashlib
+import importlib
+import inspect
+import os
+import pathlib
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .._whole import alone_in
+from ..report import (
+    Bench,
+    concluded,
+    json_bytes,
+    provenance,
+    Record,
+    refuse_strangers,
+    Study,
+    write_front_page,
+    write_record,
+)
+
+
+STUDIES = {
+    "memorization": "memorization",
+    "fading-memory": "fading_memory",
+    "modular-addition": "modular_addition",
+    "shared-representations": "shared_representations",
+    "stable-recurrence": "stable_recurrence",
+}
+"""The name of a study and its module, in the order of the documents."""
+
+MODULE = functools.partial(importlib.import_module, package=__name__)
+
+
+def study(name: str) -> Study:
+    """The study of that name."""
+    if name not in STUDIES:
+        raise ValueError(f"no study is called {name!r}; there are {', '.join(STUDIES)}")
+    return MODULE(f".{STUDIES[name]}.study").STUDY
+
+
+def about(name: str) -> str:
+    """What the study's module says of itself."""
+    return inspect.getdoc(MODULE(f".{STUDIES[name]}.study")) or ""
+
+
+def command(name: str, profile: str, seed: int) -> str:
+    """The command that makes this result again."""
+    return f"remanence reproduce {name} --profile {profile} --seed {seed}"
+
+
+def configured(chosen: Study, profile: str) -> Any:
+    """The configuration of a profile."""
+    if profile not in chosen.profiles:
+        raise ValueError(
+            f"{chosen.name} has no profile {profile!r}; "
+            f"there are {', '.join(chosen.profiles)}"
+        )
+    return chosen.profiles[profile]
+
+
+def parts_folder(
+    out: pathlib.Path, chosen: Study, profile: str, seed: int
+) -> pathlib.Path:
+    """Where an unfinished run keeps its finished parts.
+
+    The name tells configurations apart, so that parts of another size or seed are
+    never mixed in.
+    """
+    identity = json_bytes([repr(configured(chosen, profile)), seed])
+    mark = hashlib.sha256(identity).hexdigest()[:12]
+    return out / ".parts" / chosen.name / f"{profile}-{seed}-{mark}"
+
+
+def reproduce(
+    name: str,
+    profile: str = "quick",
+    *,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = "results",
+    tell: Callable[[str], None] = lambda sentence: None,
+    quiet: bool = True,
+    time_limit: float | None = None,
+    on: str | None = None,
+) -> Record:
+    """Run a study, judge its claims, and keep everything under `out/name`.
+
+    A run that is stopped keeps its finished parts and goes on from there when it is
+    called again. With `out=None` nothing is kept.
+
+    `.claims` are the judged statements, `.data` the labelled arrays by name, and
+    `.figures` can be drawn again with `.figures[0].draw()`.
+    """
+    chosen = study(name)
+    config = configured(chosen, profile)
+    if seed < 0:
+        raise ValueError(f"seed must not be negative, got {seed}")
+    if time_limit is not None and not time_limit > 0:
+        raise ValueError(f"the time limit must be positive, got {time_limit}")
+    bench = functools.partial(
+        Bench,
+        seed=seed,
+        profile=profile,
+        tell=tell,
+        quiet=quiet,
+        time_limit=time_limit,
+        on=on,
+    )
+    if out is None:
+        with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
+            return _run(chosen, config, bench(folder=pathlib.Path(folder)))
+    home = pathlib.Path(out)
+    refuse_strangers(home / name)
+    parts = parts_folder(home, chosen, profile, seed)
+    with alone_in(parts):
+        record = _run(chosen, config, bench(folder=parts))
+    tell("drawing the figures and writing the page")
+    record = write_record(record, home)
+    shutil.rmtree(parts.parent, ignore_errors=True)
+    with contextlib.suppress(OSError):  # other studies may still keep parts there
+        parts.parent.parent.rmdir()
+    write_front_page(home, list(STUDIES), {})
+    return record
+
+
+def _swept(bench: Bench) -> str:
+    """Who computed the sweeps of a run: its parts know on what."""
+    if bench.on is None:
+        return "on this machine"
+    from ..sweeps.store import made_on
+
+    found = "; ".join(made_on(bench.folder))
+    return f"by the workers of a Dask scheduler ({found or 'there were none'})"
+
+
+def _run(chosen: Study, config: Any, bench: Bench) -> Record:
+    begun = time.monotonic()
+    outcome = chosen.run(config, bench)
+    words = command(chosen.name, bench.profile, bench.seed)
+    return concluded(
+        chosen,
+        outcome,
+        profile=bench.profile,
+        seed=bench.seed,
+        command=words,
+        provenance=provenance(
+            name=chosen.name,
+            profile=bench.profile,
+            config=config,
+            seed=bench.seed,
+            command=words,
+            seconds=time.monotonic() - begun,
+            time_limit=bench.time_limit,
+            sweeps=_swept(bench),
+        ),
+        about=about(chosen.name),
+    )

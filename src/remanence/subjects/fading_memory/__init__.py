@@ -1,0 +1,16 @@
+"""Fading memory: weakly coupled residual networks and informed residuals."""
+
+from .informed_residual import (
+    informed_residual as informed_residual,
+    InformedResidual as InformedResidual,
+)
+from .power_spectrum import power_spectrum as power_spectrum
+from .residual_spectrum import (
+    elman_with_spectrum as elman_with_spectrum,
+    heterogeneous as heterogeneous,
+    jordan_block as jordan_block,
+    orthogonal as orthogonal,
+    rotational as rotational,
+    spectral as spectral,
+    weak_coupling_bound as weak_coupling_bound,
+)

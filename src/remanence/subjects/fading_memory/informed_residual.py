@@ -1,0 +1,139 @@
+r"""Informed residuals: angles from the data's mean power spectrum, radii from timescales.
+
+$$S(\omega) = \Big\langle \tfrac{1}{T}\Big|\sum_t (s_t - \bar s)\, e^{-i\omega t}\Big|^2 \Big\rangle,
+\qquad r = e^{-1/\tau}$$
+
+The peaks of $S$ are the frequencies at which the data repeats itself; pairs of units
+are given to them in proportion to their amplitude $\sqrt{S}$.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.signal import find_peaks
+
+from .power_spectrum import power_spectrum, PowerSpectrum
+from .residual_spectrum import even, spectral
+
+
+SHORTEST = 0.01
+"""Steps: a shorter timescale is a radius of 0, which remembers nothing."""
+
+
+class InformedResidual(eqx.Module):
+    """A residual matrix and why it is so; `np.asarray` of it is the matrix."""
+
+    R: Float[Array, "units units"]
+    radii: tuple[float, ...]
+    """One a pair of units; the timescale is -1/log(radius)."""
+    angles: tuple[float, ...]
+    """One a pair of units, in radians per step."""
+    peaks: tuple[float, ...]
+    """The angles of the peaks that were used, strongest first."""
+    shares: tuple[int, ...]
+    """How many pairs each peak was given."""
+    spectrum: PowerSpectrum
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.R, dtype=dtype)
+
+    def draw(self) -> Any:
+        """A matplotlib figure: the spectrum with its peaks, and the eigenvalues made of them."""
+        import matplotlib.pyplot as plt
+
+        figure, (left, right) = plt.subplots(
+            1, 2, figsize=(8, 3.4), width_ratios=(3, 2), layout="constrained"
+        )
+        S = self.spectrum
+        left.semilogy(S.angles[1:], S.power[1:], lw=1)
+        at = np.interp(self.peaks, S.angles, S.power)
+        left.plot(self.peaks, at, "o", ms=5, mfc="none", color="C1", label="peaks used")
+        left.set(xlabel="angular frequency (radians per step)", ylabel="mean power")
+        left.legend(frameon=False)
+        turn = np.linspace(0, 2 * np.pi, 200)
+        right.plot(np.cos(turn), np.sin(turn), lw=0.8, color="C7")
+        r, phi = np.array(self.radii), np.array(self.angles)
+        right.plot(r * np.cos(phi), r * np.sin(phi), ".", color="C1")
+        right.plot(r * np.cos(phi), -r * np.sin(phi), ".", color="C1")
+        right.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
+        right.set_title("eigenvalues of R", fontsize="medium")
+        return figure
+
+
+def spectral_peaks(spectrum: PowerSpectrum, *, most: int) -> np.ndarray:
+    """The angles of the highest local maxima above frequency 0, strongest first.
+
+    A peak must stand out of its surroundings by a factor of 1.5, so that the grain
+    of a spectrum of noise is not mistaken for a period.
+    """
+    logs = np.log(np.maximum(spectrum.power, 1e-12 * spectrum.power.max()))
+    # Frequency 0 has no power by construction; below it the spectrum is mirrored.
+    logs[0] = logs[1:].min()
+    at, _ = find_peaks(np.append(logs, logs.min()), prominence=math.log(1.5))
+    at = at[np.argsort(-logs[at], kind="stable")]
+    return spectrum.angles[at[:most]]
+
+
+def informed_residual(
+    data: Any,
+    units: int = 64,
+    *,
+    timescales: float | int | Sequence[float | int] | None = None,
+    peaks: int = 8,
+) -> InformedResidual:
+    """A residual matrix that listens at the data's own frequencies.
+
+    Each of the `peaks` strongest peaks gets pairs of units in proportion to its
+    amplitude, at least one while they last; within a peak the pairs take the
+    `timescales` (in steps) in turn. By default these run from an eighth of the
+    sequence to the whole of it.
+
+    >>> wave = np.cos(2 * np.pi * np.arange(64) / 8)
+    >>> informed = informed_residual(wave, units=4, timescales=20.0)
+    >>> [round(angle, 4) for angle in informed.angles]
+    [0.7854, 0.7854]
+    """
+    pairs = even(units) // 2
+    if not isinstance(peaks, int | np.integer) or peaks < 1:
+        raise ValueError(f"peaks must be a whole number of at least 1, got {peaks}")
+    spectrum = power_spectrum(data)
+    if timescales is None:
+        timescales = np.geomspace(
+            max(2.0, spectrum.steps / 8), spectrum.steps, 4
+        ).tolist()
+    taus = np.atleast_1d(np.asarray(timescales))
+    real = taus.size > 0 and taus.dtype.kind in "iuf"
+    if not real or not (np.isfinite(taus).all() and (taus >= SHORTEST).all()):
+        raise ValueError(
+            f"timescales must be at least {SHORTEST:g} steps, got {timescales}"
+        )
+    found = spectral_peaks(spectrum, most=min(peaks, pairs))
+    if found.size == 0:
+        raise ValueError(
+            "the power spectrum has no peak: take a heterogeneous residual, or more data"
+        )
+    shares = _shares(np.sqrt(np.interp(found, spectrum.angles, spectrum.power)), pairs)
+    angles = np.repeat(found, shares)
+    radii = np.concatenate([np.exp(-1 / np.resize(taus, share)) for share in shares])
+    return InformedResidual(
+        R=spectral(radii.tolist(), angles.tolist()),
+        radii=tuple(radii.tolist()),
+        angles=tuple(angles.tolist()),
+        peaks=tuple(found.tolist()),
+        shares=tuple(shares.tolist()),
+        spectrum=spectrum,
+    )
+
+
+def _shares(weights: np.ndarray, total: int) -> np.ndarray:
+    """`total` things among `weights`, one each first, the rest by largest remainder."""
+    rest = total - len(weights)
+    exact = rest * weights / weights.sum()
+    shares = np.floor(exact).astype(int)
+    order = np.argsort(shares - exact, kind="stable")
+    shares[order[: rest - shares.sum()]] += 1
+    return shares + 1

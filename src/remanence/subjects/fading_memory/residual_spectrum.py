@@ -1,0 +1,175 @@
+r"""Residual matrices with a chosen spectrum: blocks $r \begin{psmallmatrix} \cos\varphi & -\sin\varphi \\ \sin\varphi & \cos\varphi \end{psmallmatrix}$.
+
+As the coupling goes to 0 the exponents of a residual network tend to
+$\log|\mathrm{eig}\,R| = \log r$, so a radius is a memory of $-1/\log r$ steps and an
+angle is the frequency at which that memory listens.
+"""
+
+import math
+from collections.abc import Sequence
+
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..._types import Key, Scalar
+from ...cells import Elman
+
+
+Matrix = Float[Array, "units units"]
+LARGEST_RADIUS = 2.0
+
+
+def _checked(radii: np.ndarray, angles: np.ndarray) -> None:
+    """Refuse what cannot be a residual; a radius of 2 doubles the state every step."""
+    if not (np.isfinite(radii).all() and (radii > 0).all()):
+        raise ValueError(f"radius must be positive, got {_first_bad(radii, radii > 0)}")
+    if (radii > LARGEST_RADIUS).any():
+        raise ValueError(
+            f"radius must be at most {LARGEST_RADIUS:g}, got {radii.max():g}"
+        )
+    inside = (angles >= 0) & (angles <= math.pi)
+    if not inside.all():
+        raise ValueError(
+            f"angle must lie in [0, pi] radians per step, got {_first_bad(angles, inside)}"
+        )
+
+
+def _first_bad(values: np.ndarray, good: np.ndarray) -> str:
+    return f"{values[~(good & np.isfinite(values))][0]:g}"
+
+
+def even(units: int) -> int:
+    """`units`, refused if 2 x 2 blocks cannot fill them."""
+    if isinstance(units, bool) or not isinstance(units, int | np.integer):
+        raise ValueError(f"units must be a whole number, got {units!r}")
+    if units < 2 or units % 2:
+        near = f"{units - 1} or {units + 1}" if units > 2 else "2"
+        raise ValueError(
+            f"2 x 2 blocks need an even number of units, got {units}: take "
+            f"{near}, or a homogeneous residual (a scalar R)"
+        )
+    return units
+
+
+def rotation_blocks(
+    radii: Float[Array, " pairs"], angles: Float[Array, " pairs"]
+) -> Matrix:
+    """One scaled rotation a pair of units, for traced radii and angles (no refusals)."""
+    pairs = radii.shape[0]
+    c, s = radii * jnp.cos(angles), radii * jnp.sin(angles)
+    even_units = 2 * jnp.arange(pairs)
+    odd_units = even_units + 1
+    R = jnp.zeros((2 * pairs, 2 * pairs), radii.dtype)
+    R = R.at[even_units, even_units].set(c).at[odd_units, odd_units].set(c)
+    return R.at[even_units, odd_units].set(-s).at[odd_units, even_units].set(s)
+
+
+def rotational(units: int, *, radius: float, angle: float) -> Matrix:
+    """Every pair of units turns by `angle` and shrinks by `radius` a step.
+
+    >>> import numpy as np
+    >>> values = np.linalg.eigvals(rotational(4, radius=0.9, angle=0.5))
+    >>> [f"{abs(value):.4f}" for value in values]
+    ['0.9000', '0.9000', '0.9000', '0.9000']
+    """
+    pairs = even(units) // 2
+    return spectral([radius] * pairs, [angle] * pairs)
+
+
+def spectral(radii: Sequence[float], angles: Sequence[float]) -> Matrix:
+    """The residual with one 2 x 2 block for each radius and angle."""
+    r, phi = np.asarray(radii, float), np.asarray(angles, float)
+    if r.ndim != 1 or r.shape != phi.shape or r.size == 0:
+        raise ValueError(
+            f"radii and angles must be equally many and at least one, got {r.size} and {phi.size}"
+        )
+    _checked(r, phi)
+    return rotation_blocks(jnp.asarray(r, jnp.float32), jnp.asarray(phi, jnp.float32))
+
+
+def heterogeneous(
+    units: int,
+    *,
+    key: Key,
+    radii: tuple[float, float] = (0.9, 1.0),
+    angles: tuple[float, float] = (0.0, math.pi),
+) -> Matrix:
+    """Radii with timescales spread evenly in logarithm, angles drawn evenly.
+
+    The timescale of radius r is -1/log r; the upper radius 1 stands for 1,000 steps.
+    """
+    pairs = even(units) // 2
+    _checked(np.asarray(radii, float), np.asarray(angles, float))
+    if radii[0] > radii[1] or angles[0] > angles[1]:
+        raise ValueError(f"ranges must be (low, high), got {radii} and {angles}")
+    fast, slow = (-math.log(min(r, math.exp(-1e-3))) for r in radii)
+    key_r, key_angle = jr.split(key)
+    r = jnp.exp(-jnp.geomspace(fast, slow, pairs))
+    low, high = angles
+    return rotation_blocks(
+        jr.permutation(key_r, r),
+        jr.uniform(key_angle, (pairs,), minval=low, maxval=high),
+    )
+
+
+def jordan_block(units: int, *, radius: float) -> Matrix:
+    r"""The defective residual, $rI$ plus ones above the diagonal.
+
+    Its exponents move as $\gamma^{1/N}$, not as $\gamma$: weak coupling is not weak here.
+    """
+    _checked(np.asarray([radius]), np.zeros(1))
+    return radius * jnp.eye(units) + jnp.eye(units, k=1)
+
+
+def orthogonal(units: int, *, key: Key, gain: Scalar = 1.0) -> Matrix:
+    """A matrix drawn evenly from the orthogonal group, times `gain`."""
+    Q, R = jnp.linalg.qr(jr.normal(key, (units, units)))
+    return gain * Q * jnp.sign(jnp.diagonal(R))
+
+
+def elman_with_spectrum(
+    inputs: int, R: Matrix, *, key: Key, mixed: bool = True, activation=jnp.tanh
+) -> Elman:
+    """An Elman cell whose `W_h` has the eigenvalues of `R`, in random axes if `mixed`.
+
+    At the origin tanh has slope 1, so there the exponents are those of the residual.
+    """
+    units = R.shape[0]
+    key_basis, key_x = jr.split(key)
+    if mixed:
+        Q = orthogonal(units, key=key_basis).astype(R.dtype)
+        R = Q @ R @ Q.T
+    W_x = max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs), R.dtype)
+    return Elman(R, W_x, jnp.zeros(units, R.dtype), activation)
+
+
+def weak_coupling_bound(
+    R: Float[Array, "units units"] | Scalar,
+    W_h: Matrix,
+    *,
+    coupling: float,
+    slope: float = 1.0,
+) -> float:
+    r"""How far any exponent can be from $\log r$: $-\log(1 - \gamma L \|W\|_2 / r)$, at every time.
+
+    For $R = r\,\times$ orthogonal. Each Jacobian $R + \gamma D W$ with $0 \le D \le L$
+    has all singular values within $\gamma L \|W\|$ of $r$, and so has the mean of
+    their logarithms along any product. Infinite once $\gamma L \|W\| \ge r$.
+
+    >>> round(weak_coupling_bound(0.5, 2 * jnp.eye(3), coupling=0.025), 4)
+    0.1054
+    """
+    W = np.asarray(W_h, np.float64)
+    if jnp.ndim(R) == 0:
+        r = abs(float(R))
+    else:
+        values = np.linalg.svd(np.asarray(R, np.float64), compute_uv=False)
+        r = float(values[-1])
+        if values[0] - r > 1e-5 * values[0]:
+            raise ValueError(
+                f"R must be a multiple of an orthogonal matrix, got singular values from {r:g} to {values[0]:g}"
+            )
+    push = coupling * slope * float(np.linalg.norm(W, 2))
+    return math.inf if push >= r else -math.log1p(-push / r)

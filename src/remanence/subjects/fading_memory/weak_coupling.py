@@ -1,0 +1,211 @@
+r"""Experiment 1: exponents against $\log|\mathrm{eig}\,R|$ as the coupling grows.
+
+For $R = rI$ the first order is known in closed form: the product of
+$rI + \gamma D_t W$ is $r^T \exp(\gamma/r \sum_t D_t W)$ to first order, so
+$\lambda_i \approx \log r + (\gamma / r)\,\mathrm{Re\,eig}_i(\langle D \rangle W)$.
+"""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import xarray as xr
+
+from ...cells import Residual
+from ...measure.lyapunov_frame import segment, start_frame
+from ...sweeps import sweep
+from .config import Config
+from .residual_spectrum import jordan_block
+
+
+PARTING = 100.0
+LEAVES = 0.01
+"""Weak coupling is said to end where an exponent has moved by this much (nats a step)."""
+
+
+def exponents_in_time(cell: Residual, xs: Any, gamma: Any) -> Any:
+    r"""Exponents over a time that grows as $1/\gamma$.
+
+    Exponents that differ by $O(\gamma)$ need $O(1/\gamma)$ steps to part: in a fixed
+    time the smallest couplings would show the first frame, not the network.
+    """
+    longest = xs.shape[0]
+    steps = jnp.clip(PARTING / gamma, 200, longest).astype(jnp.int32)
+    interval = (5 / (2 * gamma + 0.02)).astype(jnp.int32)
+    h = cell.initial_state()
+    Q = start_frame(h, h.size, key=jr.key(0))
+
+    def leg(carry, ends):
+        h, Q = carry
+        span = {"start": ends[0], "stop": ends[1], "interval": interval}
+        done = segment(cell, h, Q, xs, **span)
+        return (done.h, done.Q), done.growth
+
+    # Warm-up and measurement are one compiled leg, walked twice.
+    third = steps // 3
+    legs = jnp.stack([jnp.stack([0 * third, third]), jnp.stack([third, steps])])
+    _, growth = jax.lax.scan(leg, (h, Q), legs)
+    counted = (steps - third).astype(growth.dtype)
+    return jnp.sort(growth[1] / counted)[::-1]
+
+
+def spectrum_lane(config: Config):
+    """Exponents of a drawn residual network under noise, and their exact bound."""
+
+    def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
+        cell_key, input_key = jr.split(key)
+        units, gamma, r = point["units"], point["coupling"], point["radius"]
+        drawn = Residual.init(1, units, key=cell_key)
+        wide = lambda leaf: leaf.astype(jnp.float64)
+        cell = Residual(r, wide(drawn.W_h), wide(drawn.W_x), wide(drawn.b), gamma)
+        xs = jr.normal(input_key, (config.spectrum_steps, 1), jnp.float64)
+        found = exponents_in_time(cell, xs, gamma)
+        slopes = 1 - jnp.tanh(xs * cell.W_x[:, 0]) ** 2
+        first = jnp.linalg.eigvals(slopes.mean(0)[:, None] * cell.W_h).real / r
+        gap = jnp.abs(found - jnp.log(r)).max()
+        norm = jnp.linalg.norm(cell.W_h, 2)
+        return {
+            "gap": gap,
+            "top": found[0] - jnp.log(r),
+            "first_order": first.max(),
+            "bound": -jnp.log1p(-jnp.minimum(gamma * norm / r, 1.0)),
+        }
+
+    return lane
+
+
+def exponents_over_coupling(config: Config, bench: Any) -> xr.Dataset:
+    """The sweep over coupling, radius, size and seed, in float64."""
+    return sweep(
+        spectrum_lane(config),
+        {
+            "units": config.spectrum_units,
+            "coupling": config.couplings,
+            "radius": config.spectrum_radii,
+            "seed": range(config.seeds),
+        },
+        static=("units",),
+        seed=bench.seed,
+        chunk=config.chunk,
+        light=config.light,
+        x64=True,
+        folder=bench.folder / "spectra",
+        title="exponents over coupling",
+        quiet=bench.quiet,
+        time_limit=bench.time_limit,
+        on=bench.on,
+    )
+
+
+def fitted_slope(x: np.ndarray, y: np.ndarray) -> float:
+    """The slope of log y against log x."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def coupling_evidence(spectra: xr.Dataset) -> dict[str, Any]:
+    """The law's exponent by network, its coefficient against first order, the bound."""
+    gamma = spectra.coupling.values
+    weak = gamma <= 1e-2
+    gaps = spectra.gap.transpose(..., "coupling").values.reshape(-1, len(gamma))
+    slopes = [fitted_slope(gamma[weak], gap[weak]) for gap in gaps]
+    least = spectra.isel(coupling=0)
+    predicted = (least.first_order * float(gamma[0])).values
+    ratio = (least.top.values / predicted).ravel()
+    return {
+        "slope": float(np.mean(slopes)),
+        "slope_least": float(np.min(slopes)),
+        "slope_most": float(np.max(slopes)),
+        "first_order_ratio": float(np.median(ratio)),
+        "bound_broken": int((spectra.gap > spectra.bound + 1e-12).sum()),
+        "networks": len(slopes),
+    }
+
+
+def proved_ends(spectra: xr.Dataset) -> xr.DataArray:
+    """The coupling below which the bound lets no exponent move by `LEAVES`."""
+    norm = spectra.radius * -np.expm1(-spectra.bound) / spectra.coupling
+    # The bound stops at ‖γW‖ = r: the least coupling is where it says most.
+    return -math.expm1(-LEAVES) * spectra.radius / norm.isel(coupling=0)
+
+
+def where_it_ends(spectra: xr.Dataset) -> xr.Dataset:
+    """The coupling at which an exponent has moved by `LEAVES`, over units and radius."""
+    gamma = np.log(spectra.coupling.values)
+
+    def crossing(gap: np.ndarray) -> float:
+        logs = np.log(gap)
+        if logs[-1] < math.log(LEAVES):
+            return math.nan
+        return float(
+            np.exp(np.interp(math.log(LEAVES), np.maximum.accumulate(logs), gamma))
+        )
+
+    ends = np.apply_along_axis(
+        crossing,
+        -1,
+        spectra.gap.transpose("units", "radius", "seed", "coupling").values,
+    )
+    coords = {name: spectra[name] for name in ("units", "radius", "seed")}
+    return xr.Dataset({"coupling": (("units", "radius", "seed"), ends)}, coords)
+
+
+def defective(units: tuple[int, ...] = (2, 4, 8)) -> xr.Dataset:
+    """How far the largest exponent of a Jordan block moves, over coupling and size.
+
+    Positive weights, so that the positive root, the one that grows, is there for
+    every size. Without input the origin is fixed: the exponents are log|eig J|.
+    """
+    radius, couplings = 0.9, 10.0 ** np.arange(-12, -5)
+    moved = np.zeros((len(units), len(couplings)))
+    for i, N in enumerate(units):
+        R = np.asarray(jordan_block(N, radius=radius), np.float64)
+        W = np.abs(np.asarray(jr.normal(jr.key(N), (N, N)), np.float64)) * N**-0.5
+        for j, gamma in enumerate(couplings):
+            values = np.linalg.eigvals(R + gamma * W)
+            moved[i, j] = np.log(np.abs(values).max() / R[0, 0])
+    return xr.Dataset(
+        {"moved": (("units", "coupling"), moved)},
+        {"units": list(units), "coupling": couplings},
+    )
+
+
+def gradient_lane(config: Config, length: int):
+    r"""How much of a loss's gradient is left after $T$ steps back, over the radius."""
+
+    def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
+        cell_key, input_key, way_key = jr.split(key, 3)
+        cell = Residual.init(
+            1, config.units, key=cell_key, residual=point["radius"], coupling=point["coupling"]
+        )  # fmt: skip
+        xs = jr.uniform(input_key, (length, 1))
+        end = lambda h: jax.lax.scan(lambda h, x: (cell(h, x), None), h, xs)[0]
+        _, back = jax.vjp(end, cell.initial_state())
+        way = jr.normal(way_key, (config.units,))
+        (gradient,) = back(way)
+        return {"left": jnp.log(jnp.linalg.norm(gradient) / jnp.linalg.norm(way))}
+
+    return lane
+
+
+def gradients_over_radius(config: Config, bench: Any, length: int) -> xr.Dataset:
+    """Log gradient norm at initialisation, against T log r."""
+    found = sweep(
+        gradient_lane(config, length),
+        {
+            "radius": np.linspace(0.8, 1.1, 7).round(3).tolist(),
+            "coupling": [1e-3, config.coupling],
+            "seed": range(config.seeds),
+        },
+        seed=bench.seed,
+        chunk=config.chunk,
+        light=config.light,
+        folder=bench.folder / "gradients",
+        title="gradient norms",
+        quiet=bench.quiet,
+        time_limit=bench.time_limit,
+        on=bench.on,
+    )
+    return found.assign_attrs(length=length)

@@ -1,0 +1,188 @@
+"""The document's sentences, tried one by one; each function returns plain evidence."""
+
+import math
+
+import numpy as np
+from flint import fmpz_poly
+
+from ...report import Evidence
+from .config import Config
+from .constructions.limit_cycle import exponent, GAIN
+from .harmonics import cyclotomic, units
+from .memorize import memorize
+from .minimal.minimal_dimension import harmonic_dimension
+from .minimal.separation import separation
+from .words import drawn, necklaces, word
+
+
+def _recalls(spelled: str, method: str, **how) -> bool:
+    memory = memorize(spelled, method=method, time_limit=1.0, **how)
+    # With an end the network stops after one reading.
+    said = memory.generate(3 * len(spelled) + 1)
+    return said == (spelled if how.get("end") else spelled * 3 + spelled[0])
+
+
+def half_planes(config: Config) -> Evidence:
+    """Every (0^a 1^b)+ as a rotation in two units."""
+    pairs = [(a, b) for a in range(1, config.blocks + 1) for b in range(1, a + 1)]
+    right = sum(_recalls("0" * a + "1" * b, "rotation") for a, b in pairs)
+    return {"tried": len(pairs), "recalled": right}
+
+
+def turns(a: int = 5, b: int = 3) -> Evidence:
+    """How often the walk of (0^a 1^b)+ goes round before it returns."""
+    memory = memorize("0" * a + "1" * b, method="rotation")
+    states = memory.written.orbit(a + b + 1)
+    angles = np.unwrap(np.arctan2(states[:, 1], states[:, 0]))
+    return {
+        "steps": a + b,
+        "turns": round(float(angles[-1] - angles[0]) / (2 * math.pi)),
+    }
+
+
+def strings(config: Config, method: str, seed: int) -> Evidence:
+    """Drawn strings recalled by one construction."""
+    texts = list(drawn(config.drawn, lengths=(1, 16), letters=(1, 8), seed=seed))
+    right = sum(_recalls(text, method) for text in texts)
+    return {"tried": len(texts), "recalled": right}
+
+
+def powers(spelled: str = "aabacbabcbcb") -> Evidence:
+    """The powers of the cyclic permutation that spell a word."""
+    d, n = len(spelled), len(set(spelled))
+    serving = 0
+    for j in range(1, d):
+        try:
+            serving += (
+                memorize(spelled, method="permutation", stride=j).generate(3 * d)
+                == spelled * 3
+            )
+        except ValueError:
+            continue
+    return {
+        "d": d,
+        "n": n,
+        "serving": serving,
+        "phi_d": len(units(d)),
+        "phi_n": len(units(n)),
+    }
+
+
+def totients(up_to: int = 100_000) -> Evidence:
+    """φ(n) against √n / 2, by a sieve."""
+    phi = np.arange(up_to + 1)
+    for q in range(2, up_to + 1):
+        if phi[q] == q:
+            phi[q::q] -= phi[q::q] // q
+    n = np.arange(1, up_to + 1)
+    ratio = phi[1:] / np.sqrt(n)
+    at = int(ratio.argmin())
+    return {
+        "exceptions": int((ratio < 0.5).sum()),
+        "up_to": up_to,
+        "least": float(ratio[at]),
+        "at": int(n[at]),
+    }
+
+
+def tokens(config: Config, seed: int) -> Evidence:
+    """Strings that start from zero and stop."""
+    texts = list(drawn(config.drawn // 2, lengths=(1, 10), letters=(1, 5), seed=seed))
+    methods = ("permutation", "harmonic", "rational", "shift", "tanh")
+    right = sum(_recalls(s, m, end=True, start=True) for s in texts for m in methods)
+    return {"tried": len(texts) * len(methods), "recalled": right}
+
+
+def standard(config: Config, seed: int) -> Evidence:
+    """The limit cycle of tanh: it attracts; the one-hot cycle beside it repels."""
+    return {
+        **strings(config, "tanh", seed),
+        "attracting": exponent(GAIN),
+        # Off the cycle's own direction tanh'(0) = 1: the other units grow by the gain.
+        "one_hot": math.log(GAIN),
+    }
+
+
+def factors(up_to: int = 60) -> Evidence:
+    """x^p - 1 against the product of its cyclotomic factors."""
+    failures = 0
+    for p in range(1, up_to + 1):
+        product = fmpz_poly([1])
+        for q in (q for q in range(1, p + 1) if p % q == 0):
+            product *= cyclotomic(q)
+        failures += product != fmpz_poly([-1] + [0] * (p - 1) + [1])
+    return {"failures": failures, "up_to": up_to}
+
+
+def coefficients(up_to: int = 200) -> Evidence:
+    """The first cyclotomic polynomial with a coefficient outside -1, 0, 1."""
+    for q in range(1, up_to + 1):
+        odd = [int(c) for c in cyclotomic(q).coeffs() if abs(int(c)) > 1]
+        if odd:
+            return {"counterexample": q, "coefficient": odd[0], "up_to": up_to}
+    return {"counterexample": None, "coefficient": 0, "up_to": up_to}
+
+
+def rational_order(order: int = 8) -> Evidence:
+    """The least dimension of a rational matrix of that order: sum the totients of its
+    prime-power factors (a lone factor 2 adds one only if it is all there is)."""
+    least, rest, q = 0, order, 2
+    while rest > 1:
+        power = 1
+        while rest % q == 0:
+            rest //= q
+            power *= q
+        if power > 2:
+            least += len(units(power))
+        q += 1
+    return {"least": least or 1}
+
+
+def rotations(up_to: int = 60) -> Evidence:
+    """Real 2 × 2 matrices of every order."""
+    exact = 0
+    for p in range(1, up_to + 1):
+        c, s = math.cos(2 * math.pi / p), math.sin(2 * math.pi / p)
+        powers_ = [np.eye(2)]
+        for _ in range(p):
+            powers_.append(np.array([[c, -s], [s, c]]) @ powers_[-1])
+        home = [np.allclose(P, np.eye(2), atol=1e-9) for P in powers_[1:]]
+        exact += home[-1] and not any(home[:-1])
+    return {"tried": up_to, "orders": int(exact)}
+
+
+def two_units(period: int = 9) -> Evidence:
+    """Which necklaces two units serve."""
+    found = [(w, harmonic_dimension(word(w)).dimension) for w in necklaces(period)]
+    worst = max(found, key=lambda pair: pair[1])
+    return {
+        "period": period,
+        "words": len(found),
+        "served": sum(d <= 2 for _, d in found),
+        "example": "".join(map(str, worst[0])),
+        "needs": worst[1],
+    }
+
+
+def drawn_matrices(config: Config, seed: int) -> Evidence:
+    """Drawn W_h of one dimension too few: rotations by any angles, growing or
+    decaying, on words that need more; a readout for many periods is a linear
+    program. The theorem says that none will do."""
+    rng = np.random.default_rng(seed)
+    hard = [w for p in (7, 8, 9) for w in necklaces(p)]
+    beaten = attempts = 0
+    while attempts < config.attempts:
+        letters = hard[rng.integers(len(hard))]
+        d = harmonic_dimension(word(letters)).dimension
+        if d < 3:
+            continue
+        W = rng.normal(size=(d - 1, d - 1)) / math.sqrt(d - 1)
+        W /= max(abs(np.linalg.eigvals(W)))
+        h, orbit = rng.normal(size=d - 1), []
+        for _ in range(40 * len(letters)):
+            h = W @ h
+            orbit.append(h)
+        phi = np.vstack([np.ones(len(orbit)), np.array(orbit).T])
+        beaten += separation(tuple(letters) * 40, phi).u is not None
+        attempts += 1
+    return {"attempts": attempts, "beaten": beaten}

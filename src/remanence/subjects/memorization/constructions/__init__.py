@@ -1,0 +1,1 @@
+"""Constructions: each writes one word into the weights of a network."""

@@ -1,0 +1,59 @@
+r"""A memory that repairs itself: $h' = \tanh(g P h)$ with $g > 1$, a standard RNN.
+
+With $a = \tanh(ga)$ the sign patterns $a(2e_i - 1)$ are permuted by the map, and
+attract their open orthant: every exponent is $\log g(1 - a^2) < 0$. (The one-hot
+pattern $a e_i$ is permuted too, but repels.) The readout counts: column $t$ of
+$W_y$ is symbol t, and $b_y$ is a times the count of each symbol, so that logits
+are $2a$ for the right symbol and 0 for every other.
+"""
+
+import math
+
+import numpy as np
+
+from ..structured import Cycle
+from ..words import Word
+from ..written import Written
+from .permutation import cycle, spelling
+
+
+GAIN = 2.0
+
+
+def amplitude(gain: float) -> float:
+    """The positive solution of $a = \\tanh(g a)$.
+
+    >>> round(amplitude(2.0), 4)
+    0.9575
+    """
+    if not gain > 1:
+        raise ValueError(f"gain must be above 1, got {gain}")
+    a = 1.0
+    for _ in range(2000):
+        # Newton on a concave function from the right: it does not overshoot.
+        t = math.tanh(gain * a)
+        step = (a - t) / (1 - gain * (1 - t * t))
+        a -= step
+        if abs(step) < 1e-17:
+            break
+    return a
+
+
+def exponent(gain: float) -> float:
+    """Every Lyapunov exponent of the attracting cycle, $\\log g(1 - a^2)$."""
+    a = amplitude(gain)
+    return math.log(gain * (1 - a * a))
+
+
+def limit_cycle(w: Word, *, gain: float = GAIN) -> Written:
+    """The attracting cycle of a word."""
+    p, n, a = w.period, len(w.alphabet), amplitude(gain)
+    P = cycle(p)
+    W_h = Cycle(p, 1, gain) if isinstance(P, Cycle) else gain * P.astype(float)
+    W_y = spelling(np.asarray(w.indices), n)
+    if isinstance(W_y, np.ndarray):
+        W_y = W_y.astype(float)
+    counts = np.bincount(w.indices, minlength=n).astype(float)
+    h_0 = np.full(p, -a)
+    h_0[-1] = a
+    return Written(W_h, W_y, a * counts, h_0, activation="tanh")

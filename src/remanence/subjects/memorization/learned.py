@@ -1,0 +1,180 @@
+r"""Memories learned by gradient descent: $h_t = \rho(W_h h_{t-1})$, cross-entropy on $w_t$.
+
+Linear and tanh networks of every size are padded to the largest and masked, so
+that sizes and seeds are lanes of one program.
+"""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+import xarray as xr
+from jaxtyping import Array, Float
+
+from ...report import Bench
+from ...sweeps import sweep
+from ...train import trained
+from .config import Config
+from .minimal.minimal_dimension import harmonic_dimension
+from .words import word
+
+
+PERIODS = 3
+"""Periods that are shown in training."""
+LATER = 10
+"""Periods that a memory is asked for afterwards."""
+
+
+class Autonomous(eqx.Module):
+    """A network that hears nothing: its whole memory is its state."""
+
+    W_h: Float[Array, "units units"]
+    W_y: Float[Array, "outputs units"]
+    b_y: Float[Array, " outputs"]
+    h_0: Float[Array, " units"]
+
+    def logits(self, steps: int, tanh: Any) -> Float[Array, "time outputs"]:
+        """What it says at each step; `tanh` is 0 or 1."""
+
+        def step(h: Array, _: None):
+            z = self.W_h @ h
+            h = jnp.where(tanh > 0, jnp.tanh(z), z)
+            return h, self.W_y @ h + self.b_y
+
+        return jax.lax.scan(step, self.h_0, None, length=steps)[1]
+
+
+def drawn(units: Any, largest: int, outputs: int, *, key: Array) -> Autonomous:
+    """Gaussian weights of unit gain on the first `units` units, zeros elsewhere."""
+    key_h, key_y, key_0 = jr.split(key, 3)
+    on = (jnp.arange(largest) < units).astype(jnp.float32)
+    gain = 1 / jnp.sqrt(jnp.asarray(units, jnp.float32))
+    W_h = gain * jr.normal(key_h, (largest, largest)) * on[:, None] * on
+    W_y = gain * jr.normal(key_y, (outputs, largest)) * on
+    return Autonomous(W_h, W_y, jnp.zeros(outputs), jr.normal(key_0, (largest,)) * on)
+
+
+@dataclasses.dataclass(frozen=True)
+class Lane:
+    """One training: a word, a kind of network, a size and a seed.
+
+    Words are padded to the longest and masked like the units, so that everything
+    is one program.
+    """
+
+    largest: int
+    outputs: int
+    longest: int
+    steps: int
+    rate: float
+
+    def __call__(
+        self, point: dict[str, Any], key: Array, data: Any
+    ) -> dict[str, Array]:
+        key_start, key_steps = jr.split(key)
+        start = drawn(point["units"], self.largest, self.outputs, key=key_start)
+        on = (jnp.arange(self.largest) < point["units"]).astype(jnp.float32)
+        labels, period, n = (a[point["word"]] for a in data)
+        unspoken = jnp.where(jnp.arange(self.outputs) < n, 0.0, -1e9)
+
+        def wanted(periods: int) -> tuple[Array, Array]:
+            t = jnp.arange(periods * self.longest)
+            return labels[t % period], t < periods * period
+
+        def loss(net: Autonomous, _: Any, key: Array) -> Array:
+            y = net.logits(PERIODS * self.longest, point["tanh"]) + unspoken
+            symbols, shown = wanted(PERIODS)
+            cost = optax.losses.softmax_cross_entropy_with_integer_labels(y, symbols)
+            return jnp.where(shown, cost, 0.0).sum() / shown.sum().astype(cost.dtype)
+
+        def masked(net: Autonomous) -> Autonomous:
+            return Autonomous(
+                net.W_h * on[:, None] * on, net.W_y * on, net.b_y, net.h_0 * on
+            )
+
+        schedule = optax.cosine_decay_schedule(self.rate, self.steps)
+        optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
+        net, history = trained(
+            start,
+            loss,
+            optimizer,
+            steps=self.steps,
+            key=key_steps,
+            every=self.steps,
+            project=masked,
+        )
+        symbols, _ = wanted(LATER)
+        y = net.logits(LATER * self.longest, point["tanh"]) + unspoken
+        right = jnp.argmax(y, axis=1) == symbols
+        t = jnp.arange(LATER * self.longest)
+        return {
+            "loss": history["loss"][-1],
+            "learned": (right | (t >= PERIODS * period)).all(),
+            "kept": (right | (t >= LATER * period)).all(),
+            "diverged": history["diverged_at"] >= 0,
+            "W_h": net.W_h,
+            "W_y": net.W_y,
+            "h_0": net.h_0,
+        }
+
+
+def learned(config: Config, bench: Bench) -> xr.Dataset:
+    """Every word, kind, size and seed, batched together."""
+    words = [word(spelled) for spelled in config.learned_words]
+    longest = max(w.period for w in words)
+    labels = np.zeros((len(words), longest), dtype=np.int32)
+    for row, w in zip(labels, words, strict=True):
+        row[: w.period] = w.indices
+    data = (
+        labels,
+        np.array([w.period for w in words], dtype=np.int32),
+        np.array([len(w.alphabet) for w in words], dtype=np.int32),
+    )
+    lane = Lane(
+        max(config.learned_units),
+        max(len(w.alphabet) for w in words),
+        longest,
+        config.learned_steps,
+        config.learning_rate,
+    )
+    table = sweep(
+        lane,
+        {
+            "word": range(len(words)),
+            "tanh": (0, 1),
+            "units": config.learned_units,
+            "seed": range(config.learned_seeds),
+        },
+        seed=bench.seed,
+        chunk=config.learned_chunk,
+        dims={
+            "W_h": ("unit", "unit_from"),
+            "W_y": ("output", "unit"),
+            "h_0": ("unit",),
+        },
+        data=data,
+        folder=bench.folder / "learned",
+        title="learned memories",
+        quiet=bench.quiet,
+        time_limit=bench.time_limit,
+        on=bench.on,
+    )
+    names = {"word": list(config.learned_words), "kind": ["linear", "tanh"]}
+    return table.rename(tanh="kind").assign_coords(names)
+
+
+def needed(spelled: str) -> int:
+    """d* of the word, the fewest units that any memory without feedback has."""
+    return harmonic_dimension(word(spelled)).dimension
+
+
+def smallest(table: xr.Dataset, spelled: str, kind: str) -> int | None:
+    """The fewest units with which any seed learned the word."""
+    row = table.learned.sel(word=spelled, kind=kind).any("seed")
+    sizes = [int(u) for u in table.units if bool(row.sel(units=u))]
+    return min(sizes) if sizes else None

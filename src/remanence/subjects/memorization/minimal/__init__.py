@@ -1,0 +1,1 @@
+"""The fewest units that hold a word, and proofs that fewer cannot."""

@@ -1,0 +1,208 @@
+r"""The least $|a|$ with which one unit, $h' = a h + c_x$, says a word: exact, any alphabet.
+
+Orders of the symbols are grown by inserting one symbol after the other. What a
+few symbols' order refutes, every order that contains it need not try, so the
+orders wait in a queue, each at the first $|a|$ that it leaves open, and the lowest
+is grown on. The first complete order that comes up is the least; until then the
+lowest in the queue is a proved lower bound. Which $a$ are admissible need not be an
+interval: only the lowest end of the set is sought.
+"""
+
+import contextlib
+import dataclasses
+import heapq
+import itertools
+import time
+from fractions import Fraction
+
+import numpy as np
+from flint import arb, ctx, fmpz_poly
+
+from .algebraic_numbers import rational, Root, value, ZERO
+from .minors import minors
+from .one_unit_states import Line, Opening, Order, WIDEST
+
+
+LARGEST = 2_000_000
+"""Coefficients of all states together, beyond which they are not written down."""
+
+
+@dataclasses.dataclass(frozen=True)
+class OneUnit:
+    """No |a| up to `low` serves, and `a` does, with one input weight a symbol.
+
+    `order` is that of the symbols on the line, up to reversal. `exact` says that
+    every |a| just above `low` serves too, so that `low` is the infimum itself;
+    `attained`, that a = 0 serves.
+    """
+
+    low: Root
+    a: Fraction
+    order: Order
+    weights: tuple[Fraction, ...]
+    exact: bool
+    attained: bool = False
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Around the infimum of |a|."""
+        if self.exact:
+            return self.low.enclosure
+        return self.low.enclosure[0], float(abs(self.a))
+
+
+def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
+    """The infimum of |a| over all orders of the symbols and both signs."""
+    n, p = max(labels) + 1, len(labels)
+    if n == p:
+        # Every symbol once: the last one tells the next, and nothing else is needed.
+        weights = tuple(Fraction(labels[(t + 1) % p]) for t in range(p))
+        order = tuple(range(n))
+        return OneUnit(ZERO, Fraction(0), order, weights, True, True)
+    if p * p * n > LARGEST:
+        # The shift map, and nothing known below it.
+        weights = tuple(Fraction(-k) for k in range(n))
+        return OneUnit(ZERO, Fraction(n), tuple(range(n)), weights, False)
+    deadline = time.monotonic() + 0.75 * time_limit
+    lines = {sign: Line(labels, sign, deadline) for sign in (1, -1)}
+    # The most frequent symbols first: they leave the least room.
+    names = sorted(range(n), key=lambda k: (-labels.count(k), k))
+    search = _Search(lines, names)
+    search.dive()
+    low, found, done = search.best()
+    if found is None:
+        a, order, weights = _shrunk(lines[1], deadline + 0.25 * time_limit)
+        return OneUnit(low, a, order, weights, False)
+    sign, order, opening = found
+    assert opening.a is not None
+    weights = (Fraction(0), *(Fraction(int(x)) for x in opening.weights))
+    exact = done and opens_at(lines[sign], order, opening)
+    return OneUnit(low, sign * opening.a, order, weights, exact)
+
+
+def _shrunk(
+    line: Line, deadline: float
+) -> tuple[Fraction, Order, tuple[Fraction, ...]]:
+    """Below the shift map, a = n: orders drawn, each asked for ever smaller a."""
+    n = line.symbols
+    best = Fraction(n), tuple(range(n)), tuple(Fraction(-k) for k in range(n))
+    draws = np.random.default_rng(0)
+    line.deadline = deadline
+    order = best[1]
+    with contextlib.suppress(TimeoutError):
+        while True:
+            low, high = Fraction(0), best[0]
+            while high - low > Fraction(1, 32):
+                # Nothing is known to be monotone: what is met is met, that is all.
+                a = (low + high) / 2 if high < best[0] else high - (high - low) / 8
+                x = line.met(order, a)
+                low, high = (low, a) if x is not None else (a, high)
+                if x is not None:
+                    best = a, order, (Fraction(0), *(Fraction(int(k)) for k in x))
+            order = tuple(draws.permutation(n).tolist())
+    return best
+
+
+class _Search:
+    def __init__(self, lines: dict[int, Line], names: list[int]):
+        self.lines, self.names = lines, names
+        self.queue: list[tuple[Root, int, int, Order, Opening]] = []
+        self.ticket = itertools.count()
+        self.limit = rational(Fraction(len(names) + 1))
+        self.found: tuple[int, Order, Opening] | None = None
+
+    def add(self, sign: int, order: Order, low: Root, hint=()) -> None:
+        opening = self.lines[sign].opening(order, low, self.limit, hint)
+        if opening is None:
+            return
+        entry = (opening.low, next(self.ticket), sign, order, opening)
+        heapq.heappush(self.queue, entry)
+        if len(order) < len(self.names) or opening.a is None:
+            return
+        if rational(opening.a) < self.limit:
+            self.limit, self.found = rational(opening.a), (sign, order, opening)
+
+    def grow(self, entry: tuple[Root, int, int, Order, Opening]) -> None:
+        """Insert the next symbol everywhere."""
+        low, _, sign, order, opening = entry
+        new = self.names[len(order)]
+        for i in range(len(order) + 1):
+            self.add(sign, (*order[:i], new, *order[i:]), low, opening.corners)
+
+    def dive(self) -> None:
+        """Down to the first complete order, by the lowest at each depth."""
+        for sign in self.lines:
+            self.add(sign, tuple(self.names[:2]), ZERO)
+        depth = 2
+        while depth < len(self.names):
+            here = [e for e in self.queue if len(e[3]) == depth and e[4].a is not None]
+            if not here:
+                return
+            self.queue.remove(min(here))
+            heapq.heapify(self.queue)
+            self.grow(min(here))
+            depth += 1
+
+    def best(self) -> tuple[Root, tuple[int, Order, Opening] | None, bool]:
+        """The lowest that is left open, what is met there or above, and whether the
+        two are one."""
+        while self.queue:
+            entry = heapq.heappop(self.queue)
+            low, _, sign, order, opening = entry
+            if not low < self.limit:
+                break
+            if opening.a is None:
+                return low, self.found, False
+            if len(order) == len(self.names):
+                return low, (sign, order, opening), True
+            self.grow(entry)
+        return self.limit, self.found, False
+
+
+def opens_at(line: Line, order: Order, opening: Opening) -> bool:
+    r"""Whether the order is met at every |a| from `low` to `a`, `low` itself left out.
+
+    The corners' nearest point to zero is a polynomial in |a|, $\sum_i m_i v_i$ with
+    m the row sums of the adjugate of their Gram matrix. Its lead over every pair
+    is divided by the factor that vanishes at `low`; what is left must be
+    positive over the whole short interval, which is one ball.
+    """
+    assert opening.a is not None
+    if len(opening.corners) > WIDEST or time.monotonic() > line.deadline:
+        return False
+    V = [line.apart(pair) for pair in opening.corners]
+    gram = [[_dot(u, v) for v in V] for u in V]
+    m = _adjugate_sums(gram)
+    x = [
+        sum((f * v[r] for f, v in zip(m, V, strict=True)), fmpz_poly([]))
+        for r in range(len(V[0]))
+    ]
+    with ctx.workprec(256):
+        vanishing = fmpz_poly(list(opening.low.polynomial))
+        ball = opening.low.ball(256).union(
+            arb(opening.a.numerator) / opening.a.denominator
+        )
+        rising = vanishing.derivative()(ball)
+        if not (rising > 0 or rising < 0):
+            return False
+        side = 1 if value(vanishing, opening.a) > 0 else -1
+        for low, high in itertools.pairwise(order):
+            for s in line.times[high]:
+                for t in line.times[low]:
+                    f, turn = _dot(x, line.apart((s, t))), 1
+                    while f != 0 and f % vanishing == 0:
+                        f, turn = f // vanishing, turn * side
+                    if not turn * f(ball) > 0:
+                        return False
+        return True
+
+
+def _dot(u, v) -> fmpz_poly:
+    return sum((f * g for f, g in zip(u, v, strict=True)), fmpz_poly([]))
+
+
+def _adjugate_sums(gram: list[list[fmpz_poly]]) -> list[fmpz_poly]:
+    """m with $G m = \\det(G)\\,1$, by Cramer's rule."""
+    k = len(gram)
+    alternating = minors([[*row, fmpz_poly([1])] for row in gram])
+    return [f if k % 2 else -f for f in alternating[:k]]

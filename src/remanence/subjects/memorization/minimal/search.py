@@ -1,0 +1,158 @@
+r"""The cheapest set of harmonics that spells a word, and a proof against each cheaper.
+
+Infeasibility passes to subsets, so a level $D$ is refuted through its largest
+sets alone. A good set is guessed first (the multipliers against the present set
+name the frequency that breaks them); then the level below it is refuted, or gives a
+better set, until nothing cheaper is left.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from .. import harmonics
+from ..harmonics import cost, features, Frequencies
+from .refutation import Refutation, refutation
+from .separation import proved_gap, Separation, separation
+
+
+TOP_DOWN = 3000
+"""Up to this many sets the level just below the guess is tried at once."""
+
+
+class Search:
+    """One word's sets, each decided once and with proof."""
+
+    def __init__(self, labels: tuple[int, ...], time_limit: float):
+        self.labels = labels
+        self.period = len(labels)
+        self.deadline = time.monotonic() + time_limit
+        self.feasible: dict[Frequencies, np.ndarray] = {}
+        self.refuted: dict[frozenset[int], Refutation] = {}
+        self.undecided: set[Frequencies] = set()
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+    def holds(self, S: Frequencies) -> bool | None:
+        """Whether S spells the word; None where neither proof went through."""
+        if S in self.feasible:
+            return True
+        if S in self.undecided:
+            return None
+        members = frozenset(S)
+        if any(members <= large for large in self.refuted):
+            return False
+        phi = features(self.period, S)
+        found = separation(self.labels, phi)
+        return self._kept(S, found, phi)
+
+    def _kept(self, S: Frequencies, found: Separation, phi: np.ndarray) -> bool | None:
+        if found.u is not None:
+            if proved_gap(found.u, self.labels, phi) > 0:
+                self.feasible[S] = found.u
+                return True
+        else:
+            proof = refutation(self.labels, S, found.pairs, found.multipliers)
+            if proof is not None:
+                self.refuted[frozenset(S)] = proof
+                return False
+        self.undecided.add(S)
+        return None
+
+    def guess(self) -> Frequencies:
+        """A feasible set, by growing along the multipliers and then thinning out."""
+        p = self.period
+        everything = tuple(range(1, p // 2 + 1))
+        S: Frequencies = ()
+        while not self.holds(S) and len(S) < len(everything):
+            if self.late:
+                break
+            S = tuple(sorted({*S, self._breaking(S)}))
+        if not self.holds(S):
+            S = everything
+            self.feasible.setdefault(S, spelled_out(self.labels))
+        for j in sorted(S, key=lambda j: (-cost((j,), p), -j)):
+            fewer = tuple(i for i in S if i != j)
+            if self.late:
+                break
+            if self.holds(fewer):
+                S = fewer
+        return S
+
+    def _breaking(self, S: Frequencies) -> int:
+        """The frequency, outside S, that is loudest in the multipliers against S."""
+        found = separation(self.labels, features(self.period, S))
+        g = np.zeros((max(self.labels) + 1, self.period))
+        for (t, k), m in zip(found.pairs, found.multipliers, strict=True):
+            g[self.labels[t], t] += m
+            g[k, t] -= m
+        loud = (np.abs(np.fft.rfft(g, axis=1)) ** 2).sum(axis=0)
+        loud[[0, *S]] = -1.0
+        return int(np.argmax(loud))
+
+    def cheapest(self) -> tuple[Frequencies, int]:
+        """The best set found and a proved lower bound on the cost of any."""
+        p, best = self.period, self.guess()
+        price = cost(best, p)
+        if sum(harmonics.count(p, d) for d in (price - 1, price - 2)) > TOP_DOWN:
+            return self._ascending(best)
+        while price > 0:
+            better = None
+            for S in largest(p, price - 1):
+                held = self.holds(S)
+                if self.late or held is None:
+                    return best, self._floor(price)
+                if held:
+                    better = S
+                    break
+            if better is None:
+                return best, price
+            best, price = better, cost(better, p)
+        return best, price
+
+    def _ascending(self, best: Frequencies) -> tuple[Frequencies, int]:
+        price, level = cost(best, self.period), 0
+        while level + 1 < price:
+            level += 1
+            for S in harmonics.by_cost(self.period, level):
+                held = self.holds(S)
+                if held:
+                    return S, level
+                if self.late or held is None:
+                    return best, level
+        return best, price
+
+    def _floor(self, price: int) -> int:
+        """The cost up to which everything is refuted already, plus one."""
+        for level in range(price):
+            for S in harmonics.by_cost(self.period, level):
+                if not any(set(S) <= large for large in self.refuted):
+                    return level
+        return price
+
+    def winners(self, price: int) -> Iterator[Frequencies]:
+        """The feasible sets of that cost, in lexicographic order."""
+        return (S for S in harmonics.by_cost(self.period, price) if self.holds(S))
+
+
+def largest(period: int, price: int) -> Iterable[Frequencies]:
+    """Sets that together contain every set of at most that cost."""
+    yield from harmonics.by_cost(period, price)
+    if period % 2 == 0 and price % 2 == 0:
+        # A set with p/2 of cost one less is in none of the above.
+        yield from harmonics.by_cost(period, price - 1)
+    elif period % 2 and price % 2:
+        yield from harmonics.by_cost(period, price - 1)
+
+
+def spelled_out(labels: tuple[int, ...]) -> np.ndarray:
+    """The readout over all harmonics that interpolates the one-hot word: the p
+    points are then affinely independent, so it always exists."""
+    n, p = max(labels) + 1, len(labels)
+    onehot = np.eye(n)[list(labels)].T
+    phi = features(p, tuple(range(1, p // 2 + 1)))
+    # The rows of phi are orthogonal; their squared lengths are p or p/2.
+    return (onehot @ phi.T) / (phi**2).sum(axis=1)

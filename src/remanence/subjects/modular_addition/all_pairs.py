@@ -1,0 +1,162 @@
+r"""A recurrent network on the whole table $[a, b, =]$, each product done once.
+
+$$h_1(a) = \phi(0, e_a), \quad h_2(a, b) = \phi(h_1(a), e_b), \quad h_3(a, b) = \phi(h_2(a, b), e_=)$$
+
+$h_1$ has $P$ rows, and so have its recurrent product and every token's drive: only
+the products of $h_2$ and $h_3$ run over the pairs. Nested `vmap` finds this by
+itself for any cell, because a product that does not depend on the mapped axis
+is not repeated. For a chosen list of pairs (training) the two tables of drives
+are gathered instead, `picked`, with a transpose that gathers too: a scatter-add
+is what XLA does worst on a CPU.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from ..._types import State
+from ...cells import Elman, output
+from ...nets.recurrent import Recurrent
+
+
+class Pairs(NamedTuple):
+    """Some pairs of the table, with the answers and the way back from a token to its pairs.
+
+    Row t of `with_a` lists the positions of the pairs whose first token is t,
+    padded with the number of pairs.
+    """
+
+    a: Int[Array, " pairs"]
+    b: Int[Array, " pairs"]
+    answer: Int[Array, " pairs"]
+    with_a: Int[Array, "modulus most"]
+    with_b: Int[Array, "modulus most"]
+
+
+class States(NamedTuple):
+    """What the network holds after each of the three tokens, over the whole table."""
+
+    first: State
+    second: State
+    third: State
+
+
+def pairs_of(
+    mask: Bool[np.ndarray, "modulus modulus"],
+    answers: Int[np.ndarray, "modulus modulus"],
+    *,
+    most: int | None = None,
+) -> Pairs:
+    """The pairs of a mask; `most` pads the way back, so that several masks stack."""
+    a, b = np.nonzero(mask)
+    width = int(max(mask.sum(0).max(), mask.sum(1).max())) if most is None else most
+
+    def positions(token):
+        back = np.full((len(mask), width), len(a))
+        for t in range(len(mask)):
+            at = np.flatnonzero(token == t)
+            back[t, : len(at)] = at
+        return of(back)
+
+    # `jnp.asarray` would compile anew for every length.
+    of = lambda index: jax.device_put(np.asarray(index, dtype=np.int32))
+    return Pairs(of(a), of(b), of(answers[a, b]), positions(a), positions(b))
+
+
+def vocabulary(
+    net: Recurrent, modulus: int
+) -> tuple[Float[Array, "tokens inputs"], Float[Array, "modulus units"]]:
+    """Embedding and unembedding, refused if they are not those of the task."""
+    if net.embedding is None or net.W_y is None:
+        raise ValueError("modular arithmetic needs an embedding and a readout")
+    tokens, outputs = net.embedding.shape[0], net.W_y.shape[0]
+    if tokens != modulus + 1 or outputs != modulus:
+        raise ValueError(
+            f"modulus {modulus} needs {modulus + 1} tokens and {modulus} outputs, "
+            f"got {tokens} and {outputs}"
+        )
+    return net.embedding, net.W_y
+
+
+def table_states(net: Recurrent, modulus: int) -> States:
+    """The states after a, after b and after `=`, for all pairs."""
+    heard, _ = vocabulary(net, modulus)
+    h0 = net.cell.initial_state()
+    first = jax.vmap(lambda e: net.cell(h0, e))(heard[:modulus])
+    return continued(net, modulus, first=first)
+
+
+def continued(
+    net: Recurrent, modulus: int, *, first: State = None, second: State = None
+) -> States:
+    """The states that follow from given ones: what a change at a step does to later ones."""
+    heard, _ = vocabulary(net, modulus)
+    if second is None:
+        hear = lambda h: jax.vmap(lambda e: net.cell(h, e))(heard[:modulus])
+        second = jax.vmap(hear)(first)
+    third = jax.vmap(jax.vmap(lambda h: net.cell(h, heard[modulus])))(second)
+    return States(first, second, third)
+
+
+def table_logits(net: Recurrent, third: State) -> Float[Array, "modulus modulus out"]:
+    """The readout of all pairs."""
+    y = jax.vmap(jax.vmap(lambda h: output(net.cell, h)))(third)
+    return _read(net, y)
+
+
+def pair_logits(net: Recurrent, pairs: Pairs) -> Float[Array, "pairs out"]:
+    """The readout of some pairs; the classical cell is done by tables of drives."""
+    modulus = pairs.with_a.shape[0]
+    if not isinstance(net.cell, Elman):
+        everything = table_logits(net, table_states(net, modulus).third)
+        return everything[pairs.a, pairs.b]
+    cell, (heard, _) = net.cell, vocabulary(net, modulus)
+    drives = heard @ cell.W_x.T
+    if cell.b is not None:
+        drives = drives + cell.b
+    first = cell.activation(drives[:modulus])
+    second = cell.activation(
+        picked(first @ cell.W_h.T, pairs.a, pairs.with_a)
+        + picked(drives[:modulus], pairs.b, pairs.with_b)
+    )
+    third = cell.activation(second @ cell.W_h.T + drives[modulus])
+    return _read(net, third)
+
+
+def _read(net: Recurrent, y: Float[Array, "... units"]) -> Float[Array, "... out"]:
+    """One product for all rows, where mapping `net.read` would be one each."""
+    y = y if net.W_y is None else y @ net.W_y.T
+    return y if net.b_y is None else y + net.b_y
+
+
+@jax.custom_vjp
+def picked(
+    table: Float[Array, "modulus units"],
+    index: Int[Array, " pairs"],
+    back: Int[Array, "modulus most"],
+) -> Float[Array, "pairs units"]:
+    """Rows of a table; `back` lists where each row went, for the gradient."""
+    return table[index]
+
+
+def _picked_forward(table, index, back):
+    return table[index], back
+
+
+def _picked_backward(back, gradient):
+    # The padding points one past the end, where `fill` reads zeros.
+    rows = gradient.at[back].get(mode="fill", fill_value=0)
+    return rows.sum(1), None, None
+
+
+picked.defvjp(_picked_forward, _picked_backward)
+
+
+def with_embedding(net: Recurrent, W_E: Float[Array, "modulus inputs"]) -> Recurrent:
+    """The same network with other vectors for the residues; `=` keeps its own."""
+    rows = jnp.concatenate([W_E, vocabulary(net, len(W_E))[0][-1:]])
+    return eqx.tree_at(lambda n: n.embedding, net, rows)

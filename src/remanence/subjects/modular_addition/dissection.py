@@ -1,0 +1,151 @@
+r"""One network taken apart: $W_E, h_1, h_2, h_3, W_{fc}$ by frequency, rank and ablation."""
+
+import dataclasses
+
+import numpy as np
+from jaxtyping import Float
+
+from ...measure.fourier import (
+    frequency_plane,
+    key_frequencies,
+    KeyFrequencies,
+    spectrum,
+    spectrum_2d,
+    wave_fit_error,
+)
+from ...measure.low_rank import LowRank, smallest_rank, vector_frequencies
+from ...nets import Recurrent
+from .ablation import accuracy_with, modular_accuracy, modular_states, Tensor
+from .all_pairs import vocabulary
+from .task import Modular
+
+
+NODES = ("W_E", "h1", "h2", "h3", "W_fc")
+MATRICES: tuple[Tensor, ...] = ("W_E", "W_ih", "W_hh", "W_fc")
+
+
+@dataclasses.dataclass(frozen=True)
+class Dissection:
+    """What was found in one network; `key` are its key frequencies, those of `W_fc`."""
+
+    task: Modular
+    accuracy: float
+    key: tuple[int, ...]
+    nodes: dict[str, KeyFrequencies]
+    energies: dict[str, Float[np.ndarray, " frequencies"]]
+    planes: dict[str, Float[np.ndarray, "frequencies signed"]]
+    ranks: dict[Tensor, LowRank]
+    vectors: tuple[np.ndarray, np.ndarray, np.ndarray]
+    """Left singular vectors of W_fc in the group's order, their frequencies, the shares."""
+    directions: dict[Tensor, tuple[list[int], list[float]]]
+    """The same frequencies and shares for every matrix, as far as tokens see its directions."""
+    driven: float
+    """What the key frequencies hold of the drives $W_E W_{ih}^\\top$."""
+    fits: dict[str, float]
+    fits_by_frequency: dict[int, float]
+
+
+def matrices(net: Recurrent, task: Modular) -> dict[Tensor, np.ndarray]:
+    """The four weight matrices of the document, in float64."""
+    embedding, W_y = vocabulary(net, task.modulus)
+    named = dict(
+        zip(
+            MATRICES,
+            (embedding[: task.modulus], net.cell.W_x, net.cell.W_h, W_y),
+            strict=True,
+        )
+    )
+    return {name: np.asarray(W, dtype=float) for name, W in named.items()}
+
+
+def node_tables(net: Recurrent, task: Modular) -> dict[str, np.ndarray]:
+    """Every node over the group, in its order: one index, or two for $h_2$ and $h_3$."""
+    embedding, W_y = vocabulary(net, task.modulus)
+    states, order = modular_states(net, task), task.elements
+    hidden = lambda h: h[0] if isinstance(h, tuple) else h  # what the readout sees
+    both = np.ix_(order, order)
+    return {
+        "W_E": np.asarray(embedding, dtype=float)[order],
+        "h1": hidden(states.first)[order],
+        "h2": hidden(states.second)[both],
+        "h3": hidden(states.third)[both],
+        "W_fc": np.asarray(W_y, dtype=float)[order],
+    }
+
+
+def profile(table: np.ndarray, task: Modular, node: str) -> np.ndarray:
+    """A node as a function of one index: of a for $h_2$, of the answer for $h_3$."""
+    if node == "h2":
+        return table.mean(1)
+    if node == "h3":
+        total = np.zeros((task.period, table.shape[-1]))
+        np.add.at(total, task.phases.ravel(), table.reshape(-1, table.shape[-1]))
+        return total / task.period
+    return table
+
+
+def dissected(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dissection:
+    """Spectra, key frequencies, ranks, singular vectors and fits of one network."""
+    tables = node_tables(net, task)
+    flat = {name: profile(tables[name], task, name) for name in NODES}
+    nodes = {name: key_frequencies(flat[name]) for name in NODES}
+    key = nodes["W_fc"].frequencies
+    ranks: dict[Tensor, LowRank] = {
+        name: smallest_rank(
+            W,
+            lambda cut, name=name: accuracy_with(net, task, name, cut),
+            up_to=up_to,
+        )
+        for name, W in matrices(net, task).items()
+    }
+    most = max(2 * len(key), 2)
+    vectors = _seen_directions(net, task, tables, "W_fc")[:, :most]
+    drives = spectrum(tables["W_E"] @ matrices(net, task)["W_ih"].T)
+    logits = tables["h3"] @ tables["W_fc"].T
+    by_frequency = {
+        k: wave_fit_error(logits @ frequency_plane(task.period, k).T, task.phases, (k,))
+        for k in key
+    }
+    return Dissection(
+        task,
+        modular_accuracy(net, task),
+        key,
+        nodes,
+        {name: spectrum(flat[name]) for name in NODES},
+        {name: spectrum_2d(tables[name]) for name in ("h2", "h3")},
+        ranks,
+        (vectors, *vector_frequencies(vectors)),
+        {name: _frequencies(net, task, tables, name, most) for name in MATRICES},
+        float(drives[list(key)].sum() / drives[1:].sum()),
+        {
+            "h3": wave_fit_error(tables["h3"], task.phases, key),
+            "logits": wave_fit_error(logits, task.phases, key),
+            "h3 averaged": wave_fit_error(flat["h3"][task.phases], task.phases, key),
+        },
+        by_frequency,
+    )
+
+
+def _frequencies(
+    net: Recurrent, task: Modular, tables: dict, name: Tensor, most: int
+) -> tuple[list[int], list[float]]:
+    """Frequency of each of the first directions of a matrix, and its share."""
+    seen = _seen_directions(net, task, tables, name)[:, :most]
+    best, share = vector_frequencies(seen)
+    return best.tolist(), share.tolist()
+
+
+def _seen_directions(
+    net: Recurrent, task: Modular, tables: dict[str, np.ndarray], name: Tensor
+) -> Float[np.ndarray, "period directions"]:
+    """Singular directions of a matrix as functions on the group, strongest first.
+
+    Rows of $W_E$ and $W_{fc}$ are tokens, so left singular vectors are such functions.
+    $W_{ih}$ and $W_{hh}$ are seen through what they act on: $W_E v$ and $h_1 v$ for
+    their right singular vectors $v$.
+    """
+    if name in ("W_E", "W_fc"):
+        table = tables[name] - tables[name].mean(0)
+        return np.linalg.svd(table, full_matrices=False)[0]
+    v = np.linalg.svd(matrices(net, task)[name], full_matrices=False)[2].T
+    return tables["W_E" if name == "W_ih" else "h1"] @ v

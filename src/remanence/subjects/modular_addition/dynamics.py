@@ -1,0 +1,173 @@
+r"""The adder as a dynamical system: exponents, certificate, horizon, and its written twin."""
+
+import math
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import scipy.linalg
+
+from ...cells import dimension
+from ...measure import contraction, lyapunov_spectrum, memory_horizon, truncation_window
+from ...nets import Recurrent
+from ...report import Row
+from .ablation import PLACES
+from .ablations import Ablations
+from .dissection import Dissection, matrices, NODES
+from .exact_adder import Adder
+from .task import Modular
+
+
+def stream(task: Modular, sums: int, *, seed: int) -> np.ndarray:
+    """Tokens of one sum after the other, `a b = a b = …`, never reset."""
+    random = np.random.default_rng(seed)
+    tokens = random.integers(0, task.modulus, size=(sums, 3))
+    tokens[:, 2] = task.modulus
+    return tokens.ravel().astype(np.int32)
+
+
+def forgetting(
+    net: Recurrent, task: Modular, *, steps: int, seed: int, thorough: bool = False
+) -> dict[str, Any]:
+    """Exponents along a stream of sums, and the best proof of forgetting found.
+
+    With every rectifier open the step is $W_{hh}$ itself: a radius of 1 or more is a
+    growth that every metric has to allow. The climb can then only name a smaller
+    rate above 1, and is left out unless `thorough`.
+    """
+    found: dict[str, Any] = {"outcome": "measured", "horizons": {}}
+    tokens = stream(task, steps // 3, seed=seed)
+    spectrum = None
+    try:
+        spectrum = lyapunov_spectrum(net, tokens)
+        exponents = spectrum.exponents
+        found["exponent"] = float(exponents[0])
+        found["stderr"] = float(spectrum.stderr[0])
+        found["growing"] = int((exponents > 0).sum())
+        found["lost"] = int(np.isneginf(exponents).sum())
+    except (ValueError, FloatingPointError) as refusal:
+        found |= {"outcome": f"no exponent: {refusal}", "exponent": math.nan}
+    heard = float(np.abs(np.asarray(net.embedding)).max())
+    radius = float(np.abs(np.linalg.eigvals(matrices(net, task)["W_hh"])).max())
+    climb = thorough or radius < 1
+    proof = contraction(
+        net.cell,
+        input_bound=heard,
+        metric="auto" if climb else "norm",
+        time_limit=120.0 if climb else 0.1,
+    )
+    found |= {"rate": float(proof.rate), "metric": proof.metric, "radius": radius}
+    found["window"] = truncation_window(proof, error=1e-3) if proof.rate < 1 else None
+    if thorough and spectrum is not None:
+        with np.errstate(over="ignore"):  # a state that grows for ever
+            panel = memory_horizon(
+                net, tokens, spectrum=spectrum, quick=True, time_limit=0.1
+            )
+        found["horizons"] = {
+            m.name: _in_words(m.value) for m in panel.measures if "cert" not in m.name
+        }
+    return found
+
+
+def _in_words(steps: float | None) -> float | str:
+    """A horizon as JSON has it."""
+    if steps is None:
+        return "none"
+    return float(steps) if math.isfinite(steps) else "never"
+
+
+def widened(net: Recurrent, *, like: Recurrent) -> Recurrent:
+    """The same Elman network in arrays as large as another's; what is added is silent."""
+    cell, E, W_y = net.cell, net.embedding, net.W_y
+    assert E is not None and W_y is not None and cell.b is not None
+    units, inputs = np.maximum(cell.W_x.shape, like.cell.W_x.shape) - cell.W_x.shape
+    return eqx.tree_at(
+        lambda n: (n.cell.W_h, n.cell.W_x, n.cell.b, n.embedding, n.W_y),
+        net,
+        (
+            jnp.pad(cell.W_h, ((0, units), (0, units))),
+            jnp.pad(cell.W_x, ((0, units), (0, inputs))),
+            jnp.pad(cell.b, (0, units)),
+            jnp.pad(E, ((0, 0), (0, inputs))),
+            jnp.pad(W_y, ((0, 0), (0, units))),
+        ),
+    )
+
+
+def cross_row(
+    name: str, net: Recurrent, found: dict[str, Any], *, rank: int | None, key: tuple
+) -> Row:
+    """A line of the cross table."""
+    exponent = found["exponent"]
+    known = math.isfinite(exponent)
+    forgets = -1 / exponent if exponent < 0 else math.inf
+    return Row(
+        network=name,
+        dimension=dimension(net.cell),
+        largest_exponent=exponent if known else None,
+        horizon=forgets if known else None,
+        certified_rate=found["rate"],
+        window=found["window"],
+        rank=rank,
+        key_frequencies=", ".join(map(str, key)),
+    )
+
+
+def compared(
+    learned: Recurrent,
+    found: Dissection,
+    cuts: Ablations,
+    built: Adder,
+    written: Dissection,
+    built_cuts: Ablations,
+) -> dict[str, Any]:
+    """Learned and written at the same frequencies: subspaces, spectra, ablation curves.
+
+    The columns of an embedding (or unembedding) span functions on the group. The
+    angles are those of the learned matrix, cut to twice its number of
+    frequencies, with the written one. Spectra are compared by total variation, the
+    share of energy that would have to move from one frequency to another.
+    """
+    task, key = found.task, found.key
+    order = task.elements
+    spans = lambda W, r: np.linalg.svd(W[order] - W[order].mean(0))[0][:, :r]
+    ours, theirs = matrices(built.net, task), matrices(learned, task)
+    angles = {}
+    for name in ("W_E", "W_fc"):
+        one = spans(theirs[name], 2 * len(key))
+        other = spans(ours[name], np.linalg.matrix_rank(ours[name], tol=1e-4))
+        cosines = np.cos(scipy.linalg.subspace_angles(one, other))
+        angles[name] = [float(c) for c in np.sort(cosines)[::-1]]
+    moved = {
+        node: float(
+            np.abs(found.nodes[node].shares - written.nodes[node].shares).sum() / 2
+        )
+        for node in NODES
+    }
+    curves = {
+        place: [
+            [float(np.mean(size)) for size in cut.growing[place]]
+            for cut in (cuts, built_cuts)
+        ]
+        for place in PLACES
+    }
+    return {
+        "cosines": angles,
+        "mean_cosine": {name: float(np.mean(c)) for name, c in angles.items()},
+        "spectra_apart": moved,
+        "ablation": curves,
+        "ablation_gap": {
+            place: float(np.abs(np.subtract(both[0], both[1])).mean())
+            for place, both in curves.items()
+        },
+        "units": built.units,
+        "margin": built.margin,
+        "norms": {
+            name: [
+                float(np.linalg.norm(theirs[name])),
+                float(np.linalg.norm(ours[name])),
+            ]
+            for name in theirs
+        },
+    }

@@ -1,0 +1,202 @@
+r"""Training on modular arithmetic: the whole table at once, AdamW, weight decay.
+
+$$\ell = -\frac{1}{|T|} \sum_{(a, b) \in T} \log \mathrm{softmax}(W_{fc} h_3(a, b) + b_{fc})_{a \circ b}$$
+
+The history is also a film: the energy of embedding and unembedding at every
+frequency, as often as anything else is looked at.
+"""
+
+import dataclasses
+import functools
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+import xarray as xr
+from jaxtyping import Array, Bool, Float
+
+from ..._types import Key
+from ...cells import Elman, GRU, LSTM, Residual
+from ...nets import Recurrent
+from ...train.fit import fit
+from .all_pairs import (
+    pair_logits,
+    Pairs,
+    pairs_of,
+    table_logits,
+    table_states,
+    vocabulary,
+)
+from .task import Modular
+
+
+CELLS: dict[str, Callable] = {
+    "elman": lambda inputs, units, *, key: Elman.init(
+        inputs, units, key=key, gain=3**-0.5, activation=jax.nn.relu
+    ),
+    "lstm": LSTM.init,
+    "gru": GRU.init,
+    "residual": lambda inputs, units, *, key: Residual.init(
+        inputs, units, key=key, residual=0.5, coupling=1.0
+    ),
+}
+"""How each kind of cell starts; a function `(inputs, units, *, key)` of one's own will do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class ModularFit:
+    """A network that was trained, the pairs it saw, and how it came about.
+
+    `history` is labelled by `step`: loss, accuracies on `train` and `held_out`
+    pairs, `norm` of all weights, and `energy` by tensor and frequency.
+    """
+
+    task: Modular
+    net: Recurrent
+    seen: Bool[np.ndarray, "modulus modulus"]
+    history: xr.Dataset
+    diverged_at: int | None
+
+
+def modular_network(
+    task: Modular,
+    *,
+    cell: str | Callable = "elman",
+    embedding: int = 128,
+    units: int = 128,
+    key: Key,
+) -> Recurrent:
+    """A network before training: small weights, and a smaller embedding still."""
+    if isinstance(cell, str) and cell not in CELLS:
+        raise ValueError(f"cell must be one of {', '.join(CELLS)}, got {cell!r}")
+    key_cell, key_net = jr.split(key)
+    start = CELLS[cell] if isinstance(cell, str) else cell
+    net = Recurrent.init(
+        start(embedding, units, key=key_cell),
+        outputs=task.modulus,
+        tokens=task.tokens,
+        readout="last",
+        key=key_net,
+    )
+    E, W_y = vocabulary(net, task.modulus)
+    scaled = (embedding**-0.5 * E, 3**-0.5 * W_y)
+    return eqx.tree_at(lambda n: (n.embedding, n.W_y), net, scaled)
+
+
+def table_loss(net: Recurrent, data: tuple[Pairs, Array], key: Any) -> Float[Array, ""]:
+    """Cross-entropy over the pairs of the training set, all at once."""
+    pairs = data[0]
+    logits = pair_logits(net, pairs)
+    return optax.softmax_cross_entropy_with_integer_labels(logits, pairs.answer).mean()
+
+
+def adamw(learning_rate: Any, weight_decay: Any) -> optax.GradientTransformation:
+    """AdamW with a short second momentum; every weight decays."""
+    return optax.adamw(learning_rate, b1=0.9, b2=0.98, weight_decay=weight_decay)
+
+
+# The same functions for equal arguments: seeds then share one compiled program.
+_shared_adamw = functools.cache(adamw)
+
+
+def fit_modular(
+    task: Modular,
+    *,
+    steps: int,
+    seed: int = 0,
+    fraction: float = 0.7,
+    cell: str | Callable = "elman",
+    embedding: int = 128,
+    units: int = 128,
+    learning_rate: float = 1e-3,
+    weight_decay: float = 1.0,
+    every: int = 100,
+    film: bool = True,
+    folder: str | pathlib.Path | None = None,
+    quiet: bool = True,
+) -> ModularFit:
+    """Train a fresh network on a random fraction of the table.
+
+    Without `film` the history holds the loss alone, and all operations modulo one
+    number share a compiled program.
+
+    >>> done = fit_modular(Modular(5), steps=60, units=16, embedding=8, every=30)
+    >>> done.history.energy.dims, done.history.step.values.tolist()
+    (('step', 'tensor', 'frequency'), [30, 60])
+    """
+    key_split, key_net = jr.split(jr.key(seed))
+    seen = task.training_pairs(fraction, key=key_split)
+    net = modular_network(
+        task, cell=cell, embedding=embedding, units=units, key=key_net
+    )
+    done = fit(
+        net,
+        table_loss,
+        _shared_adamw(learning_rate, weight_decay),
+        steps=steps,
+        key=jr.key(seed),
+        # Padded to the modulus: every choice of pairs has the same shapes.
+        data=(pairs_of(seen, task.answers, most=task.modulus), jnp.asarray(seen)),
+        metrics=progress_on(task) if film else None,
+        every=every,
+        folder=folder,
+        title=f"{task.operation} modulo {task.modulus}, {cell}, seed {seed}",
+        quiet=quiet,
+    )
+    history = _film(done.history) if film else done.history
+    return ModularFit(task, done.model, seen, history, done.diverged_at)
+
+
+@functools.cache
+def progress_on(task: Modular) -> Callable[[Recurrent, Any], dict[str, Array]]:
+    """What is looked at while training: accuracies, norm, energies."""
+    answers, order = jnp.asarray(task.answers), jnp.asarray(task.elements)
+
+    def progress(net: Recurrent, data: tuple[Pairs, Array]) -> dict[str, Array]:
+        seen = data[1]
+        logits = table_logits(net, table_states(net, task.modulus).third)
+        right = logits.argmax(-1) == answers
+        square = sum(
+            (leaf**2).sum()
+            for leaf in jax.tree.leaves(eqx.filter(net, eqx.is_inexact_array))
+        )
+        numbers = {
+            "train": (right & seen).sum() / seen.sum(),
+            "held_out": (right & ~seen).sum() / (~seen).sum(),
+            "norm": jnp.sqrt(square),
+        }
+        for name, weights in (("W_E", net.embedding), ("W_fc", net.W_y)):
+            numbers[name] = rows_spectrum(weights[order])  # pyright: ignore[reportOptionalSubscript]
+        return numbers
+
+    return progress
+
+
+def rows_spectrum(
+    rows: Float[Array, "period columns"],
+) -> Float[Array, " frequencies"]:
+    """`measure.spectrum`, traced: the energy of the rows at each frequency."""
+    period = len(rows)
+    power = jnp.abs(jnp.fft.rfft(rows, axis=0)) ** 2
+    count = np.full(period // 2 + 1, 2.0, dtype=np.float32)
+    count[0] = 1.0
+    if period % 2 == 0:
+        count[-1] = 1.0
+    return power.sum(1) * count / period
+
+
+def _film(history: xr.Dataset) -> xr.Dataset:
+    """The energies of both tensors as one array by tensor and frequency."""
+    tensors = ["W_E", "W_fc"]
+    energy = np.stack([history[name].values for name in tensors], axis=1)
+    return (
+        history.drop_vars(tensors)
+        .assign(energy=(("step", "tensor", "frequency"), energy))
+        .assign_coords(tensor=tensors, frequency=np.arange(energy.shape[-1]))
+    )

@@ -1,0 +1,136 @@
+r"""Sign walls foretold from $T$ alone.
+
+While the weights are small $\dot u = Tv$, $\dot v = T^\top u$: the top mode outgrows
+the others, and a coordinate that still has the wrong sign when the top mode
+saturates is pulled over by its neighbours or stays behind a wall. The linear phase
+is solved by the SVD of $T$ and the pulling by a majority rule: no training.
+"""
+
+import math
+
+import jax.random as jr
+import numpy as np
+from jaxtyping import Float
+
+from ..._types import Key
+from .connectivity import components, connectivity
+from .language_pairs import checked_pairs
+
+
+def normals(*shape: int, key: Key) -> np.ndarray:
+    """Standard normal doubles by NumPy's generator, seeded with a key.
+
+    JAX compiles its own anew for every shape, a second or two each.
+    """
+    return np.random.default_rng(np.asarray(jr.key_data(key))).normal(size=shape)
+
+
+def checked_log10_scale(log10_scale: float) -> float:
+    """`log10_scale` itself, if it is the logarithm of some σ."""
+    if not math.isfinite(log10_scale):
+        raise ValueError(
+            "sigma must be positive and finite, and so its log10_scale a finite "
+            f"number, got {log10_scale}"
+        )
+    return log10_scale
+
+
+def _after_linear_phase(
+    T: Float[np.ndarray, "n n"], log10_scale: float, draws: int, key: Key
+):
+    """Directions of u and v, per draw, when the top mode reaches its final size."""
+    n = T.shape[0]
+    U, S, Vt = np.linalg.svd(T)
+    key_u, key_v = jr.split(key)
+    grow, shrink = normals(draws, n, key=key_u), normals(draws, n, key=key_v)
+    # The modes a = (u~ + v~)/√2 grow by e^{σ t}, b = (u~ - v~)/√2 shrink by it. The
+    # rank-one product that fits T best has the size ⟨T, u*v*ᵀ⟩ / |T ⊙ u*v*ᵀ|².
+    top = np.outer(U[:, 0], Vt[0])
+    final = math.log((T * top).sum() / (T * top**2).sum()) / 2
+    sigma = log10_scale * math.log(10)
+    clock = np.maximum(final - sigma - np.log(np.abs(grow[:, :1]) / math.sqrt(2)), 0.0)
+    clock = clock / S[0]
+    up = grow * np.exp((S - S[0]) * clock)
+    down = shrink * np.exp((-S - S[0]) * clock)
+    sign = np.sign(U[:, 0].sum() * grow[:, :1])
+    return sign * (up + down) @ U.T, sign * (up - down) @ Vt
+
+
+def _relaxed(
+    u: Float[np.ndarray, "draws n"],
+    v: Float[np.ndarray, "draws n"],
+    T: Float[np.ndarray, "n n"],
+) -> tuple[Float[np.ndarray, "draws n"], Float[np.ndarray, "draws n"]]:
+    """Each coordinate pulled by its neighbours until nothing changes sign.
+
+    A lone wrong sign among right ones is pulled over; two pieces of opposite sign
+    hold each other at zero. Sizes are cut off at 1, where the true flow saturates.
+    """
+    for _ in range(4 * T.shape[0]):
+        u, v = np.clip(u + v @ T.T, -1, 1), np.clip(v + u @ T, -1, 1)
+    return u, v
+
+
+def wall_probability(
+    T: Float[np.ndarray, "n n"], *, log10_scale: float, draws: int = 2_000, key: Key
+) -> float:
+    r"""The chance that a two-factor toy started at σ meets a sign wall.
+
+    A Monte Carlo over the *starts* of the exact linear phase, not over trainings,
+    followed by a majority rule for the signs. Tends to 0 with σ for a connected T,
+    as $\sigma^{1-\sigma_2/\sigma_1}$ does.
+    """
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, got {draws}")
+    u, v = _after_linear_phase(T, checked_log10_scale(log10_scale), draws, key)
+    size = np.abs(np.concatenate([u, v], axis=1)).mean(axis=1, keepdims=True)
+    u, v = _relaxed(u / size, v / size, T)
+    rows, columns = T.any(axis=1), T.any(axis=0)
+    wrong = np.any(u[:, rows] <= 0, axis=1) | np.any(v[:, columns] <= 0, axis=1)
+    return float(np.mean(wrong))
+
+
+def success_probability(
+    T: Float[np.ndarray, "n n"], *, log10_scale: float, draws: int = 2_000, key: Key
+) -> float:
+    """The chance that a two-factor toy taught `T` from σ gets every pair right.
+
+    No component may meet a wall; and since nothing ties the signs of components to
+    each other, each further one is right half the time, by luck.
+    """
+    count, out, into = components(T)
+    chance = 0.5 ** (count - 1)
+    for piece, piece_key in enumerate(jr.split(key, count)):
+        rows, columns = out == piece, into == piece
+        n = max(int(rows.sum()), int(columns.sum()))
+        if n < 2:
+            continue
+        # Padded to a square: an empty line has no drive and no say.
+        inside = T[np.ix_(rows, columns)]
+        if inside.shape[0] != inside.shape[1]:
+            inside = np.pad(
+                inside, ((0, n - inside.shape[0]), (0, n - inside.shape[1]))
+            )
+        chance *= 1.0 - wall_probability(
+            inside, log10_scale=log10_scale, draws=draws, key=piece_key
+        )
+    return chance
+
+
+def needed_scale(
+    T: Float[np.ndarray, "n n"], contamination: float, *, constant: float = 1.0
+) -> float:
+    r"""log10 of the σ at which the second mode is down to `contamination`.
+
+    From the law $\epsilon = c\,\sigma^{1-\sigma_2/\sigma_1}$.
+
+    >>> round(needed_scale(np.ones((4, 4)), 0.01), 3)
+    -2.0
+    """
+    for name, value in (("contamination", contamination), ("constant", constant)):
+        if not (value > 0.0 and math.isfinite(value)):
+            raise ValueError(f"{name} must be positive, got {value}")
+    exponent = 1.0 - connectivity(checked_pairs(T)).gap
+    if exponent < 1e-12:
+        return -math.inf
+    return math.log10(contamination / constant) / exponent

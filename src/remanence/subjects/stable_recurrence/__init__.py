@@ -1,0 +1,1 @@
+"""Stable recurrence: when a recurrent model need not be recurrent."""

@@ -1,0 +1,89 @@
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from remanence.measure.fourier import spectrum
+from remanence.subjects.modular_addition.ablation import modular_accuracy
+from remanence.subjects.modular_addition.fit_modular import (
+    CELLS,
+    fit_modular,
+    modular_network,
+    rows_spectrum,
+)
+from remanence.subjects.modular_addition.task import Modular
+
+
+SMALL: dict[str, Any] = {
+    "embedding": 8,
+    "units": 24,
+    "learning_rate": 1e-2,
+    "weight_decay": 0.3,
+}
+
+
+def test_a_small_table_is_learned_and_the_history_is_its_film():
+    task = Modular(7)
+    done = fit_modular(task, steps=200, every=50, fraction=0.8, **SMALL)
+    history = done.history
+    assert history.step.values.tolist() == [50, 100, 150, 200]
+    assert float(history.train[-1]) == 1.0
+    assert done.diverged_at is None
+    assert done.seen.sum() == round(0.8 * 49)
+    # The film's last frame is the spectrum of the weights that came out.
+    for name, W in (("W_E", done.net.embedding), ("W_fc", done.net.W_y)):
+        rows = np.asarray(W, dtype=float)[:7]
+        last = history.energy.sel(tensor=name).values[-1]
+        np.testing.assert_allclose(last, spectrum(rows), rtol=1e-4)
+    inside = modular_accuracy(done.net, task, pairs=done.seen)
+    outside = modular_accuracy(done.net, task, pairs=~done.seen)
+    assert inside == float(history.train[-1])
+    assert outside == pytest.approx(float(history.held_out[-1]))
+    leaves = jax.tree.leaves(done.net)
+    norm = np.sqrt(sum(float((leaf**2).sum()) for leaf in leaves))
+    assert float(history.norm[-1]) == pytest.approx(norm, rel=1e-4)
+
+
+def test_without_a_film_the_same_network_comes_out_and_only_the_loss_is_kept():
+    asked: dict[str, Any] = {"steps": 20, "every": 10, "fraction": 0.8, **SMALL}
+    plain = fit_modular(Modular(5), film=False, **asked)
+    filmed = fit_modular(Modular(5), **asked)
+    assert list(plain.history) == ["loss"]
+    for one, other in zip(
+        jax.tree.leaves(plain.net), jax.tree.leaves(filmed.net), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
+
+
+def test_divergence_is_recorded_and_not_a_number_that_looks_fine():
+    wild = SMALL | {"learning_rate": 1e30}
+    done = fit_modular(Modular(5), steps=20, every=10, **wild)
+    assert done.diverged_at is not None and done.diverged_at < 20
+
+
+@pytest.mark.parametrize("period", [6, 7])
+def test_the_traced_spectrum_is_the_measured_one(period):
+    rows = jr.normal(jr.key(0), (period, 3))
+    ours = rows_spectrum(rows)
+    np.testing.assert_allclose(ours, spectrum(np.asarray(rows, float)), rtol=1e-4)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_kind_of_cell_starts_with_the_vocabulary_of_the_task(cell):
+    net = modular_network(Modular(5), cell=cell, embedding=4, units=6, key=jr.key(0))
+    assert net.embedding is not None and net.W_y is not None
+    assert net.embedding.shape == (6, 4) and net.W_y.shape == (5, 6)
+    assert jax.eval_shape(net, jnp.array([1, 2, 5])).shape == (5,)
+
+
+def test_what_cannot_be_trained_is_refused():
+    with pytest.raises(ValueError, match="cell must be one of elman"):
+        fit_modular(Modular(5), steps=1, cell="transformer")
+    for fraction in (0.0, 1.0):
+        with pytest.raises(ValueError, match="train fraction must"):
+            fit_modular(Modular(5), steps=1, fraction=fraction)
+    with pytest.raises(ValueError, match="steps must be at least 1"):
+        fit_modular(Modular(5), steps=0)

@@ -1,0 +1,126 @@
+"""The gradient flow, on cases whose end is known."""
+
+import diffrax
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from pair_runs import drawn
+
+from remanence.subjects.shared_representations.alignment import translation
+from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gradient_flow import gradient_flow
+from remanence.subjects.shared_representations.pair_training import (
+    conservation_drift,
+    exact_loss,
+    PairRun,
+)
+from remanence.subjects.shared_representations.safe_descent import safe_descent
+
+
+@pytest.mark.parametrize("mask", ["full", "diagonal"])
+def test_flow_stops_at_the_loss_and_conserves(mask, key):
+    runs = [drawn(k) for k in jax.random.split(key, 3)]
+    fits = dict(gradient_flow(runs, mask=mask, stop=1e-6, width=2))
+    for i, fit in fits.items():
+        assert fit.ending == "converged"
+        assert fit.loss == pytest.approx(1e-6, rel=1e-3)
+        assert fit.drift < 1e-5
+        assert exact_loss(fit.net, runs[i].T, mask) == fit.loss
+
+
+def test_what_is_conserved_is_looked_at_along_the_way(key):
+    """A loose flow drifts and partly drifts back: the record keeps the largest."""
+    run = drawn(key, scale=0.5)
+    options = {"mask": "full", "rtol": 3e-2, "width": 1, "every": 2}
+    ends = [
+        next(gradient_flow([run], stop=stop, **options))[1] for stop in (1e-6, 1e-2)
+    ]
+    for fit in ends:
+        largest = max(
+            float((np.asarray(w) ** 2).sum()) for w in jax.tree.leaves(fit.net)
+        )
+        at_the_end = conservation_drift(run.net, fit.net)
+        assert fit.drift >= at_the_end > 1e-6
+        moved = [fit.drift * largest, at_the_end * largest]
+        assert moved[0] >= moved[1]
+    # Going on cannot make the largest smaller.
+    long, short = (
+        fit.drift
+        * max(float((np.asarray(w) ** 2).sum()) for w in jax.tree.leaves(fit.net))
+        for fit in ends
+    )
+    assert long >= short * (1 - 1e-9)
+
+
+def test_flow_of_one_word_in_one_language_is_the_closed_form():
+    r"""L = D = H = 1, balanced: $\dot a = a^2(1 - a^3)$ for $\Lambda = \frac12(a^3-1)^2$."""
+    a0 = 0.3
+    one = np.full((1, 1, 1), a0)
+    run = PairRun(GatedLinear(one, one[0], one), np.ones((1, 1)))
+    (_, fit), *_ = gradient_flow([run], mask="full", stop=1e-6, rtol=1e-9, width=1)
+    end = (1 - np.sqrt(2e-6)) ** (1 / 3)
+    assert fit.net.W_h[0, 0] == pytest.approx(end, rel=1e-6)
+    # t = ∫ da / (a²(1 - a³)) by quadrature.
+    a = np.linspace(np.log(a0), np.log(end), 400_001)
+    f = np.exp(a) / (np.exp(a) ** 2 * (1 - np.exp(a) ** 3))
+    assert fit.time == pytest.approx(np.trapezoid(f, a), rel=1e-4)
+
+
+def test_the_flow_is_what_diffrax_makes_of_it(key):
+    """Our loop against `diffeqsolve` with a tighter tolerance, at the same time."""
+    run = drawn(key)
+    ((_, fit),) = gradient_flow([run], mask="full", stop=1e-4, rtol=1e-7, width=1)
+    D, pairs = run.net.sizes[1], run.T.sum()
+    with jax.enable_x64(True):
+        start = jax.tree.map(lambda a: jnp.asarray(np.asarray(a, float)), run.net)
+
+        def loss(net):
+            error = (net.products() - jnp.eye(D)) * jnp.asarray(run.T)[..., None, None]
+            return jnp.sum(error**2) / (2 * D * pairs)
+
+        flow = diffrax.diffeqsolve(
+            diffrax.ODETerm(
+                lambda t, w, args: jax.tree.map(lambda g: -g, jax.grad(loss)(w))
+            ),
+            diffrax.Dopri8(),
+            t0=0.0,
+            t1=fit.time,
+            dt0=None,
+            y0=start,
+            stepsize_controller=diffrax.PIDController(rtol=1e-10, atol=1e-12),
+        )
+        ends = [np.asarray(a[-1]) for a in jax.tree.leaves(flow.ys)]
+    for ours, theirs in zip(jax.tree.leaves(fit.net), ends, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+@pytest.mark.parametrize("mask", ["full", "diagonal"])
+def test_the_flow_in_float32_ends_at_the_same_place(mask, key):
+    run = drawn(key, words=4, units=4)
+    ends = [
+        dict(gradient_flow([run], mask=mask, stop=1e-6, width=1, precision=precision))[
+            0
+        ]
+        for precision in ("float32", "float64")
+    ]
+    single, exact = ends
+    assert single.precision == "float32" and single.net.W_h.dtype == np.float32
+    assert single.time == pytest.approx(exact.time, rel=1e-2)
+    tests = [translation(fit.net, run.T, mask=mask).loss_untrained for fit in ends]
+    assert tests[0] == pytest.approx(tests[1], rel=1e-2)
+
+
+def test_a_loss_that_float32_cannot_reach_is_refused(key):
+    with pytest.raises(ValueError, match="float32 rounds the flow's last steps away"):
+        next(gradient_flow([drawn(key)], mask="full", stop=1e-9, precision="float32"))
+
+
+def test_descent_ends_where_the_flow_does(key):
+    run = drawn(key)
+    (_, flow), *_ = gradient_flow([run], mask="full", stop=1e-8, width=1)
+    (_, walk), *_ = safe_descent([run], mask="full", stop=1e-8, every=20, width=1)
+    assert walk.ending == "converged"
+    assert walk.drift < 0.05
+    gap = np.abs(walk.net.products() - flow.net.products()).max()
+    assert gap < 0.02

@@ -1,0 +1,136 @@
+"""What any way down owes a run on pairs: generalisation where they connect, refusals."""
+
+import jax
+import jaxtyping
+import numpy as np
+import pytest
+from pair_runs import drawn
+
+from remanence.subjects.shared_representations.alignment import translation
+from remanence.subjects.shared_representations.connectivity import (
+    connectivity,
+    path_bound,
+)
+from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gradient_flow import gradient_flow
+from remanence.subjects.shared_representations.language_pairs import circulant_pairs
+from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
+from remanence.subjects.shared_representations.pair_training import PairRun
+from remanence.subjects.shared_representations.safe_descent import safe_descent
+
+
+def test_connected_pairs_generalise_within_the_path_bound(key):
+    """H = D: the bound along paths holds on trained networks."""
+    T = circulant_pairs(4, 2)
+    net = GatedLinear.init(languages=4, words=3, units=3, scale=0.05, key=key)
+    (_, fit), *_ = gradient_flow([PairRun(net, T)], mask="full", stop=1e-8, width=1)
+    blocks = fit.net.products()
+    gap = np.linalg.norm(blocks - np.eye(3), ord=2, axis=(2, 3))
+    bound = path_bound(connectivity(T), float(gap[T == 1].max()))
+    assert (gap <= bound + 1e-5).all()
+    assert translation(fit.net, T, mask="full").accuracy_untrained == 1.0
+
+
+def test_islands_do_not_generalise(key):
+    """Across components the loss is a half on average over random starts."""
+    T = np.kron(np.eye(2), np.ones((2, 2)))
+    runs = [
+        PairRun(GatedLinear.init(languages=4, words=3, units=3, scale=0.1, key=k), T)
+        for k in jax.random.split(key, 24)
+    ]
+    losses = [
+        translation(fit.net, T, mask="full").loss_across
+        for _, fit in safe_descent(runs, mask="full", stop=1e-6, every=20, width=8)
+    ]
+    assert np.mean(losses) + 2 * np.std(losses) / len(losses) ** 0.5 > 0.5
+    assert min(losses) > 1e-2
+
+
+def test_narrow_hidden_layer_is_refused_with_its_reason(key):
+    run = drawn(key, words=3, units=2)
+    for train in (gradient_flow, safe_descent, momentum_sgd):
+        with pytest.raises(ValueError, match=r"H = 2 < D = 3 is infeasible.*rank"):
+            next(train([run], mask="full", stop=1e-6))
+
+
+def test_languages_must_agree(key):
+    with pytest.raises(ValueError, match="T speaks of 3 languages, the network of 4"):
+        PairRun(drawn(key).net, np.ones((3, 3)))
+
+
+WAYS = (gradient_flow, safe_descent, momentum_sgd)
+
+
+def test_a_matrix_of_pairs_may_be_a_list(key):
+    run = PairRun(drawn(key).net, [[1, 0, 0, 1], *np.eye(4)[1:].tolist()])
+    assert run.T.dtype == float and run.T.sum() == 5
+
+
+@pytest.mark.parametrize("train", WAYS)
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"mask": "diag"}, "mask must be full or diagonal, got 'diag'"),
+        ({"precision": "single"}, "precision must be float32 or float64, got 'single'"),
+        ({"width": 0}, "width must be a whole number from 1 on, got 0"),
+        ({"every": 2.0}, "every must be a whole number from 1 on, got 2.0"),
+        ({"stop": float("nan")}, "the loss to stop at must be positive, got nan"),
+    ],
+)
+def test_words_that_mean_nothing_are_refused(train, told, sentence, key, monkeypatch):
+    # A user has no check of types that would speak first.
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+    with pytest.raises(ValueError, match=sentence):
+        next(train([drawn(key)], **({"mask": "full", "stop": 1e-6} | told)))
+
+
+@pytest.mark.parametrize("train", WAYS)
+def test_runs_of_two_sizes_are_refused(train, key):
+    both = [drawn(key), drawn(key, words=2, units=2)]
+    with pytest.raises(
+        ValueError, match=r"one size, got .*\(4, 3, 3\) and \(4, 2, 2\)"
+    ):
+        next(train(both, mask="full", stop=1e-6))
+
+
+def test_weights_that_never_move_are_refused(key):
+    run = drawn(key)
+    for change, sentence in (
+        (lambda w: 0 * w, "3 of the three factors are zero"),
+        (lambda w: w + np.nan, "must be finite numbers"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            PairRun(jax.tree.map(change, run.net), run.T)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-60])
+def test_the_flow_leaves_the_smallest_starts(scale, key):
+    """The time grows as 1/σ, the steps as its logarithm."""
+    runs = [drawn(key, 1.0, 2, 1, 1, scale=s) for s in (1e-2, scale)]
+    (_, near), (_, far) = sorted(gradient_flow(runs, mask="full", stop=1e-6, width=2))
+    assert near.ending == far.ending == "converged"
+    assert far.time * scale == pytest.approx(near.time * 1e-2, rel=0.5)
+    assert far.steps < -20 * np.log10(scale) + 3 * near.steps
+
+
+def test_a_flow_that_has_no_time_says_so(key):
+    ((_, fit),) = gradient_flow([drawn(key)], mask="full", stop=1e-6, horizon=1.0)
+    assert fit.ending == "out of time" and fit.time == pytest.approx(1.0)
+
+
+def test_descent_changes_to_doubles_by_itself(key):
+    sizes = {"fraction": 1.0, "languages": 2, "words": 1, "units": 1}
+    runs = [drawn(key, scale=s, **sizes) for s in (1e-30, 1e-2)]
+    with pytest.raises(ValueError, match=r"underflow in float32 .* train in float64"):
+        next(safe_descent(runs[:1], mask="full", stop=1e-6, precision="float32"))
+    fits = dict(safe_descent(runs, mask="full", stop=1e-6, precision="auto", every=20))
+    assert [fits[i].precision for i in (0, 1)] == ["float64", "float32"]
+    assert fits[0].ending == fits[1].ending == "converged"
+
+
+def test_the_flow_chooses_doubles_by_itself(key):
+    run = drawn(key)
+    told = {"mask": "full", "stop": 1e-6, "limit": 16}
+    ((_, chosen),) = gradient_flow([run], precision="auto", **told)
+    ((_, double),) = gradient_flow([run], precision="float64", **told)
+    assert chosen.precision == "float64" and chosen.loss == double.loss

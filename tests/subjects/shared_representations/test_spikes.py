@@ -1,0 +1,117 @@
+"""Spikes of Figure 1: which are tried again, what becomes of them, how they are drawn."""
+
+import dataclasses
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+from remanence.report import Bench
+from remanence.subjects.shared_representations.config import FULL, QUICK
+from remanence.subjects.shared_representations.spike_claims import (
+    STATEMENTS,
+    tried_again,
+)
+from remanence.subjects.shared_representations.spike_figures import spikes_figure
+from remanence.subjects.shared_representations.spikes import (
+    chosen_spikes,
+    spike_limits,
+    spikes,
+)
+
+
+def test_an_unfinished_run_says_nothing_about_a_spike():
+    """Real where a finished way has it too; undecided where none finished."""
+    again = xr.Dataset(
+        {
+            "descent": ("cell", [0.5, 1e-5, 0.5, 0.5]),
+            "descent_ending": ("cell", [0.0, 0.0, 1.0, 1.0]),
+            "flow": ("cell", [0.4, 0.4, 0.4, 1e-6]),
+            "flow_ending": ("cell", [0.0, 1.0, 1.0, 0.0]),
+        }
+    )
+    told = tried_again(again)
+    assert told == {"tried": 4, "step_only": 2, "real": 1, "undecided": 1}
+    assert tried_again(None)["tried"] == 0
+
+
+@pytest.mark.parametrize(
+    ("step_only", "real", "undecided", "verdict"),
+    [
+        (0, 0, 0, "open"),
+        (0, 0, 4, "open"),
+        (0, 1, 3, "open"),
+        (1, 1, 3, "open"),
+        (2, 5, 3, "differs"),
+        (2, 1, 2, "differs"),
+        (1, 1, 0, "open"),  # too few to speak of
+        (0, 2, 2, "open"),
+        (0, 3, 1, "refuted"),
+        (2, 0, 2, "open"),
+        (3, 0, 1, "holds"),
+    ],
+)
+def test_spikes_are_judged_only_where_most_are_decided(
+    step_only, real, undecided, verdict
+):
+    """The toy's walls are told and count for nothing."""
+    (statement,) = STATEMENTS
+    counts = {"step_only": step_only, "real": real, "undecided": undecided}
+    counts["tried"] = sum(counts.values())
+    for walls in (0.0, 1.0):
+        evidence = {**statement.example, **counts, "toy_walls": walls}
+        assert statement.rule(evidence) == verdict
+
+
+def test_the_tallest_are_chosen_at_each_scale():
+    """Neither the disconnected, the unfinished, the low nor a σ without spikes."""
+    columns = {
+        "scale": [1e-3, 1e-4, 1e-3, 1e-3, 1e-4, 1e-2, 1e-3, 1e-4],
+        "test_loss": [0.5, 9.0, 2.0, 1.0, 20.0, 0.3, 7.0, 1e-6],
+        "connected": [1, 1, 1, 1, 1, 1, 0, 1],
+        "ending": [0, 0, 0, 0, 1, 0, 0, 0],
+    }
+    cells = xr.Dataset({name: ("cell", v) for name, v in columns.items()})
+    chosen = chosen_spikes(dataclasses.replace(FULL, spikes=2), cells)
+    assert chosen.tolist() == [2, 3, 1]
+    low = cells.assign(test_loss=0 * cells.test_loss)
+    assert chosen_spikes(FULL, low).size == 0
+
+
+def test_a_spike_is_tried_again_from_its_own_start(tmp_path):
+    """SGD's numbers stand beside those of each way that the profile takes."""
+    small = dataclasses.replace(
+        QUICK, languages=4, words=3, units=3, spike_scales=(0.2,), spike_descent=4_000
+    )
+    columns = {
+        "fraction": [0.8, 0.7],
+        "scale": [0.2, 0.2],
+        "seed": [0, 1],
+        "test_loss": [0.5, 2.0],
+        "connected": [1, 1],
+        "ending": [0, 0],
+        "drift": [0.1, 0.2],
+        "signs": [0.0, 0.1],
+    }
+    cells = xr.Dataset({name: ("cell", v) for name, v in columns.items()})
+    found = spikes(small, cells, Bench(folder=tmp_path))
+    assert found is not None and spike_limits(small) == {"descent": 4_000}
+    assert found.seed.values.tolist() == [1, 0] and found.sgd.values[0] == 2.0
+    done = found.descent_ending.values == 0
+    assert (found.descent_train_loss.values[done] <= 1e-6 / 6).all()
+    assert "flow" not in found
+    assert spikes(small, cells.isel(cell=[]), Bench(folder=tmp_path)) is None
+
+
+def test_an_open_mark_is_a_loss_that_was_not_reached():
+    names = ("sgd", "descent", "flow", "sgd_signs", "descent_signs", "flow_signs")
+    columns = {name: [0.5, 0.4] for name in names}
+    columns |= {"descent_ending": [0, 0], "flow_ending": [0, 1], "seed": [0, 1]}
+    columns |= {"scale": [1e-3, 1e-4], "fraction": [0.3, 0.4]}
+    again = xr.Dataset({name: ("cell", v) for name, v in columns.items()})
+    canvas = spikes_figure(again).draw()
+    drawn = canvas.axes[0].get_lines()
+    open_marks = [np.size(p.get_xdata()) for p in drawn if p.get_mfc() == "none"]
+    plt.close(canvas)
+    assert sorted(open_marks) == [0, 0, 1]

@@ -1,0 +1,109 @@
+"""The toy in log scale, and the race, against closed forms."""
+
+import jax.random as jr
+import numpy as np
+import pytest
+
+from remanence.subjects.shared_representations.language_pairs import circulant_pairs
+from remanence.subjects.shared_representations.race_reduction import (
+    race_reduction,
+    race_simulation,
+)
+from remanence.subjects.shared_representations.sign_barriers import (
+    needed_scale,
+    success_probability,
+    wall_probability,
+)
+from remanence.subjects.shared_representations.toy_model import toy_flow, toy_start
+
+
+STRENGTHS = np.array([13.60, 6.40, 3.0, 3.0])
+
+
+@pytest.mark.parametrize("log10_scale", [-2.0, -40.0])
+def test_two_factors_conserve_their_difference_and_converge(log10_scale):
+    start = toy_start(6, log10_scale=log10_scale, draws=4, key=jr.key(0))
+    fit = toy_flow(start, np.ones((6, 6)), log10_scale=log10_scale, rtol=1e-6)
+    assert fit.converged.all()
+    assert (fit.test_loss == 0).all()
+    # |u|² - |v|² of the *balanced* record: conserved means it stays at O(σ²).
+    size = np.exp(2 * fit.state.log_size)
+    now = size * ((fit.state.u**2).sum(1) - (fit.state.v**2).sum(1))
+    then = np.exp(2 * start.log_size) * ((start.u**2).sum(1) - (start.v**2).sum(1))
+    np.testing.assert_allclose(now, then, atol=2e-4)
+
+
+def test_two_factor_growth_is_the_exact_exponential():
+    """Far below saturation u + v along the top mode grows as e^{σ1 t}."""
+    n, sigma = 6, -40.0
+    start = toy_start(n, log10_scale=sigma, draws=3, key=jr.key(1))
+    T = np.ones((n, n))
+    fit = toy_flow(start, T, log10_scale=sigma, stop=0.5 * n * n * 0.5)
+    top = np.abs((start.u + start.v).sum(1)) / n**0.5 / 2
+    # The amplitude of uvᵀ at half loss is 1 - 1/√2, so |u| = √(n (1 - 1/√2)).
+    end = 0.5 * np.log(n * (1 - 2**-0.5))
+    expected = (end - np.log(top) - start.log_size) / n
+    np.testing.assert_allclose(fit.time, expected, rtol=0.01)
+
+
+def test_three_factors_take_one_over_sigma():
+    times = []
+    for sigma in (-4.0, -8.0, -40.0):
+        start = toy_start(6, log10_scale=sigma, draws=5, key=jr.key(3), factors=3)
+        fit = toy_flow(start, np.ones((6, 6)), log10_scale=sigma, factors=3)
+        times.append(np.median(fit.time[fit.converged]))
+    # The clock of three factors is t·σ: constant over thirty-six decades.
+    assert max(times) / min(times) < 1.2
+
+
+def test_walls_are_foretold_and_positive_starts_meet_none():
+    T = circulant_pairs(10, 2)
+    probability = [
+        wall_probability(T, log10_scale=s, key=jr.key(0)) for s in (-1.0, -10.0, -40.0)
+    ]
+    assert probability[0] > 0.8 > probability[1] > 0.2 > 0.05 > probability[2]
+    start = toy_start(10, log10_scale=-1.0, draws=8, key=jr.key(2))
+    drawn = toy_flow(start, T, log10_scale=-1.0)
+    assert drawn.wall.any()
+    positive = start._replace(u=np.abs(start.u), v=np.abs(start.v))
+    fit = toy_flow(positive, T, log10_scale=-1.0)
+    assert fit.converged.all() and (fit.test_loss < 1e-4).all()
+
+
+def test_needed_scale_follows_the_gap():
+    assert needed_scale(circulant_pairs(10, 2), 0.01) == pytest.approx(
+        -2 / (1 - np.cos(np.pi / 10))
+    )
+    assert needed_scale(np.eye(3), 0.01) == -np.inf
+
+
+def test_race_conserves_and_ends_at_the_cube_root():
+    time = np.linspace(0, 6, 31)
+    race = race_reduction(STRENGTHS, domains=7, taught=4, start=0.05, time=time)
+    assert np.abs(race.conserved(7) - race.conserved(7)[0]).max() < 1e-9
+    np.testing.assert_allclose(race.b2[-1], (7 * STRENGTHS) ** (1 / 3), rtol=1e-4)
+
+
+def test_race_is_what_the_network_does():
+    time = np.linspace(0, 3, 16)
+    race = race_reduction(STRENGTHS[:2], domains=3, taught=2, start=0.1, time=time)
+    network = race_simulation(
+        np.diag(STRENGTHS[:2]), domains=3, taught=2, units=3, start=0.1, time=time
+    )
+    for theory, seen in (
+        (race.b1, network.b1),
+        (race.b2, network.b2),
+        (race.b3, network.b3),
+    ):
+        np.testing.assert_allclose(seen, theory, atol=1e-4)
+
+
+def test_components_agree_by_luck_of_signs():
+    islands = np.kron(np.eye(2), np.ones((3, 3)))
+    assert success_probability(islands, log10_scale=-6.0, key=jr.key(0)) == 0.5
+    start = toy_start(6, log10_scale=-6.0, draws=60, key=jr.key(5))
+    fit = toy_flow(start, islands, log10_scale=-6.0)
+    share = float((fit.test_loss < 1e-3).mean())
+    assert fit.converged.all() and 0.3 < share < 0.7
+    # Right or wrong, nothing between: the floor of one half is an average.
+    assert np.allclose(np.sort(np.unique(fit.test_loss.round(2))), [0.0, 2.0])
