@@ -1,12 +1,13 @@
 """Networks: readouts, embeddings, padded sequences, batches."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
 
-from remanence import cells, nets
+from remanence import cells, measure, nets
 
 
 @pytest.fixture
@@ -76,3 +77,24 @@ def test_a_token_beyond_the_embedding_is_refused_not_read_as_its_last(net):
 def test_inputs_of_another_width_are_refused_with_one_sentence(net):
     with pytest.raises(ValueError, match=r"3 numbers a step would do, got .*\(6, 4\)"):
         net(jnp.ones((6, 4)))
+
+
+def test_any_function_can_be_the_head(key):
+    net = nets.Recurrent.init(cells.Elman.init(3, 5, key=key), outputs=2, key=key)
+    xs = jr.normal(key, (6, 3))
+    head = eqx.nn.MLP(5, 2, 4, 1, key=key)
+    headed = nets.Recurrent(net.cell, head=head)
+    states = nets.unroll(net.cell, net.cell.initial_state(), xs)
+    expected = jax.vmap(lambda h: head(h))(states)
+    np.testing.assert_allclose(headed(xs), expected, rtol=1e-6)
+    # The quick way of a batch knows affine readouts only.
+    np.testing.assert_allclose(nets.on_batch(headed, xs[None])[0], expected, rtol=1e-6)
+    gaps = measure.truncation_error(headed, xs, [6, 1], gradients=False)
+    assert gaps.outputs[0] == 0 < gaps.outputs[1]
+    proof = measure.contraction(
+        cells.Linear(0.5 * jnp.eye(1), jnp.ones((1, 1))), input_bound=1
+    )
+    with pytest.raises(ValueError, match="nothing is proved behind a head"):
+        measure.truncation_bound(proof, 3, net=headed)
+    with pytest.raises(ValueError, match="a head takes the place of W_y"):
+        nets.Recurrent(net.cell, net.W_y, head=head)

@@ -64,6 +64,11 @@ def truncation_bound(
             "the states of this cell have no bound without one on its inputs; "
             "give contraction an input_bound"
         )
+    if net is not None and net.head is not None:
+        raise ValueError(
+            "nothing is proved behind a head that is any function; the window of the "
+            "states (of='states'), or a measured one, would do"
+        )
     if net is not None and net.W_y is not None:
         gap *= float(np.linalg.norm(np.asarray(net.W_y, np.float64), 2))
     return gap * (1 + 1e-12)

@@ -50,8 +50,8 @@ def in_double(cell: Any) -> Any:
 def network_in_double(net: Any) -> Recurrent:
     """A network (or bare cell) in double; use inside `double()`."""
     net = net if isinstance(net, Recurrent) else Recurrent(net)
-    ends = as_double((net.W_y, net.b_y, net.embedding))
-    return Recurrent(in_double(net.cell), *ends, net.readout)
+    W_y, b_y, embedding, head = as_double((net.W_y, net.b_y, net.embedding, net.head))
+    return Recurrent(in_double(net.cell), W_y, b_y, embedding, net.readout, head)
 
 
 def refuse_no_cell(cell: Any) -> None:

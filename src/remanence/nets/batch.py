@@ -36,7 +36,7 @@ def on_batch(
     quick = type(cell) in (Elman, LSTM, Residual) and not callable(
         getattr(cell, "R", None)
     )
-    if not quick or net.embedding is not None:
+    if not quick or net.embedding is not None or net.head is not None:
         return jax.vmap(net)(xs)
     every = net.readout == "every"
     h = states(cell, xs, every=every)

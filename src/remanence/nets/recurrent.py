@@ -1,8 +1,10 @@
 r"""A recurrent network: tokens or vectors in, a readout $y = W_y h + b_y$ at the end.
 
-The readout is taken after the last input or after every one.
+The readout is taken after the last input or after every one. Where a head is not
+affine, any function of the cell's output takes its place.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import equinox as eqx
@@ -19,10 +21,16 @@ from .unroll import unroll
 
 
 class Recurrent(eqx.Module):
-    """An optional embedding, a cell, an optional affine readout.
+    """An optional embedding, a cell, an optional affine readout or other head.
 
     Called on one sequence; `jax.vmap` it over a batch (and over `length`, for
-    padded sequences). Without `W_y` the cell's own output is returned.
+    padded sequences). Without `W_y` the cell's own output is returned. `head` is any
+    function of that output, in JAX: a normalisation, a perceptron, a softmax.
+
+    >>> from remanence.cells import Linear
+    >>> cell = Linear(W_h=0.5 * jnp.eye(2), W_x=jnp.ones((2, 1)))
+    >>> Recurrent(cell, head=jax.nn.softmax)(jnp.ones((3, 1)))[-1].tolist()
+    [0.5, 0.5]
     """
 
     cell: Any
@@ -30,6 +38,13 @@ class Recurrent(eqx.Module):
     b_y: Float[Array, " outputs"] | None = None
     embedding: Float[Array, "tokens inputs"] | None = None
     readout: Literal["last", "every"] = eqx.field(static=True, default="every")
+    head: Callable[[Array], Array] | None = None
+
+    def __check_init__(self):
+        if self.head is not None and (self.W_y is not None or self.b_y is not None):
+            raise ValueError(
+                "a head takes the place of W_y and b_y; one of the two would do"
+            )
 
     @classmethod
     def init(
@@ -69,7 +84,12 @@ class Recurrent(eqx.Module):
 
     def read(self, h: State) -> Float[Array, " outputs"]:
         """The readout of one state."""
-        y = output(self.cell, h)
+        return self.decode(output(self.cell, h))
+
+    def decode(self, y: Float[Array, " units"]) -> Float[Array, " outputs"]:
+        """The readout of one output of the cell."""
+        if self.head is not None:
+            return self.head(y)
         if self.W_y is not None:
             y = self.W_y @ y
         return y if self.b_y is None else y + self.b_y
