@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from remanence import subjects as studies
-from remanence.report import Bench, cross_table, Figure, Outcome, Row, Statement, Study
+from remanence.report import Bench, Claim, cross_table, Figure, Outcome, Row, Study
 from remanence.sweeps import Unfinished
 
 
@@ -104,14 +104,14 @@ def run(config: Config, bench: Bench) -> Outcome:
         axes.legend()
         return figure
 
-    evidence = {
-        "000.1": {"wrong": wrong, "dimension": 2},
-        "000.2": {
+    results = {
+        "rotation": {"wrong": wrong, "dimension": 2},
+        "permutation": {
             "wrong": errors,
             "dimension": len(config.word),
             "gap": np.float64(1 / 3),
         },
-        "000.3": {"runs": 2, "served": False},
+        "strings": {"runs": 2, "served": False},
     }
     table = cross_table(
         [
@@ -124,7 +124,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         ]
     )
     return Outcome(
-        evidence=evidence,
+        results=results,
         data={"orbit": orbit, "cross": table},
         figures=(
             Figure(
@@ -138,44 +138,62 @@ def run(config: Config, bench: Bench) -> Outcome:
     )
 
 
-STATEMENTS = (
-    Statement(
+def _no_errors(e):
+    """Holds if no symbol is wrong."""
+    return "holds" if e["wrong"] == 0 else "refuted"
+
+
+def _served(e):
+    """Holds if every string is served."""
+    return "holds" if e["served"] else "refuted"
+
+
+def _settled(e):
+    """Holds once it is settled."""
+    return "holds" if e["settled"] else "open"
+
+
+CLAIMS = (
+    Claim(
         id="000.1",
-        statement="$(0^a 1^b)^+$ needs two dimensions: a rotation <i>and</i> a half-plane.",
+        says="$(0^a 1^b)^+$ needs two dimensions: a rotation <i>and</i> a half-plane.",
         published="d = 2",
-        rule=lambda e: "holds" if e["wrong"] == 0 else "refuted",
-        measured=lambda e: f"{e['wrong']} wrong symbols at d = {e['dimension']}",
-        example={"wrong": 0, "dimension": 2},
-        contrary={"wrong": 3, "dimension": 2},
+        finding="{wrong} wrong symbols at d = {dimension}",
+        evidence=lambda results: results["rotation"],
+        rule=_no_errors,
+        figure="orbit",
     ),
-    Statement(
+    Claim(
         id="000.2",
-        statement="Any word of period p is repeated by a permutation with d = p.",
+        says="Any word of period p is repeated by a permutation with d = p.",
         published="d = p",
-        rule=lambda e: "holds" if e["wrong"] == 0 else "refuted",
-        measured=lambda e: f"{e['wrong']} wrong symbols at d = {e['dimension']}",
-        example={"wrong": 0, "dimension": 11},
-        contrary={"wrong": 1, "dimension": 11},
+        finding="{wrong} wrong symbols at d = {dimension}",
+        evidence=lambda results: results["permutation"],
+        rule=_no_errors,
     ),
-    Statement(
+    Claim(
         id="000.3",
-        statement="Two dimensions serve every string.",
+        says="Two dimensions serve every string.",
         published="every string",
-        rule=lambda e: "holds" if e["served"] else "refuted",
-        measured=lambda e: "a counterexample",
-        example={"served": True},
-        contrary={"served": False},
+        finding="a counterexample",
+        evidence=lambda results: results["strings"],
+        rule=_served,
     ),
-    Statement(
+    Claim(
         id="000.4",
-        statement="How small can d be?",
+        says="How small can d be?",
         published="open",
-        rule=lambda e: "holds" if e["settled"] else "open",
-        measured=lambda e: "settled" if e["settled"] else "unsettled",
-        example={"settled": True},
-        contrary={"settled": False},
+        finding=lambda e: "settled" if e["settled"] else "unsettled",
+        evidence=lambda results: results.get("smallest"),
+        rule=_settled,
     ),
 )
+CASES = {
+    "000.1": ({"wrong": 0, "dimension": 2}, {"wrong": 3, "dimension": 2}),
+    "000.2": ({"wrong": 0, "dimension": 11}, {"wrong": 1, "dimension": 11}),
+    "000.3": ({"served": True}, {"served": False}),
+    "000.4": ({"settled": True}, {"settled": False}),
+}
 
 
 def study(name: str = "memorization", config: Config | None = None) -> Study:
@@ -185,7 +203,7 @@ def study(name: str = "memorization", config: Config | None = None) -> Study:
         document="000",
         title="Memorization: strings in weights & <tags>",
         reference="A document with an & and a <tag>.",
-        statements=STATEMENTS,
+        claims=CLAIMS,
         profiles={"quick": config, "full": dataclasses.replace(config, turns=40)},
         run=run,
         cost={"quick": "about a second", "full": "about two seconds"},
@@ -196,7 +214,7 @@ def study(name: str = "memorization", config: Config | None = None) -> Study:
 def install(**changes: dict) -> None:
     """Stand in for the five studies; `changes` by module name, `_` for `-`."""
     for name, module in studies.STUDIES.items():
-        stand_in = types.ModuleType(f"remanence.subjects.{module}", ABOUT)
+        stand_in = types.ModuleType(f"remanence.subjects.{module}.study", ABOUT)
         config = Config(**changes.get(module, {}))
         stand_in.STUDY = study(name, config)  # pyright: ignore[reportAttributeAccessIssue]
         sys.modules[stand_in.__name__] = stand_in

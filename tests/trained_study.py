@@ -17,7 +17,7 @@ import optax
 from remanence import subjects as studies, sweeps, train
 from remanence.cells import Elman
 from remanence.measure import lyapunov_spectrum
-from remanence.report import Bench, Outcome, Statement, Study
+from remanence.report import Bench, Claim, Outcome, Study
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +57,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         "exponents": found.exponents.tolist(),
         "errors": found.stderr.tolist(),
     }
-    return Outcome(evidence={"000.1": evidence}, data={"losses": table}, figures=())
+    return Outcome(results={"training": evidence}, data={"losses": table}, figures=())
 
 
 STUDY = Study(
@@ -65,15 +65,14 @@ STUDY = Study(
     document="000",
     title="Trained and measured",
     reference="None.",
-    statements=(
-        Statement(
+    claims=(
+        Claim(
             id="000.1",
-            statement="Training lowers the loss.",
+            says="Training lowers the loss.",
             published="yes",
+            finding="{losses[0]:.6g} to {losses[2]:.6g}",
+            evidence=lambda results: results["training"],
             rule=lambda e: "holds" if e["losses"][2] < e["losses"][0] else "refuted",
-            measured=lambda e: f"{e['losses'][0]:.6g} to {e['losses'][2]:.6g}",
-            example={"losses": [2.0, 1.5, 1.0]},
-            contrary={"losses": [1.0, 1.5, 2.0]},
         ),
     ),
     profiles={"quick": Config()},

@@ -151,7 +151,12 @@ def test_equations_become_paths_and_what_cannot_stays_as_written():
 def test_an_outcome_without_data_or_figures_still_makes_a_page(tmp_path: pathlib.Path):
     chosen = small_study.study()
     record = concluded(
-        chosen, Outcome({}, {}, ()), profile="full", seed=0, command="", provenance={}
+        chosen,
+        Outcome(data={}, figures=()),
+        profile="full",
+        seed=0,
+        command="",
+        provenance={},
     )
     folder = write_record(record, tmp_path).folder
     assert folder is not None

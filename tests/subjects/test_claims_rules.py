@@ -1,43 +1,53 @@
 """Every rule of every study: made-up evidence for and against must part the verdicts."""
 
-import importlib.util
+import importlib
 
 import pytest
 import small_study
+from contrary_cases import __name__ as CASES
 
+from remanence.report import Statement
 from remanence.report.claims import VERDICTS
 from remanence.subjects import STUDIES, study
 
 
-def _statements():
+def _cases():
+    """Claim, evidence for it, evidence against it: one row a claim of every study."""
     for name, module in STUDIES.items():
-        if importlib.util.find_spec(f"remanence.subjects.{module}") is None:
-            continue
-        for statement in study(name).statements:
-            yield pytest.param(statement, id=f"{name}-{statement.id}")
-    for statement in small_study.STATEMENTS:
-        yield pytest.param(statement, id=f"small-{statement.id}")
+        claims = {claim.id: claim for claim in study(name).claims}
+        if all(isinstance(claim, Statement) for claim in claims.values()):
+            rows = {id: (c.example, c.contrary) for id, c in claims.items()}
+        else:
+            rows = importlib.import_module(f"{CASES}.{module}").CASES
+        assert set(rows) == set(claims), f"{name}: one row a claim"
+        for id, (supporting, contrary) in rows.items():
+            yield pytest.param(claims[id], supporting, contrary, id=f"{name}-{id}")
+    for claim in small_study.CLAIMS:
+        supporting, contrary = small_study.CASES[claim.id]
+        yield pytest.param(claim, supporting, contrary, id=f"small-{claim.id}")
 
 
-@pytest.mark.parametrize("statement", list(_statements()))
-def test_contrary_evidence_changes_the_verdict(statement):
-    for evidence in (statement.example, statement.contrary):
-        assert statement.rule(evidence) in VERDICTS
-        assert statement.measured(evidence).strip()
-    assert statement.rule(statement.example) != statement.rule(statement.contrary)
+@pytest.mark.parametrize(("claim", "supporting", "contrary"), list(_cases()))
+def test_contrary_evidence_changes_the_verdict(claim, supporting, contrary):
+    for evidence in (supporting, contrary):
+        assert claim.rule(evidence) in VERDICTS
+        word = claim.measured if isinstance(claim, Statement) else claim.finding_of
+        assert word(evidence).strip()
+    assert claim.rule(supporting) != claim.rule(contrary)
 
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_each_study_is_well_formed(name):
-    if importlib.util.find_spec(f"remanence.subjects.{STUDIES[name]}") is None:
-        pytest.skip(f"{name} is not written yet")
     chosen = study(name)
     assert chosen.name == name
     assert {"quick", "full"} <= set(chosen.profiles) and {"quick", "full"} <= set(
         chosen.cost
     )
-    ids = [statement.id for statement in chosen.statements]
+    ids = [claim.id for claim in chosen.claims]
     assert len(ids) == len(set(ids))
     assert all(chosen.document in id for id in ids)
-    assert all(s.statement.strip() and s.published.strip() for s in chosen.statements)
+    for claim in chosen.claims:
+        if not isinstance(claim, Statement):
+            assert claim.says.strip() and claim.published.strip()
+            assert claim.rule_in_words, f"the rule of {claim.id} says nothing"
     assert chosen.reference.strip()

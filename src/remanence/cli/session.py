@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._cores import cores
-from ..report import Claim, json_bytes, write_front_page
+from ..report import json_bytes, JudgedClaim, write_front_page
 from ..subjects import parts_folder, reproduce, STUDIES, study as study_of
 from ..sweeps import Unfinished
 from .app import ours, say
@@ -42,7 +42,7 @@ class Session:
     deadline: float | None
     on: str | None
     done: dict[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
-    claims: dict[str, Sequence[Claim]] = dataclasses.field(default_factory=dict)
+    claims: dict[str, Sequence[JudgedClaim]] = dataclasses.field(default_factory=dict)
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
 
     @property

@@ -5,6 +5,7 @@ from .claims import (
     Claim as Claim,
     Evidence as Evidence,
     judged as judged,
+    JudgedClaim as JudgedClaim,
     Statement as Statement,
     Verdict as Verdict,
 )

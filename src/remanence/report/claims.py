@@ -1,12 +1,13 @@
 """What a document says, what was measured, and the verdict that a rule computes.
 
-A `Statement` is declared beside its study: the sentence, the published value and
-the rule. The rule sees only the measured evidence, so a verdict is never typed.
-`example` and `contrary` are two made-up pieces of evidence that must lead to
-different verdicts; one test tries them for every statement of every study.
+A `Claim` is one object in its study's `claims.py`: the sentence, the published value,
+the evidence (a function of the run's results), the rule and the figure that shows it.
+The rule sees only the evidence, so a verdict is never typed. The tests hold, for every
+claim, one piece of made-up evidence for it and one against it.
 """
 
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, get_args, Literal
 
@@ -14,6 +15,17 @@ from typing import Any, get_args, Literal
 Verdict = Literal["holds", "differs", "refuted", "open"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Evidence = Mapping[str, Any]
+
+
+class _NotMeasuredError(Exception):
+    """An experiment was asked for that was not run."""
+
+
+class _Results(dict[str, Any]):
+    """Results by the experiment's name; only an absent experiment is no evidence."""
+
+    def __missing__(self, name: str) -> Any:
+        raise _NotMeasuredError(name)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,7 +46,43 @@ class Statement:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Claim:
-    """One row: a statement with what was measured and the verdict."""
+    """One sentence of a document, the evidence for it, and the rule that judges it."""
+
+    id: str
+    says: str
+    published: str
+    finding: str | Callable[[Evidence], str]
+    """At most fifteen words, filled in from the evidence: `"{wrong} wrong symbols"`."""
+    evidence: Callable[[Mapping[str, Any]], Evidence | None]
+    """From the results of a run to plain numbers; None where it was not measured, as
+    when an experiment that it asks for is not among the results."""
+    rule: Callable[[Evidence], Verdict]
+    """From the evidence alone to a verdict; its docstring is printed beside it."""
+    figure: str = ""
+    """The name of the figure that shows it."""
+
+    def evidence_in(self, results: Mapping[str, Any]) -> Evidence | None:
+        """The evidence, or None where an experiment that it needs was not run."""
+        try:
+            return self.evidence(_Results(results))
+        except _NotMeasuredError:
+            return None
+
+    def finding_of(self, evidence: Evidence) -> str:
+        """The finding with the numbers of the evidence in it."""
+        if isinstance(self.finding, str):
+            return self.finding.format(**evidence)
+        return self.finding(evidence)
+
+    @property
+    def rule_in_words(self) -> str:
+        """The rule's docstring as one paragraph."""
+        return " ".join((inspect.getdoc(self.rule) or "").split())
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JudgedClaim:
+    """One row: a claim with what was measured and the verdict."""
 
     id: str
     document: str
@@ -45,6 +93,10 @@ class Claim:
     evidence: Evidence
     command: str
     profile: str
+    rule: str = ""
+    """The rule that gave the verdict, in words."""
+    figure: str = ""
+    """The name of the figure that shows it."""
 
     @property
     def label(self) -> str:
@@ -53,25 +105,29 @@ class Claim:
 
 
 def judged(
-    statement: Statement,
+    claim: Claim | Statement,
     evidence: Evidence | None,
     *,
     document: str,
     command: str,
     profile: str,
-) -> Claim:
-    """The claim that a statement becomes once evidence is there; open without."""
-    verdict = "open" if evidence is None else statement.rule(evidence)
+) -> JudgedClaim:
+    """The row that a claim becomes once evidence is there; open without."""
+    verdict = "open" if evidence is None else claim.rule(evidence)
     if verdict not in VERDICTS:
-        raise ValueError(f"the rule of {statement.id} gave {verdict!r}, not a verdict")
-    return Claim(
-        id=statement.id,
+        raise ValueError(f"the rule of {claim.id} gave {verdict!r}, not a verdict")
+    old = isinstance(claim, Statement)
+    finding = claim.measured if old else claim.finding_of
+    return JudgedClaim(
+        id=claim.id,
         document=document,
-        statement=statement.statement,
-        published=statement.published,
-        measured="not measured" if evidence is None else statement.measured(evidence),
+        statement=claim.statement if old else claim.says,
+        published=claim.published,
+        measured="not measured" if evidence is None else finding(evidence),
         verdict=verdict,
         evidence={} if evidence is None else dict(evidence),
         command=command,
         profile=profile,
+        rule="" if old else claim.rule_in_words,
+        figure="" if old else claim.figure,
     )

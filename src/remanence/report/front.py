@@ -5,7 +5,7 @@ import pathlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .claims import Claim
+from .claims import JudgedClaim
 from .cross import COLUMNS, Row, rows
 from .html import badge, escape, JUDGED, page, plotly_script
 from .page import tally
@@ -55,7 +55,7 @@ def cross_section(tables: Mapping[str, Sequence[Row]]) -> str:
     )
 
 
-def _listed(claims: Sequence[tuple[str, Claim]]) -> str:
+def _listed(claims: Sequence[tuple[str, JudgedClaim]]) -> str:
     items = "".join(
         f'<li>{badge(claim.verdict, claim.profile)} <a href="{escape(name)}/index.html'
         f'#claim-{escape(claim.id)}"><code>{escape(claim.id)}</code></a> '

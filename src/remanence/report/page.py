@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .claims import Claim
+from .claims import JudgedClaim
 from .figures import Drawn, HEAVY
 from .html import ASSETS, badge, escape, JUDGED, page
 from .plain import json_bytes
@@ -19,7 +19,7 @@ from .style import MARKS
 from .typeset import typeset
 
 
-def tally(claims: Sequence[Claim]) -> str:
+def tally(claims: Sequence[JudgedClaim]) -> str:
     """How many claims got each verdict, as badges."""
     counts = {verdict: sum(c.verdict == verdict for c in claims) for verdict in MARKS}
     badges = "".join(
@@ -30,7 +30,7 @@ def tally(claims: Sequence[Claim]) -> str:
     return f'<ul class="tally">{badges}</ul>'
 
 
-def claims_table(claims: Sequence[Claim]) -> str:
+def claims_table(claims: Sequence[JudgedClaim]) -> str:
     """Published beside measured, a row a claim."""
     rows = []
     for claim in claims:
@@ -42,13 +42,19 @@ def claims_table(claims: Sequence[Claim]) -> str:
         )
         rows.append(
             f'<tr id="claim-{escape(claim.id)}">'
-            f'<td data-label="Claim"><code>{escape(claim.id)}</code></td>'
+            f'<td data-label="JudgedClaim"><code>{escape(claim.id)}</code></td>'
             f"<td>{typeset(claim.statement)}{details}</td>"
             f'<td data-label="Published">{typeset(claim.published)}</td>'
             f'<td data-label="Measured">{typeset(claim.measured)}</td>'
             f"<td>{badge(claim.verdict, claim.profile)}</td></tr>"
         )
-    heads = ("Claim", "What the document says", "Published", "Measured", "Verdict")
+    heads = (
+        "JudgedClaim",
+        "What the document says",
+        "Published",
+        "Measured",
+        "Verdict",
+    )
     head = "".join(f'<th scope="col">{name}</th>' for name in heads)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="Claims">'
@@ -129,7 +135,7 @@ def study_page(
     study: Study,
     profile: str,
     seed: int,
-    claims: Sequence[Claim],
+    claims: Sequence[JudgedClaim],
     provenance: Mapping[str, Any],
     pictures: Sequence[Drawn],
     about: str = "",

@@ -8,7 +8,7 @@ from typing import Any
 
 import xarray as xr
 
-from .claims import Claim, judged
+from .claims import Claim, judged, JudgedClaim
 from .figures import drawn, write_figure
 from .page import study_page
 from .plain import json_bytes
@@ -25,7 +25,7 @@ class Record:
     study: Study
     profile: str
     seed: int
-    claims: tuple[Claim, ...]
+    claims: tuple[JudgedClaim, ...]
     data: Mapping[str, xr.Dataset]
     figures: tuple[Figure, ...]
     provenance: Mapping[str, Any]
@@ -45,7 +45,7 @@ class Record:
 
 
 def claims_document(
-    study: Study, profile: str, seed: int, claims: tuple[Claim, ...]
+    study: Study, profile: str, seed: int, claims: tuple[JudgedClaim, ...]
 ) -> dict[str, Any]:
     """The claims of a run as one plain document."""
     return {
@@ -68,21 +68,23 @@ def concluded(
     provenance: Mapping[str, Any],
     about: str = "",
 ) -> Record:
-    """The record that a run's outcome leads to: every statement judged by its rule."""
-    unknown = sorted({*outcome.evidence} - {s.id for s in study.statements})
+    """The record that a run's outcome leads to: every claim judged by its rule."""
+    unknown = sorted({*outcome.evidence} - {s.id for s in study.claims})
     if unknown:
         raise RuntimeError(
             f"{study.name} has evidence for {unknown[0]!r}, which it does not state"
         )
     claims = tuple(
         judged(
-            statement,
-            outcome.evidence.get(statement.id),
+            claim,
+            claim.evidence_in(outcome.results)
+            if isinstance(claim, Claim)
+            else outcome.evidence.get(claim.id),
             document=study.document,
             command=command,
             profile=profile,
         )
-        for statement in study.statements
+        for claim in study.claims
     )
     data = {name: as_dataset(values) for name, values in outcome.data.items()}
     return Record(

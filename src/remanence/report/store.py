@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .._whole import written_whole
-from .claims import Claim, VERDICTS
+from .claims import JudgedClaim, VERDICTS
 
 
 CONTENTS = ("claims.json", "data.zarr", "figures", "index.html", "provenance.json")
@@ -37,7 +37,7 @@ class Stored:
     study: str
     profile: str
     seed: int
-    claims: tuple[Claim, ...]
+    claims: tuple[JudgedClaim, ...]
     document: Mapping[str, Any]
     provenance: Mapping[str, Any]
 
@@ -120,7 +120,7 @@ def _read_json(path: pathlib.Path) -> Any:
     return content
 
 
-def _sound(claim: Claim) -> bool:
+def _sound(claim: JudgedClaim) -> bool:
     words = dataclasses.asdict(claim)
     evidence = words.pop("evidence")
     return (
@@ -162,7 +162,7 @@ def stored(folder: pathlib.Path) -> Stored | None:
             raise Damaged(f"{folder / name} is damaged: it is not what was written")
     document = _read_json(folder / "claims.json")
     try:
-        claims = tuple(Claim(**claim) for claim in document["claims"])
+        claims = tuple(JudgedClaim(**claim) for claim in document["claims"])
         # A digest only proves that the file is the one whose digest is beside it.
         if not (
             all(map(_sound, claims))

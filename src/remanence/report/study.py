@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .claims import Evidence, Statement
+from .claims import Claim, Evidence, Statement
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,24 +43,27 @@ class Bench:
     """Where sweeps run: None on this machine, or the address of a Dask scheduler."""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a run gives back: evidence by statement id, named datasets, figures."""
+    """What a run gives back: its results by name, named datasets, figures."""
 
-    evidence: Mapping[str, Evidence]
     data: Mapping[str, Any]
     figures: tuple[Figure, ...]
+    results: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """What each experiment found, by name; `Claim.evidence` takes its numbers from here."""
+    evidence: Mapping[str, Evidence] = dataclasses.field(default_factory=dict)
+    """Evidence by statement id, for statements that have no `evidence` of their own."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Study:
-    """One document: its statements, its profiles, and how it is run."""
+    """One document: its claims, its profiles, and how it is run."""
 
     name: str
     document: str
     title: str
     reference: str
-    statements: tuple[Statement, ...]
+    claims: tuple[Claim | Statement, ...]
     profiles: Mapping[str, Any]
     """`quick` and `full`: frozen dataclasses that say everything the run depends on."""
     run: Callable[[Any, Bench], Outcome]

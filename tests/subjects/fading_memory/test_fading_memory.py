@@ -65,7 +65,7 @@ def _swept(accuracies, exponents):
 def test_the_edge_must_beat_all_that_is_far_from_it():
     config = dataclasses.replace(QUICK, steps=50, every=25, targets=(0.3, 0.6))
     of = lambda rows, at: radius_evidence(config, _swept(rows, at))["001.3"]
-    judge = next(s for s in study("fading-memory").statements if s.id == "001.3").rule
+    judge = next(s for s in study("fading-memory").claims if s.id == "001.3").rule
     at = [-0.7, -0.2, 0.0, 0.1]
     assert judge(of([[0, 0.2], [0, 0.4], [0, 0.8], [0, 0.1]], at)) == "holds"
     tied = of([[0, 0.2], [0, 0.8], [0, 0.8001], [0, 0.1]], at)
@@ -80,9 +80,7 @@ def test_the_edge_must_beat_all_that_is_far_from_it():
 
 def test_speed_is_judged_at_the_highest_accuracy_that_all_seeds_reach():
     config = dataclasses.replace(QUICK, steps=75, every=25, targets=(0.3, 0.6, 0.9))
-    judge = next(
-        s for s in study("fading-memory").statements if s.id == "001.3-speed"
-    ).rule
+    judge = next(s for s in study("fading-memory").claims if s.id == "001.3-speed").rule
     of = lambda rows: radius_evidence(config, _swept(rows, [-0.7, 0.0]))["001.3-speed"]
     found = of([[0.1, 0.2, 0.3], [0.1, 0.65, 0.7]])
     assert found["target"] == 0.6 and found["steps"] == [None, 50.0]
@@ -109,7 +107,7 @@ def _turned(sequential, permuted):
 def test_an_angle_must_win_beyond_the_spread_and_lose_beyond_it():
     task = tasks.pixels()
     informed = informed_by(task, QUICK)
-    rules = {s.id: s.rule for s in study("fading-memory").statements}
+    rules = {s.id: s.rule for s in study("fading-memory").claims}
     flat = [[0.6, 0.61, 0.6]] * 3
 
     def judged(*sequential):
@@ -199,8 +197,8 @@ def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
     )
     chosen = study("fading-memory")
     outcome = chosen.run(config, Bench(folder=tmp_path))
-    assert set(outcome.evidence) == {s.id for s in chosen.statements}
-    for statement in chosen.statements:
+    assert set(outcome.evidence) == {s.id for s in chosen.claims}
+    for statement in chosen.claims:
         statement.rule(outcome.evidence[statement.id])
         assert statement.measured(outcome.evidence[statement.id])
     for figure in outcome.figures:

@@ -38,7 +38,7 @@ def test_the_whole_study_in_small(tmp_path):
         s.id: judged(
             s, outcome.evidence.get(s.id), document="000", command="", profile="quick"
         ).verdict
-        for s in chosen.statements
+        for s in chosen.claims
     }
     assert set(outcome.evidence) == set(verdicts)
     expected = {

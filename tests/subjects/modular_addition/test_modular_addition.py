@@ -196,9 +196,9 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
     )
     told = []
     outcome = chosen.run(config, Bench(folder=tmp_path, tell=told.append))
-    ids = {statement.id for statement in chosen.statements}
+    ids = {statement.id for statement in chosen.claims}
     assert set(outcome.evidence) == ids and len(told) > 5
-    for statement in chosen.statements:
+    for statement in chosen.claims:
         claim = judged(
             statement,
             outcome.evidence[statement.id],

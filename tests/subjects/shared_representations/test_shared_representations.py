@@ -207,7 +207,7 @@ def test_random_matrices_have_their_outlier_and_edge():
 
 
 def test_the_study_states_every_claim():
-    ids = [s.id for s in study("shared-representations").statements]
+    ids = [s.id for s in study("shared-representations").claims]
     assert ids == [f"003.{i}" for i in range(1, 15)]
 
 

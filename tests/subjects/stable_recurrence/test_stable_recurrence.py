@@ -141,7 +141,7 @@ def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
     )
     found = study("stable-recurrence")
     outcome = found.run(tiny, Bench(folder=tmp_path))
-    assert set(outcome.evidence) == {s.id for s in found.statements}
+    assert set(outcome.evidence) == {s.id for s in found.claims}
     scores = outcome.evidence["004.5"]["perplexity"]["sonnets rnn free"]
     assert len(set(scores)) == 2, "two draws are two models"
     cross = outcome.data["cross"]

@@ -78,4 +78,4 @@ def run(config: Config, bench: Bench) -> Outcome:
         target=("target", list(config.targets)),
     )
     drawn = figures(data, informed, angle_figure(data["table"], peaks, turned.side))
-    return Outcome(evidence, data, drawn)
+    return Outcome(evidence=evidence, data=data, figures=drawn)

@@ -87,7 +87,11 @@ def run(config: Config, bench: Bench) -> Outcome:
         "learned": trained.drop_vars(["W_h", "W_y", "h_0"]),
         "cross": cross_table(cross_rows(config.word)),
     }
-    return Outcome(evidence, data, figures(config, table, least, points, trained, read))
+    return Outcome(
+        evidence=evidence,
+        data=data,
+        figures=figures(config, table, least, points, trained, read),
+    )
 
 
 def _one_unit(config: Config, bench: Bench, point: Point) -> Evidence:

@@ -52,7 +52,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     if not all(d.key for d in found):
         # Nothing to cut: recorded as what it is, the other statements stay open.
         evidence = {"002.1": sharing(found)}
-        return Outcome(evidence, {"training": histories_by_seed(fits, seeds)}, ())
+        return Outcome(
+            evidence=evidence,
+            data={"training": histories_by_seed(fits, seeds)},
+            figures=(),
+        )
     bench.tell("writing adders down")
     written = [adder(P) for P in WRITTEN]
     twin = adder(task.modulus, found[0].key)
@@ -158,7 +162,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     }
     if cuts[0].pairs is not None:
         data["pairs"] = cuts[0].pairs.to_dataset()
-    return Outcome(evidence, data, pictures(findings))
+    return Outcome(evidence=evidence, data=data, figures=pictures(findings))
 
 
 def _row(built: Adder) -> dict[str, Any]:

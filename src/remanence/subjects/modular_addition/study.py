@@ -20,7 +20,7 @@ STUDY = Study(
         "Akshay Rangamani, Low Rank and Sparse Fourier Structure in Recurrent Networks "
         "Trained on Modular Addition."
     ),
-    statements=STATEMENTS,
+    claims=STATEMENTS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,
     cost={"quick": "about a minute", "full": "about twenty minutes"},

@@ -77,7 +77,11 @@ def run(config: Config, bench: Bench) -> Outcome:
         **toy_claims.evidence(data),
         **theory_claims.evidence(data, same),
     }
-    return Outcome(evidence, {**data, "cross": _cross(config, data)}, figures(data))
+    return Outcome(
+        evidence=evidence,
+        data={**data, "cross": _cross(config, data)},
+        figures=figures(data),
+    )
 
 
 def _all_cells(data: Mapping[str, xr.Dataset]) -> xr.Dataset:

@@ -55,7 +55,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     data["cross"] = _cross(config, models)
     if parts.missing:
         bench.tell(f"left out, and open: {', '.join(parts.missing)}")
-    return Outcome(evidence, data, tuple(drawn))
+    return Outcome(evidence=evidence, data=data, figures=tuple(drawn))
 
 
 def _apart(config: Config, parts: Parts, evidence: dict, data: dict) -> list[Any]:
