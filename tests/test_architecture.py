@@ -12,6 +12,7 @@ STORY = (
     "__init__",
     "_types",
     "_cores",
+    "_escape",
     "_light",
     "_native",
     "_order",

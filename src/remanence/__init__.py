@@ -6,6 +6,8 @@ and does not start JAX.
 """
 
 import importlib
+import sys
+import types
 
 
 __version__ = "0.1.0"
@@ -43,6 +45,19 @@ FOLDERS = (
 """The folders in the order of imports: each imports only from those before it."""
 
 __all__ = ["__version__", *dict.fromkeys((*_HOME, *FOLDERS))]  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+class _Package(types.ModuleType):
+    """`remanence.checkup` is the function, also once the folder of that name is imported."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        # Python binds an imported folder in its package under the folder's own name.
+        if name in _HOME and isinstance(value, types.ModuleType):
+            value = getattr(value, name)
+        types.ModuleType.__setattr__(self, name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str):

@@ -18,6 +18,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from .. import __version__
+from .._escape import printable
 
 
 COMMANDS = {
@@ -118,7 +119,7 @@ def ours(error: BaseException) -> bool:
 def say(sentence: str) -> None:
     """One sentence on stderr."""
     indent = " " * (len(sentence) - len(sentence.lstrip(" ")))
-    sys.stderr.write(indent + " ".join(sentence.split()) + "\n")
+    sys.stderr.write(indent + printable(" ".join(sentence.split())) + "\n")
 
 
 def exit_code(error: BaseException) -> int:
@@ -137,10 +138,10 @@ def exit_code(error: BaseException) -> int:
         say(f"{error.strerror or error}: {error.filename}")
         return 2
     if isinstance(error, OSError) or (isinstance(error, ValueError) and ours(error)):
-        for line in str(error).splitlines():  # a recipe keeps its lines
+        for line in str(error).split("\n"):  # a recipe keeps its lines
             say(line)
         return 2
-    traceback.print_exception(error, file=sys.stderr)
+    sys.stderr.write(printable("".join(traceback.format_exception(error)), keep="\n"))
     say(f"this is a bug in remanence {__version__}: please report the lines above")
     return 1
 

@@ -1,6 +1,5 @@
 """`remanence cite`: the references of a study, and of the instrument."""
 
-import json
 import sys
 from typing import Annotated
 
@@ -18,6 +17,7 @@ def cite(
     """The references of a study, and how to cite the instrument itself."""
     from .. import __version__
     from ..subjects import STUDIES, study as study_of
+    from .table import print_json
 
     if study != "all" and study not in STUDIES:
         raise ValueError(
@@ -28,7 +28,7 @@ def cite(
     own = f"remanence {__version__}: a laboratory for memory in recurrent networks."
     if as_json:
         document = {"studies": references, "remanence": own}
-        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        print_json(document)
         return
     for name, reference in references.items():
         sys.stdout.write(f"{name}\n  {reference}\n")

@@ -1,39 +1,36 @@
 """What `remanence memorize` prints: one JSON document, or sentences and a table."""
 
-import json
-import sys
 from typing import Any
 
 
 def say_memory(report: dict[str, Any], as_json: bool) -> None:
     """Print a memory written or checked, with its proof and its frontier."""
-    if as_json:
-        sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-        return
     from rich.table import Table
-    from rich.text import Text
 
-    from .table import console
+    from .table import console, print_json, visible
 
+    if as_json:
+        print_json(report)
+        return
     out = console()
     verb = "verified from its file" if "file" in report else "written"
     units = "unit" if report["dimension"] == 1 else "units"
     out.print(
-        Text(
+        visible(
             f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}"
         )
     )
-    out.print(Text(report["certificate"]["sentence"]))
+    out.print(visible(report["certificate"]["sentence"]))
     if "file" in report:
         return
     out.print(
-        Text(
+        visible(
             f"margin {report['margin']}, largest exponent {report['exponent']} nats/step"
         )
     )
     least = report["minimal_dimension"]
     out.print(
-        Text(
+        visible(
             f"no memory without feedback has fewer than {least['lower']} dimensions (proved)"
             + ("" if least["optimal"] else f"; at most {least['upper']} are needed")
         )
@@ -46,18 +43,18 @@ def say_memory(report: dict[str, Any], as_json: bool) -> None:
         served += "every |a| just above it does (exact)"
     else:
         served += f"{high:.6g} does"
-    out.print(Text(f"one unit that hears itself, h' = a h + c: {served}"))
+    out.print(visible(f"one unit that hears itself, h' = a h + c: {served}"))
     if report["frontier"]:
         table = Table(box=None)
         names = list(report["frontier"][0])
         for name in names:
             table.add_column(name.replace("_", " "), no_wrap=name == "method")
         for row in report["frontier"]:
-            table.add_row(*(Text(_short(row[name])) for name in names))
+            table.add_row(*(visible(_short(row[name])) for name in names))
         out.print(table)
     for name in ("saved", "note", "figure"):
         if name in report:
-            out.print(Text(f"{name}: {report[name]}"))
+            out.print(visible(f"{name}: {report[name]}"))
 
 
 def _short(value: Any) -> str:

@@ -1,7 +1,6 @@
 """`remanence reproduce`: run studies, say what they cost, keep what is finished."""
 
 import contextlib
-import json
 import os
 import pathlib
 import signal
@@ -163,5 +162,7 @@ def reproduce(
             code = session.run(names, tables=not as_json)
             answer = session.document
     if as_json or named is not None:
-        sys.stdout.write(json.dumps(answer, indent=2, ensure_ascii=False) + "\n")
+        from .table import print_json
+
+        print_json(answer)
     raise typer.Exit(code)

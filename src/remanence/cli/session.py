@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._cores import cores
+from .._escape import printable
 from ..report import json_bytes, JudgedClaim, write_front_page
 from ..subjects import parts_folder, reproduce, STUDIES, study as study_of
 from ..sweeps import Unfinished
@@ -101,7 +102,8 @@ class Session:
                     f"{'' if refusal else type(error).__name__ + ': '}{error}"
                 )
                 if not refusal:
-                    traceback.print_exception(error, file=sys.stderr)
+                    lines = "".join(traceback.format_exception(error))
+                    sys.stderr.write(printable(lines, keep="\n"))
                 say(f"{name} failed: {self.failed[name]}; the other studies go on")
             if tables:
                 self._tables([name])

@@ -1,6 +1,5 @@
 """`remanence show`: a stored result, what made it, and the command that redoes it."""
 
-import json
 import pathlib
 import shlex
 import sys
@@ -31,6 +30,7 @@ def show(
     """
     from ..report import page_alone, stored, write_whole
     from ..subjects import STUDIES
+    from .table import print_json
 
     if result == "all":
         folders = [out / name for name in STUDIES]
@@ -61,7 +61,7 @@ def show(
             "provenance": {kept.study: dict(kept.provenance) for kept in found},
             "failed": {},
         }
-        sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        print_json(document)
         return
     for kept in found:
         _print(kept)
@@ -69,21 +69,21 @@ def show(
 
 def _print(kept: Any) -> None:
     from rich.table import Table
-    from rich.text import Text
 
-    from .table import claims_table, console
+    from .._escape import printable
+    from .table import claims_table, console, visible
 
     title = kept.document.get("title", "")
     heading = f"{kept.document.get('document', '')} · {title} ({kept.profile}, seed {kept.seed})"
     console().print(claims_table(heading, kept.claims))
-    origin = Table(title=Text("Where it comes from"), title_justify="left", box=None)
+    origin = Table(title="Where it comes from", title_justify="left", box=None)
     origin.add_column("what", no_wrap=True)
     origin.add_column("value", overflow="fold")
     for name, value in _origin(kept).items():
-        origin.add_row(Text(name), Text(value))
+        origin.add_row(visible(name), visible(value))
     console().print(origin)
     # On one line however long, so that it can be copied.
-    sys.stdout.write(f"\nTo redo it:\n{_redo(kept)}\n\n")
+    sys.stdout.write(f"\nTo redo it:\n{printable(_redo(kept))}\n\n")
 
 
 def _redo(kept: Any) -> str:

@@ -1,5 +1,6 @@
-"""The claims table in a terminal: published beside measured, a mark a verdict."""
+"""Tables and documents on stdout; whatever came from outside is escaped."""
 
+import json
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from .._escape import printable
 
 
 COLOURS = {"holds": "green", "differs": "yellow", "refuted": "red", "open": "dim"}
@@ -20,9 +23,20 @@ def console(stream: Any = None) -> Console:
     return Console(file=stream, width=width, highlight=False, soft_wrap=False)
 
 
+def visible(text: str, style: str = "") -> Text:
+    """A cell or line for the console, from any text: no markup, no control characters."""
+    return Text(printable(text), style)
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on stdout."""
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    sys.stdout.write(printable(text, keep="\n") + "\n")
+
+
 def claims_table(title: str, claims: Sequence[Any]) -> Table:
     """A row a claim; everything from outside goes in as plain text."""
-    table = Table(title=Text(title), title_justify="left", expand=True, box=None)
+    table = Table(title=visible(title), title_justify="left", expand=True, box=None)
     for name, ratio in {
         "claim": None,
         "statement": 5,
@@ -32,9 +46,9 @@ def claims_table(title: str, claims: Sequence[Any]) -> Table:
         table.add_column(name, ratio=ratio, overflow="fold", no_wrap=False)
     table.add_column("verdict", no_wrap=True)
     for claim in claims:
-        words = Text(f"{MARKS[claim.verdict]} {claim.label}", COLOURS[claim.verdict])
+        words = visible(f"{MARKS[claim.verdict]} {claim.label}", COLOURS[claim.verdict])
         cells = (claim.id, claim.statement, claim.published, claim.measured)
-        table.add_row(*(Text(_untexed(cell)) for cell in cells), words)
+        table.add_row(*(visible(_untexed(cell)) for cell in cells), words)
     return table
 
 
