@@ -138,3 +138,50 @@ def test_layers_are_counted_not_spelled(library, tmp_path):
     save_file(tensors, path)
     net = formats.load(path, layout=library, quiet=True)
     assert [float(layer.W_h[0, 0]) for layer in net.cell.cells] == [9, 10]
+
+
+def keras(units=4, gates=4, **more):
+    base = {
+        "l/kernel": np.ones((3, gates * units), np.float32),
+        "l/recurrent_kernel": np.ones((units, gates * units), np.float32),
+    }
+    return base | {k.replace("_of_", "/"): v for k, v in more.items()}
+
+
+def flax(**more):
+    parts = {
+        f"l/{side}{gate}/kernel": np.ones((3 if side == "i" else 4, 4), np.float32)
+        for side in "ih"
+        for gate in "ifgo"
+    }
+    return parts | {k.replace("_of_", "/"): v for k, v in more.items()}
+
+
+ONES = lambda *shape: np.ones(shape, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("layout", "tensors", "words"),
+    [
+        ("keras", keras(l_of_bias=ONES(17)), r"bias has shape \(17,\); \(16,\)"),
+        ("keras", keras(l_of_bias=ONES(1, 16)), r"bias has shape \(1, 16\)"),
+        ("keras", keras(l_of_bias=ONES(32)), "32 entries, as CuDNN's layers have"),
+        ("keras", keras(gates=3, l_of_bias=ONES(24)), "24 entries, as CuDNN's"),
+        ("keras", keras(gates=3, l_of_bias=ONES(3, 12)), r"\(2, 12\) would do"),
+        ("keras", keras(gates=1, l_of_bias=ONES(8)), r"\(4,\) would do"),
+        ("keras", keras(gates=2), "N × N, 3N or 4N"),
+        ("keras", keras(l_of_kernel=ONES(3, 17)), "as many columns"),
+        ("keras", keras(l_of_kernel=ONES(16)), "must be matrices"),
+        ("keras", {"l/recurrent_kernel": ONES(4, 16)}, r"but not l\.kernel"),
+        ("flax", flax(l_of_hi_of_bias=ONES(8)), r"hi.bias has shape \(8,\)"),
+        ("flax", flax(l_of_hi_of_bias=ONES(1)), r"hi.bias has shape \(1,\)"),
+        ("flax", flax(l_of_ii_of_kernel=ONES(3, 5)), "matrices of one shape"),
+        ("flax", flax(l_of_ii_of_kernel=ONES(3)), "matrices of one shape"),
+        ("flax", flax(l_of_ii_of_kernel=ONES(2, 4)), "matrices of one shape"),
+    ],
+)
+def test_shapes_are_checked_to_the_last_entry(layout, tensors, words, tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_file(tensors, path)
+    with pytest.raises(ValueError, match=words):
+        formats.load(path, layout=layout, quiet=True)

@@ -1,7 +1,10 @@
 """Files of weights that are refused, and some that only look as if they should be."""
 
 import json
+import subprocess
+import sys
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
@@ -104,3 +107,123 @@ def test_a_header_whose_length_looks_like_a_pickle_is_read(size, tmp_path):
     save_file(rnn(), path, metadata={"note": "x" * (size - short)})
     assert int.from_bytes(path.read_bytes()[:8], "little") == size
     assert formats.load(path, quiet=True).cell.W_h.shape == (4, 4)
+
+
+def raw(path, kind, size, content=None):
+    """A recurrent layer of four units whose numbers are of a kind NumPy may not know."""
+    header = {
+        "weight_ih_l0": {
+            "dtype": kind,
+            "shape": [4, 3],
+            "data_offsets": [0, 12 * size],
+        },
+        "weight_hh_l0": {
+            "dtype": kind,
+            "shape": [4, 4],
+            "data_offsets": [12 * size, 28 * size],
+        },
+    }
+    words = json.dumps(header).encode()
+    body = bytes(28 * size) if content is None else content
+    path.write_bytes(len(words).to_bytes(8, "little") + words + body)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2", "bfloat16"])
+def test_narrow_kinds_are_widened_exactly(kind, tmp_path):
+    names = {"float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "bfloat16": "BF16"}
+    numbers = np.linspace(-1.5, 1.5, 28).astype(jnp.dtype(kind))
+    path = tmp_path / "narrow.safetensors"
+    raw(path, names[kind], numbers.itemsize, numbers.tobytes())
+    cell = formats.load(path, quiet=True).cell
+    got = np.concatenate([np.ravel(cell.W_x), np.ravel(cell.W_h)])
+    np.testing.assert_array_equal(got, numbers.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "words"),
+    [
+        ("F8_E8M0", 1, "kind F8_E8M0; F64, F32"),
+        ("C64", 8, "weight_ih_l0 holds complex64 numbers; real floating ones"),
+        ("I8", 1, "weight_ih_l0 holds int8 numbers"),
+        ("BOOL", 1, "weight_ih_l0 holds bool numbers"),
+    ],
+)
+def test_kinds_that_are_no_weights_are_refused(kind, size, words, tmp_path):
+    with pytest.raises(ValueError, match=words):
+        formats.load(raw(tmp_path / "odd.safetensors", kind, size), quiet=True)
+
+
+def described(kind, **more):
+    return {"remanence": json.dumps({"cell": {"kind": kind} | more})}
+
+
+def ours(units=4, inputs=3, **more):
+    base = {
+        "cell.W_h": np.ones((units, units), np.float32),
+        "cell.W_x": np.ones((units, inputs), np.float32),
+    }
+    return base | {k.replace("_of_", "."): v for k, v in more.items()}
+
+
+ONES = lambda *shape: np.ones(shape, np.float32)
+RESIDUAL = {"coupling": 0.1, "activation": {"function": "tanh"}}
+MISFITS = [
+    (ours(cell_of_R=ONES(2, 4, 4)), described("Residual", **RESIDUAL), "cell.R is"),
+    (ours(cell_of_R=ONES(4, 4), cell_of_b=ONES(1)), described("Residual"), "cell.b is"),
+    (ours(cell_of_b=ONES(1)), described("Elman"), r"cell.b is float32 \[1\]"),
+    (ours(cell_of_W_h=1j * ONES(4, 4)), described("Linear"), "cell.W_h is complex64"),
+    (ours(readout_of_weight=ONES(2, 3)), described("Linear"), "readout is"),
+    (
+        ours(readout_of_weight=ONES(2, 4), readout_of_bias=ONES(1)),
+        described("Linear"),
+        "b_y is",
+    ),
+    (ours(embedding_of_weight=ONES(0, 3)), described("Linear"), "embedding is"),
+    (ours(embedding_of_weight=ONES(5, 2)), described("Linear"), "embedding is"),
+    (ours(), {"remanence": '{"cell": ' + "9" * 5000 + "}"}, "is not JSON"),
+    (
+        ours(),
+        {"remanence": '{"cell": {"kind": "Residual", "coupling": %s}}' % ("9" * 4000)},
+        "number that float32 holds, got int",
+    ),
+    (rnn() | {"emb.weight": ONES(0, 3)}, None, "some rows of 3 would do"),
+    (rnn() | {"out.weight": ONES(0, 4), "out.bias": ONES(0)}, None, "some rows of 4"),
+]
+
+
+@pytest.mark.parametrize(("tensors", "metadata", "words"), MISFITS)
+def test_shapes_are_checked_to_the_last_entry(tensors, metadata, words, tmp_path):
+    path = tmp_path / "misfit.safetensors"
+    save_file(tensors, path, metadata=metadata)
+    with pytest.raises(ValueError, match=words):
+        formats.load(path, quiet=True)
+
+
+def test_users_without_checked_types_are_told_the_same(tmp_path):
+    # The suite checks shapes by a hook of its own, which no user has.
+    for number, (tensors, metadata, _) in enumerate(MISFITS):
+        save_file(tensors, tmp_path / f"{number}.safetensors", metadata=metadata)
+    program = (
+        "import pathlib, sys\n"
+        "from remanence import formats\n"
+        "for path in sorted(pathlib.Path(sys.argv[1]).glob('*')):\n"
+        "    try:\n"
+        "        formats.load(path, quiet=True)\n"
+        "        print(path.name, 'was read')\n"
+        "    except ValueError:\n"
+        "        print('refused')\n"
+    )
+    command = [sys.executable, "-W", "error", "-c", program, str(tmp_path)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert ended.stdout.split("\n") == [*["refused"] * len(MISFITS), ""], ended.stderr
+
+
+def test_complex_tensors_are_read_where_they_mean_something(tmp_path):
+    path = tmp_path / "diagonal.safetensors"
+    a, B = np.array([0.5j, 0.25 + 0.5j], np.complex64), 1j * ONES(2, 3)
+    metadata = described("Diagonal")
+    save_file({"cell.a": a, "cell.B": B}, path, metadata=metadata)
+    cell = formats.load(path, quiet=True).cell
+    np.testing.assert_array_equal(cell.a, a)
+    np.testing.assert_array_equal(cell.B, B)

@@ -43,26 +43,61 @@ def _from_keras(tensors: Tensors) -> Tensors:
     used: set[str] = set()
     for depth, name in enumerate(sorted(layers, key=counted)):
         prefix = name.removesuffix("recurrent_kernel")
-        W_h, W_x = tensors[name].T, tensors[prefix + "kernel"].T
+        if prefix + "kernel" not in tensors:
+            raise ValueError(f"{name} is in the file, but not {prefix}kernel")
+        W_h, W_x = tensors[name], tensors[prefix + "kernel"]
         bias = tensors.get(prefix + "bias")
         used |= {name, prefix + "kernel", prefix + "bias"}
-        units = W_h.shape[1]
-        order = np.arange(W_h.shape[0])
-        if W_h.shape[0] == 3 * units:
-            if bias is not None and bias.ndim == 1:
-                raise ValueError(
-                    "a Keras GRU with reset_after=False has other equations than torch's; "
-                    "one with reset_after=True would do"
-                )
+        units, gates = _keras_sizes(prefix, W_h, W_x)
+        order = np.arange(gates)
+        if gates == 3 * units:
             z, r, n = np.split(order, 3)
             order = np.concatenate([r, z, n])
-        out[f"rnn.weight_hh_l{depth}"] = W_h[order]
-        out[f"rnn.weight_ih_l{depth}"] = W_x[order]
+        out[f"rnn.weight_hh_l{depth}"] = W_h.T[order]
+        out[f"rnn.weight_ih_l{depth}"] = W_x.T[order]
         if bias is not None:
-            b_ih, b_hh = bias if bias.ndim == 2 else (bias, np.zeros_like(bias))
+            b_ih, b_hh = _keras_biases(prefix, bias, units, gates)
             out[f"rnn.bias_ih_l{depth}"] = b_ih[order]
             out[f"rnn.bias_hh_l{depth}"] = b_hh[order]
     return out | _dense({n: t for n, t in tensors.items() if n not in used})
+
+
+def _keras_sizes(prefix: str, W_h: np.ndarray, W_x: np.ndarray) -> tuple[int, int]:
+    """Units and rows of gates of a layer, every entry of its shapes checked."""
+    if W_h.ndim != 2 or W_x.ndim != 2 or W_h.shape[1] != W_x.shape[1]:
+        raise ValueError(
+            f"{prefix}recurrent_kernel {W_h.shape} and {prefix}kernel {W_x.shape} must be "
+            "matrices with as many columns as each other"
+        )
+    units, gates = W_h.shape
+    if gates not in (units, 3 * units, 4 * units):
+        raise ValueError(
+            f"{prefix}recurrent_kernel is {units} × {gates}; N × N, 3N or 4N would do"
+        )
+    return units, gates
+
+
+def _keras_biases(
+    prefix: str, bias: np.ndarray, units: int, gates: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The biases of the input's and of the state's side, each of `gates` entries."""
+    gru = gates == 3 * units
+    if bias.shape == (2 * gates,) and gates > units:
+        raise ValueError(
+            f"{prefix}bias has {2 * gates} entries, as CuDNN's layers have, whose kernels "
+            "are stored otherwise; the layer converted to LSTM or GRU would do"
+        )
+    if gru and bias.shape == (gates,):
+        raise ValueError(
+            "a Keras GRU with reset_after=False has other equations than torch's; "
+            "one with reset_after=True would do"
+        )
+    if bias.shape != ((2, gates) if gru else (gates,)):
+        raise ValueError(
+            f"{prefix}bias has shape {bias.shape}; "
+            f"{(2, gates) if gru else (gates,)} would do beside its kernels"
+        )
+    return (bias[0], bias[1]) if gru else (bias, np.zeros_like(bias))
 
 
 GATES = {
@@ -99,9 +134,22 @@ def _from_flax(tensors: Tensors) -> Tensors:
                     raise ValueError(
                         f"{prefix}{mark}.kernel is in the file, but not {name}.kernel"
                     )
-            kernels = [tensors[f"{name}.kernel"].T for name in names]
-            empty = np.zeros(kernels[0].shape[0], kernels[0].dtype)
+            kernels = [tensors[f"{name}.kernel"] for name in names]
+            shape = kernels[0].shape
+            if len(shape) != 2 or any(kernel.shape != shape for kernel in kernels):
+                shapes = ", ".join(str(kernel.shape) for kernel in kernels)
+                raise ValueError(
+                    f"the kernels {', '.join(names)} have shapes {shapes}; matrices of "
+                    "one shape would do"
+                )
+            empty = np.zeros(shape[1], kernels[0].dtype)
             biases = [tensors.get(f"{name}.bias", empty) for name in names]
+            for name, bias in zip(names, biases, strict=True):
+                if bias.shape != shape[1:]:
+                    raise ValueError(
+                        f"{name}.bias has shape {bias.shape}; {shape[1:]} would do"
+                    )
+            kernels = [kernel.T for kernel in kernels]
             out[f"rnn.weight_{short}_l{depth}"] = np.concatenate(kernels)
             out[f"rnn.bias_{short}_l{depth}"] = np.concatenate(biases)
             used |= {f"{name}.{what}" for name in names for what in ("kernel", "bias")}

@@ -1,16 +1,18 @@
 """Our own cells in a safetensors file: tensors by field name, structure as JSON metadata."""
 
 import dataclasses
+import textwrap
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import jaxtyped
 
 from .. import cells
-from .safetensors import Tensors
+from .safetensors import real, Tensors
 
 
 ACTIVATIONS: dict[str, Callable] = {
@@ -90,13 +92,14 @@ def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) ->
         if name in tensors:
             values[field.name] = jnp.asarray(tensors[name])
         elif f"{name}.real" in tensors and f"{name}.imag" in tensors:
-            re, im = tensors[f"{name}.real"], tensors[f"{name}.imag"]
+            re, im = (real(p, tensors[p]) for p in (f"{name}.real", f"{name}.imag"))
             values[field.name] = jnp.asarray(re + 1j * im)
         elif field.name in structure:
             values[field.name] = _plain(structure[field.name], field.name)
+    refuse_misfits(kind, values, prefix)
     try:
         cell = kind(**values)
-        # One step tells whether the shapes fit together.
+        # One step tells whether what is left of the shapes fits together.
         x = None if cell.input_size == 0 else jnp.zeros(cell.input_size, _dtype(cell))
         jax.eval_shape(cell, cell.initial_state(), x)
     except (TypeError, AttributeError, IndexError) as error:
@@ -104,6 +107,25 @@ def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) ->
             f"the file's {structure['kind']} does not fit: {error}"
         ) from None
     return cell
+
+
+def refuse_misfits(kind: type, values: dict[str, Any], prefix: str = "") -> None:
+    """Hold values against the shapes in a class's annotations, to the last entry.
+
+    JAX would stretch a bias of one entry over all units without a word.
+    """
+    with jaxtyped("context"):  # one meaning of `units` for all fields
+        for field, hint in get_type_hints(kind).items():
+            value = values.get(field)
+            if value is None or isinstance(value, hint):
+                continue
+            parts = get_args(hint) or (hint,)
+            shapes = [f"[{p.dim_str}]" for p in parts if hasattr(p, "dim_str")]
+            came = f"{jnp.asarray(value).dtype} {list(jnp.shape(value))}"
+            raise ValueError(
+                f"{prefix}{field} is {came}; floating {' or '.join(shapes)} that fits the "
+                "other tensors would do"
+            )
 
 
 def _dtype(cell: Any) -> Any:
@@ -121,4 +143,7 @@ def _plain(value: Any, name: str) -> Any:
         return None
     if isinstance(value, float | int) and abs(value) < 1e30:
         return float(value)
-    raise ValueError(f"{name} must be a number that float32 holds, got {value!r}")
+    came = repr(value) if isinstance(value, str | float) else type(value).__name__
+    raise ValueError(
+        f"{name} must be a number that float32 holds, got {textwrap.shorten(came, 40)}"
+    )

@@ -5,14 +5,21 @@ import os
 import pathlib
 from collections.abc import Mapping
 
+import jax.numpy as jnp
 import numpy as np
-from safetensors import safe_open, SafetensorError
+from safetensors import deserialize, safe_open, SafetensorError
 from safetensors.numpy import save as serialized
 
 from .._whole import written_whole
 
 
 Tensors = dict[str, np.ndarray]
+KINDS = (
+    "F64", "F32", "F16", "BF16", "C64",
+    "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL",
+)  # fmt: skip
+FLOAT8 = {"F8_E4M3": jnp.float8_e4m3fn, "F8_E5M2": jnp.float8_e5m2}
+"""Kinds that NumPy, and so safetensors' reader for it, does not know by name."""
 LARGEST = 8 * 2**30
 PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 RECIPE = (
@@ -23,7 +30,7 @@ RECIPE = (
 
 
 def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
-    """The tensors of a file, as float32 or float64 (integers as they are), and its metadata.
+    """The tensors of a file, as float32 or float64 (integers and complex as they are), and its metadata.
 
     Pickles are refused unopened; a file that is too large, cut short or malformed
     is refused with a sentence.
@@ -50,12 +57,36 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
     try:
         with safe_open(path, framework="np") as file:
             metadata = dict(file.metadata() or {})
-            tensors = {name: _plain(file.get_tensor(name)) for name in file.keys()}  # noqa: SIM118
+            kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
+            _refuse_packed(kinds)
+            known = [name for name, kind in kinds.items() if kind not in FLOAT8]
+            tensors = {name: _plain(file.get_tensor(name)) for name in known}
+        if len(known) < len(kinds):
+            tensors |= _float8(path, kinds)
     except (SafetensorError, OSError, ValueError, TypeError, MemoryError) as error:
         raise ValueError(
             f"{path.name} is not a whole safetensors file: {error}"
         ) from None
     return tensors | _shared(tensors, metadata), metadata
+
+
+def _refuse_packed(kinds: Mapping[str, str]) -> None:
+    """Quantised kinds that mean nothing without their scales."""
+    for name, kind in kinds.items():
+        if kind not in KINDS and kind not in FLOAT8:
+            raise ValueError(
+                f"{name} holds numbers of kind {kind}; {', '.join((*KINDS, *FLOAT8))} are read"
+            )
+
+
+def _float8(path: pathlib.Path, kinds: Mapping[str, str]) -> Tensors:
+    return {
+        name: np.frombuffer(part["data"], FLOAT8[kinds[name]])
+        .reshape(part["shape"])
+        .astype(np.float32)
+        for name, part in deserialize(path.read_bytes())
+        if kinds[name] in FLOAT8
+    }
 
 
 def _shared(tensors: Tensors, metadata: Mapping[str, str]) -> Tensors:
@@ -69,7 +100,7 @@ def _shared(tensors: Tensors, metadata: Mapping[str, str]) -> Tensors:
 
 def _plain(tensor: np.ndarray) -> np.ndarray:
     """Half precisions widened to float32, which holds them exactly."""
-    if tensor.dtype == np.float64 or tensor.dtype.kind in "iub":
+    if tensor.dtype == np.float64 or tensor.dtype.kind in "iubc":
         return tensor
     return tensor.astype(np.float32)
 
@@ -90,10 +121,19 @@ def write(
 def finite(tensors: Tensors) -> Tensors:
     """The same tensors, refused if any holds NaN or infinity."""
     for name, tensor in tensors.items():
-        if tensor.dtype.kind == "f" and not np.isfinite(tensor).all():
+        if tensor.dtype.kind in "fc" and not np.isfinite(tensor).all():
             count = int((~np.isfinite(tensor)).sum())
             raise ValueError(
                 f"{name} holds {count} values that are NaN or infinite; "
                 "a network with finite weights would do"
             )
     return tensors
+
+
+def real(name: str, tensor: np.ndarray) -> np.ndarray:
+    """The same tensor, refused unless it holds real numbers."""
+    if tensor.dtype.kind != "f":
+        raise ValueError(
+            f"{name} holds {tensor.dtype} numbers; real floating ones would do"
+        )
+    return tensor

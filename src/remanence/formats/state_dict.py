@@ -10,13 +10,15 @@ import numpy as np
 
 from ..cells import Elman, GRU, LSTM, Stack
 from ..nets import Recurrent
-from .safetensors import Tensors
+from .ends import bias_of, biased, ends_of
+from .safetensors import real, Tensors
 
 
 KINDS = {1: "rnn", 3: "gru", 4: "lstm"}
 ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 LAYER = re.compile(r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(\d+))?$")
-RECURRENT = re.compile(r"(^|\.)weight_[ih]h(_l\d+)?(_reverse)?$")
+RECURRENT = re.compile(r"(^|\.)(weight|bias)_([ih]h|hr)(_l\d+)?(_reverse)?$")
+HEARS = re.compile(r"(^|\.)weight_ih(_l0)?$")
 
 
 def recurrent_prefix(tensors: Tensors, prefix: str | None) -> str:
@@ -65,7 +67,8 @@ def _layer(tensors: Tensors, prefix: str, ending: str, activation: Callable) -> 
         whole = f"{prefix}{name}{ending}"
         if whole not in tensors and needed:
             raise ValueError(f"{whole} is missing from the file")
-        return tensors.pop(whole, None)
+        found = tensors.pop(whole, None)
+        return None if found is None else real(whole, found)
 
     W_x, W_h = taken("weight_ih", True), taken("weight_hh", True)
     b_ih, b_hh = taken("bias_ih", False), taken("bias_hh", False)
@@ -147,83 +150,35 @@ def network(
     embedding: str | None,
     readout: str | None,
     positions: Any,
+    live: bool = False,
 ) -> tuple[Recurrent, dict[str, str]]:
-    """The network in a state dict, and which names became embedding and readout."""
+    """The network in a state dict, and which names became embedding and readout.
+
+    Of a file (not of a `live` module, which is run and compared) a readout is not
+    guessed where other tensors may stand between it and the state.
+    """
     rest = dict(tensors)
     where = recurrent_prefix(rest, prefix)
     cell = cell_from(rest, where, activation)
     layers = cell.cells if isinstance(cell, Stack) else (cell,)
     inputs, units = layers[0].W_x.shape[1], layers[-1].W_h.shape[1]
-    # What other recurrent modules leave here is neither an embedding nor a readout.
-    matrices = {
-        name: t
-        for name, t in rest.items()
-        if t.ndim == 2 and not RECURRENT.search(name)
-    }
-
-    def chosen(given: str | None, fits: list[str], what: str) -> str | None:
-        if given == "":
-            return None
-        if given is not None:
-            full = given if given in matrices else f"{given}.weight"
-            if full not in matrices:
-                raise ValueError(f"there is no matrix {given!r} for the {what}")
-            return full
-        if len(fits) > 1:
-            raise ValueError(f"{what} may be any of {fits}; name one by {what}=")
-        return fits[0] if fits else None
-
-    W_y = chosen(
-        readout, _readouts(rest, matrices, units, inputs, embedding), "readout"
+    # What other recurrent modules leave here is neither an embedding nor a readout,
+    # but may act between them and this one.
+    plain = {name: t for name, t in rest.items() if not RECURRENT.search(name)}
+    hear = {name: t for name, t in rest.items() if HEARS.search(name)}
+    ends = ends_of(
+        plain,
+        inputs=inputs,
+        units=units,
+        embedding=embedding,
+        readout=readout,
+        others=None if live else plain | hear,
     )
-    W_e = chosen(
-        embedding,
-        [
-            n
-            for n, t in matrices.items()
-            if n != W_y and t.shape[1] == inputs and not _biased(n, rest)
-        ],
-        "embedding",
-    )
-    for name, what, size in ((W_y, "readout", units), (W_e, "embedding", inputs)):
-        if name is not None and matrices[name].shape[1] != size:
-            raise ValueError(
-                f"the {what} {name} is {matrices[name].shape}; {size} columns would do"
-            )
-    bias = None if W_y is None else rest.get(_bias(W_y))
-    if bias is not None and W_y is not None and bias.shape != matrices[W_y].shape[:1]:
-        raise ValueError(f"{_bias(W_y)} {bias.shape} does not fit {W_y}")
-    net = Recurrent(
-        cell,
-        None if W_y is None else jnp.asarray(matrices[W_y]),
-        None if bias is None else jnp.asarray(bias),
-        None if W_e is None else jnp.asarray(matrices[W_e]),
-        positions,
-    )
-    names = {"rnn": where, "embedding": W_e or "", "readout": W_y or ""}
-    left = sorted(set(rest) - {W_e, W_y, _bias(W_y or "")})
-    return net, names | ({"unused": ", ".join(left)} if left else {})
-
-
-def _readouts(
-    rest: Tensors, matrices: Tensors, units: int, inputs: int, embedding: str | None
-) -> list[str]:
-    """The names that may be the readout's: those with a bias, else what is no embedding."""
-    wide = [n for n, t in matrices.items() if t.shape[1] == units]
-    if biased := [n for n in wide if _biased(n, rest)]:
-        return biased
-    if inputs != units:
-        return wide
-    if embedding is not None:
-        return [n for n in wide if n not in (embedding, f"{embedding}.weight")]
-    # Tied weights without a bias: whichever is called the readout, it is the same network.
-    tied = len(wide) == 2 and np.array_equal(matrices[wide[0]], matrices[wide[1]])
-    return wide[:1] if tied else []
-
-
-def _bias(name: str) -> str:
-    return name.removesuffix("weight") + "bias"
-
-
-def _biased(name: str, tensors: Tensors) -> bool:
-    return name.endswith("weight") and _bias(name) in tensors
+    array = lambda name: jnp.asarray(rest[name]) if name else None
+    bias = bias_of(ends.readout) if biased(ends.readout, plain) else ""
+    W_y, b_y, W_e = (array(name) for name in (ends.readout, bias, ends.embedding))
+    names = {"rnn": where, "embedding": ends.embedding, "readout": ends.readout}
+    names |= {f"no {end}": remark for end, remark in ends.remarks.items()}
+    if left := sorted(set(rest) - {ends.embedding, ends.readout, bias}):
+        names["unused"] = ", ".join(left)
+    return Recurrent(cell, W_y, b_y, W_e, positions), names

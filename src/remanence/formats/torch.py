@@ -1,5 +1,7 @@
 """torch modules in and out; torch is imported only here, and only when asked for."""
 
+import dataclasses
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
@@ -8,7 +10,7 @@ import numpy as np
 
 from ..cells import Stack
 from ..nets import Recurrent
-from . import state_dict
+from . import live, state_dict
 from .safetensors import finite
 
 
@@ -27,11 +29,17 @@ def from_torch(
     embedding: str | None = None,
     readout: str | None = None,
     positions: str = "every",
+    head: Callable | None = None,
+    example: Any = None,
 ) -> Recurrent:
     """The network in a `torch.nn` RNN, LSTM or GRU, or in a module round one of them.
 
     An embedding and a linear readout are found by their shapes; `embedding=` and
-    `readout=` name them (an empty string: none).
+    `readout=` name them (an empty string: none). The module is then run, in evaluation
+    mode, and refused if it computes anything else than the network: on `example`
+    (its inputs, a tuple for several) or on a short sequence of our own. `head` is a
+    function in JAX that does what the module does after its recurrent part, where
+    that is not linear.
     """
     torch = _torch()
     if not isinstance(module, torch.nn.Module):
@@ -50,16 +58,35 @@ def from_torch(
         raise ValueError("projected LSTMs are not supported; proj_size=0 would do")
     if positions not in ("every", "last"):
         raise ValueError(f"positions must be 'every' or 'last', got {positions!r}")
+    if head is not None and readout:
+        raise ValueError(
+            "a head takes the place of the readout; one of the two would do"
+        )
     tensors = finite({k: _plain(torch, v) for k, v in module.state_dict().items()})
-    activation = state_dict.ACTIVATIONS[getattr(recurrent, "nonlinearity", "tanh")]
-    net, _ = state_dict.network(
+    net, names = state_dict.network(
         tensors,
-        activation=activation,
+        activation=state_dict.ACTIVATIONS[getattr(recurrent, "nonlinearity", "tanh")],
         prefix=prefix,
         embedding=embedding,
-        readout=readout,
+        readout="" if head is not None else readout,
         positions=positions,
+        live=True,
     )
+    if head is not None:
+        net = dataclasses.replace(net, head=head)
+    given = {"embedding": embedding, "readout": readout}
+    compared = tuple(
+        end for end, name in given.items() if name != "" or head is not None
+    )
+    if type(module).forward is torch.nn.Module.forward:  # it has none of its own
+        guessed = [names[end] for end in compared if names[end] and not given[end]]
+        if guessed:
+            raise ValueError(
+                f"{type(module).__name__} has no forward, so that {guessed[0]} cannot be "
+                "compared with it; named by embedding= or readout=, it would do"
+            )
+        compared = ()
+    live.refuse_mismatch(torch, module, prefix, net, ends=compared, example=example)
     return net
 
 
@@ -77,6 +104,10 @@ def to_torch(net: Any) -> Any:
     """
     torch = _torch()
     net = net if isinstance(net, Recurrent) else Recurrent(net)
+    if net.head is not None:
+        raise ValueError(
+            "a head that is a function in JAX has no module of torch's; W_y and b_y have"
+        )
     kind = state_dict.kind_of(net.cell)
     if kind is None:
         raise ValueError(

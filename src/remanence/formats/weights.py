@@ -6,9 +6,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..cells import output
 from ..nets import Recurrent
 from . import layouts, native, safetensors, state_dict
 
@@ -80,13 +82,13 @@ def load_and_tell(
     word = activation or ours.get("activation", "tanh")
     if word not in state_dict.ACTIVATIONS:
         raise ValueError(f"activation must be 'tanh' or 'relu', got {word!r}")
-    given = {"embedding": embedding, "readout": readout}
     net, names = state_dict.network(
         tensors,
         activation=state_dict.ACTIVATIONS[word],
         prefix=prefix,
         positions=positions,
-        **{k: ours.get(k) if v is None else v for k, v in given.items()},
+        embedding=ours.get("embedding") if embedding is None else embedding,
+        readout=ours.get("readout") if readout is None else readout,
     )
     return net, _taken(net, names, word, positions)
 
@@ -98,7 +100,9 @@ def _taken(
     parts = [f"{kind.upper()} {names['rnn'] or '(no prefix)'}"]
     if kind == "rnn":
         parts.append(f"activation {activation}")
-    parts += [f"{part} {names[part] or 'none'}" for part in ("embedding", "readout")]
+    for part in ("embedding", "readout"):
+        remark = f" ({names[f'no {part}']})" if f"no {part}" in names else ""
+        parts.append(f"{part} {names[part] or 'none'}{remark}")
     parts.append(
         f"read at {positions} step" if positions == "every" else "read at the end"
     )
@@ -111,7 +115,7 @@ def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
     """What the file says of itself under our name; refused if it is not a JSON object."""
     try:
         said = json.loads(metadata.get("remanence", "{}"))
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also of numbers with thousands of digits
         raise ValueError("the file's remanence metadata is not JSON") from None
     if not isinstance(said, dict):
         raise ValueError("the file's remanence metadata is not a JSON object")
@@ -124,13 +128,20 @@ def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
 def _native(structure: Any, tensors: safetensors.Tensors, positions: Any) -> Recurrent:
     cell = native.rebuilt(structure, tensors, "cell.")
     part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
-    ends = part("readout.weight"), part("readout.bias"), part("embedding.weight")
-    if any(
-        end is not None and end.ndim != d
-        for end, d in zip(ends, (2, 1, 2), strict=True)
+    W_y, b_y, W_e = (
+        part(name) for name in ("readout.weight", "readout.bias", "embedding.weight")
+    )
+    native.refuse_misfits(Recurrent, {"W_y": W_y, "b_y": b_y, "embedding": W_e})
+    units = jax.eval_shape(lambda: output(cell, cell.initial_state())).size
+    for name, end, size in (
+        ("readout", W_y, units),
+        ("embedding", W_e, cell.input_size),
     ):
-        raise ValueError("the file's readout and embedding must be matrices")
-    return Recurrent(cell, *ends, positions)
+        if end is not None and (end.shape[1] != size or not len(end)):
+            raise ValueError(
+                f"the file's {name} is {list(end.shape)}; some rows of {size} would do"
+            )
+    return Recurrent(cell, W_y, b_y, W_e, positions)
 
 
 def save(
@@ -146,6 +157,10 @@ def save(
     `names` says instead, such as `names={"rnn": "lstm", "readout": "decoder"}`.
     """
     net = net if isinstance(net, Recurrent) else Recurrent(net)
+    if net.head is not None:
+        raise ValueError(
+            "a head that is any function has no file format; W_y and b_y have one"
+        )
     called = {part: part for part in ("embedding", "rnn", "readout")} | (names or {})
     metadata: dict[str, Any] = {"positions": net.readout}
     bare = net.embedding is None and net.W_y is None and net.b_y is None
