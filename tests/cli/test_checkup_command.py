@@ -118,7 +118,8 @@ def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
     doubted = checkup("doubt.safetensors", "--prefix", "decoder")
     assert doubted.returncode == 2 and "head.weight" in doubted.stderr
     run = checkup("doubt.safetensors", "--prefix", "decoder", "--embedding",
-                  "words", "--positions", "last", "--json")  # fmt: skip
+                  "words", "--readout", "head", "--positions", "last",
+                  "--json")  # fmt: skip
     assert run.returncode == 0, run.stderr
     # What was taken stands in the document, where a gate's log finds it.
     taken = json.loads(run.stdout)["taken"]
