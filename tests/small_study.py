@@ -220,12 +220,14 @@ def install(**changes: dict) -> None:
         sys.modules[stand_in.__name__] = stand_in
 
 
-if __name__ == "__main__":
+if __name__ in ("__main__", "__mp_main__"):  # as a script, and in its workers
     import json
     import os
 
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
     install(**json.loads(os.environ.get("SMALL_STUDY", "{}")))
+
+if __name__ == "__main__":
     from remanence.cli import main
 
     main()

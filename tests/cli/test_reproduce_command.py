@@ -1,14 +1,19 @@
 """Studies run by the command: all, one, again, interrupted, in a limited time."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 
+import pytest
 from command import environment, SMALL
 
+from remanence._stop import check_stop, request_stop
+from remanence.cli.reproduce import stopping
 from remanence.cli.session import Session
 from remanence.subjects import STUDIES
 
@@ -151,12 +156,28 @@ def test_a_study_beside_others_is_given_the_same_wishes(tmp_path):
         deadline=time.monotonic() + 60,
         on=None,
     )
-    *words, limit = asked._options()
-    assert words == [
-        "--profile", "quick", "--seed", "3", "--json", "--quiet", "--again",
-        "--time-limit",
-    ]  # fmt: skip
-    assert 30 < float(limit.removesuffix("s")) <= 60
+    wishes = asked._wishes()
+    assert Session(**wishes | {"out": tmp_path}) == asked
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_inside_a_weak_reference_callback_is_not_lost(number):
+    class Thing:
+        pass
+
+    thing, called = Thing(), []
+
+    def gone(reference):  # an exception in here is ignored by Python
+        os.kill(os.getpid(), number)
+        called.append(time.sleep(0))
+
+    kept = weakref.ref(thing, gone)
+    with stopping(None):
+        del thing
+        assert called and kept() is None
+        with pytest.raises(KeyboardInterrupt):
+            check_stop()
+        request_stop(None)
 
 
 def test_a_time_limit_stops_the_run(tmp_path, remanence):

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import jax.random as jr
 
-from remanence.sweeps.executor import Here
+from remanence.sweeps.local import Local
 
 
-COMPUTED = Here.computed
+COMPUTED = Local.computed
 
 
 AXES = {"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0], "seed": range(3)}

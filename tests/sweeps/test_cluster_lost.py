@@ -19,8 +19,8 @@ from dask_processes import CHUNKS, Processes, stored, wait_until  # noqa: E402
 
 from remanence import sweeps  # noqa: E402
 from remanence.sweeps import cluster, worker  # noqa: E402
-from remanence.sweeps.executor import Lost, Work  # noqa: E402
 from remanence.sweeps.grid import grid  # noqa: E402
+from remanence.sweeps.local import LostError, Work  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def awaited(monkeypatch, gone):
     work = Work(grid({"x": [1.0]}, static=(), chunk=1, seed=0), double, None, False)
     engine = cluster.Cluster(work, "tcp://there")
     engine.client = gone
-    with pytest.raises(Lost) as caught:
+    with pytest.raises(LostError) as caught:
         engine._result(gone, work.grid.parts[0])
     return str(caught.value)
 

@@ -1,7 +1,5 @@
 """Sweeps: exact on a formula, the same bits in any order, divergence."""
 
-import time
-
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -11,7 +9,7 @@ import pytest
 from drawn import AXES, COMPUTED, drawn
 
 from remanence import sweeps, train
-from remanence.sweeps.executor import Here
+from remanence.sweeps.local import Local
 
 
 def product(point, key, data):
@@ -76,26 +74,8 @@ def test_precision_is_the_sweeps_own():
 def test_the_order_in_which_chunks_are_computed_leaves_no_trace(monkeypatch):
     first = sweeps.sweep(drawn, AXES, chunk=4)
     backwards = lambda self, parts, late: COMPUTED(self, list(parts)[::-1], late)
-    monkeypatch.setattr(Here, "computed", backwards)
+    monkeypatch.setattr(Local, "computed", backwards)
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4))
-
-
-def test_one_chunk_runs_at_a_time(monkeypatch):
-    """Two XLA programs at once in one process may wait for each other for ever."""
-    from remanence.sweeps import executor
-
-    called, running, most = executor.Program.__call__, [], []
-
-    def watched(self, part):
-        running.append(part)
-        most.append(len(running))
-        time.sleep(0.02)
-        running.remove(part)
-        return called(self, part)
-
-    monkeypatch.setattr(executor.Program, "__call__", watched)
-    sweeps.sweep(drawn, AXES, chunk=2)
-    assert len(most) > 2 and max(most) == 1
 
 
 def test_the_callers_scopes_reach_the_lanes():

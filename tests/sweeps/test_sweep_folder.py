@@ -8,7 +8,7 @@ import pytest
 from drawn import AXES, COMPUTED, drawn
 
 from remanence import sweeps
-from remanence.sweeps.executor import Here
+from remanence.sweeps.local import Local
 
 
 def test_draws_are_paired_over_the_other_axes():
@@ -29,7 +29,7 @@ def test_stored_and_read_again_is_identical_and_nothing_runs_twice(
         asked.extend(part.name for part in parts)
         return COMPUTED(self, parts, late)
 
-    monkeypatch.setattr(Here, "computed", watched)
+    monkeypatch.setattr(Local, "computed", watched)
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path))
     assert asked == []
     (tmp_path / "chunk-000002.safetensors").unlink()
@@ -93,7 +93,7 @@ def test_an_interrupt_says_what_was_stored(tmp_path, monkeypatch):
         yield next(COMPUTED(self, parts, late))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Here, "computed", interrupted)
+    monkeypatch.setattr(Local, "computed", interrupted)
     with pytest.raises(KeyboardInterrupt, match="stopped: 4 of 18 lanes are stored in"):
         sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
 
@@ -108,7 +108,7 @@ def test_plan_holds_no_path_time_or_host(tmp_path):
 
 def test_compiled_lightly_it_is_another_sweep_with_the_same_numbers(tmp_path):
     plain = sweeps.sweep(drawn, AXES, folder=tmp_path / "plain")
-    light = sweeps.sweep(drawn, AXES, folder=tmp_path / "light", light=True)
+    light = sweeps.sweep(drawn, AXES, folder=tmp_path / "light", fast_compile=True)
     np.testing.assert_allclose(light.x, plain.x, rtol=1e-5)
     with pytest.raises(ValueError, match="light"):
-        sweeps.sweep(drawn, AXES, folder=tmp_path / "plain", light=True)
+        sweeps.sweep(drawn, AXES, folder=tmp_path / "plain", fast_compile=True)

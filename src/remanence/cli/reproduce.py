@@ -11,6 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
+from .._stop import check_stop, request_stop, requested_stop
+
+
+PATIENCE = 5.0
+"""Seconds in which work should ask whether it is to stop."""
+
 
 class TimeUp(Exception):
     """The time that the user gave is over."""
@@ -62,28 +68,41 @@ def only_on_stderr() -> Iterator[None]:
 
 @contextlib.contextmanager
 def stopping(limit: float | None) -> Iterator[None]:
-    """SIGTERM interrupts as Ctrl-C does; a run far over its limit is stopped.
+    """Ctrl-C, SIGTERM and a run far over its limit ask for a stop (`_stop.py`).
 
-    Sweeps know the limit and stop by themselves; the alarm is for what does not.
+    Sweeps know the limit and stop by themselves; the alarm is for what does not. What
+    does not ask for a stop either has it thrown, after `PATIENCE` and again, since a
+    thrown exception may be swallowed.
     """
 
     def interrupted(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
+        again = requested_stop() is not None
+        request_stop(KeyboardInterrupt())
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE)
+        if again and number == signal.SIGINT:
+            raise KeyboardInterrupt
 
-    def over(number: int, frame: Any) -> None:
-        raise TimeUp
+    def alarm(number: int, frame: Any) -> None:
+        check_stop()
+        request_stop(TimeUp())
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE)
 
-    before = signal.signal(signal.SIGTERM, interrupted)
-    alarm = signal.signal(signal.SIGALRM, over) if limit else None
+    handlers = {
+        signal.SIGINT: interrupted,
+        signal.SIGTERM: interrupted,
+        signal.SIGALRM: alarm,
+    }
+    before = {number: signal.signal(number, h) for number, h in handlers.items()}
     if limit:
         signal.setitimer(signal.ITIMER_REAL, limit + 2.0)
     try:
         yield
+        check_stop()  # one that came while nothing was left to do
     finally:
-        if limit:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-            signal.signal(signal.SIGALRM, alarm)
-        signal.signal(signal.SIGTERM, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        request_stop(None)
 
 
 def reproduce(

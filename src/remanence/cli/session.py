@@ -7,18 +7,19 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .._cores import cores
 from .._escape import printable
+from .._stop import check_stop, request_stop
 from ..report import json_bytes, JudgedClaim, write_front_page
 from ..subjects import parts_folder, reproduce, STUDIES, study as study_of
 from ..sweeps import Unfinished
 from .app import ours, say
-from .beside import side_by_side
 from .reproduce import TimeUp
 from .standing import standing
+from .study_processes import run_in_processes
 from .table import claims_table, console
 
 
@@ -42,6 +43,8 @@ class Session:
     again: bool
     deadline: float | None
     on: str | None
+    say: Callable[[str], None] = say
+    """Where sentences go."""
     done: dict[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     claims: dict[str, Sequence[JudgedClaim]] = dataclasses.field(default_factory=dict)
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
@@ -64,8 +67,9 @@ class Session:
 
     def tell(self, sentence: str) -> None:
         """Progress, unless it is unwanted."""
+        check_stop()
         if not self.quiet:
-            say(sentence)
+            self.say(sentence)
 
     def run(self, names: Sequence[str], *, tables: bool) -> int:
         """Run the studies; the exit code of the whole.
@@ -89,9 +93,9 @@ class Session:
     def _in_turn(self, names: Sequence[str], *, tables: bool) -> int:
         for position, name in enumerate(names):
             try:
-                self._one(name)
+                self.run_one(name)
             except (KeyboardInterrupt, TimeUp, Unfinished) as stop:
-                self._stopped(stop, names[position:])
+                self.tell_stopped(stop, names[position:])
                 return 130
             except Exception as error:
                 if len(names) == 1:
@@ -120,12 +124,11 @@ class Session:
         ended: list[str] = []
         code = 0
         try:
-            for name, status, said in side_by_side(
+            for name, status, words in run_in_processes(
                 missing,
-                out=self.out,
-                options=self._options,
-                tell=lambda sentence: None if self.quiet else say(sentence),
-                at_once=len(cores()),
+                self._wishes,
+                tell=self.say,
+                workers=min(len(cores()), max(1, len(missing))),
             ):
                 ended.append(name)
                 if status == 0:
@@ -133,17 +136,17 @@ class Session:
                 elif status == 130:  # its time is up; it has said what it keeps
                     code = 130
                 else:
-                    # A bug's last words ask for a report; what it was stands before.
-                    last = said[-2:-1] if status == 1 else said[-1:]
-                    self.failed[name] = "".join(last) or f"it ended with code {status}"
-                    say(f"{name} failed: {self.failed[name]}; the other studies go on")
+                    self.failed[name] = words
+                    self.say(
+                        f"{name} failed: {self.failed[name]}; the other studies go on"
+                    )
         except (KeyboardInterrupt, TimeUp) as stop:
             # One that was leaving when it was stopped has left its result whole.
             left = [name for name in missing if name not in ended]
             if not self.again:
                 left = [n for n in left if not self._read_back(n, just_made=True)]
             self._in_order(names)
-            self._stopped(stop, left)
+            self.tell_stopped(stop, left)
             code = 130
         self._in_order(names)
         if tables:
@@ -153,14 +156,13 @@ class Session:
     def _in_order(self, names: Sequence[str]) -> None:
         self.done = {name: self.done[name] for name in names if name in self.done}
 
-    def _options(self) -> list[str]:
+    def _wishes(self) -> dict[str, Any]:
         """The same wishes, for a study in a process of its own."""
-        words = ["--profile", self.profile, "--seed", str(self.seed), "--json"]
-        words += ["--quiet"] * self.quiet + ["--again"] * self.again
-        left = self.left()
-        return words if left is None else [*words, "--time-limit", f"{left:.3f}s"]
+        names = ("profile", "seed", "quiet", "again", "deadline", "on")
+        return {"out": str(self.out)} | {name: getattr(self, name) for name in names}
 
-    def _one(self, name: str) -> None:
+    def run_one(self, name: str) -> None:
+        """Run one study, or read it back if it is there already."""
         chosen = study_of(name)
         parts = parts_folder(self.out, chosen, self.profile, self.seed)
         if self.again and parts.exists():
@@ -220,16 +222,18 @@ class Session:
             for problem in write_front_page(self.out, list(STUDIES), self.failed):
                 say(f"{problem}; it is not shown")
 
-    def _stopped(self, stop: BaseException, missing: Sequence[str]) -> None:
+    def tell_stopped(self, stop: BaseException, missing: Sequence[str]) -> None:
+        """Say what is kept of a run that was stopped, and how to go on."""
+        request_stop(None)
         kept = ", ".join(self.done) or "no study"
         why = "time is up" if isinstance(stop, TimeUp) else str(stop) or "interrupted"
         why = str(stop) if isinstance(stop, Unfinished) else why
         if not missing:
-            say(f"{why}: finished and saved: {kept}; nothing was left to do")
+            self.say(f"{why}: finished and saved: {kept}; nothing was left to do")
             return
         parts = self.out / ".parts" / missing[0]
         count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
-        say(
+        self.say(
             f"{why}: finished and saved: {kept}; {missing[0]} keeps {count} "
             f"file{'' if count == 1 else 's'} of finished parts in {parts} and the "
             "same command goes on from there"

@@ -11,8 +11,8 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .executor import Arrays, Hung, Lost, Work
 from .grid import Part
+from .local import Arrays, HungError, LostError, Work
 from .worker import (
     difference,
     environment_there,
@@ -146,7 +146,7 @@ class Cluster:
             else:
                 yield part, result
         if given_up:
-            raise Hung(
+            raise HungError(
                 f"{' and '.join(given_up)} did not end within {self.chunk_limit:g} s"
             )
 
@@ -166,7 +166,9 @@ class Cluster:
             try:
                 return future.result(timeout=patience)
             except distributed.KilledWorker:
-                raise Lost(f"{part.name} ended every worker that tried it") from None
+                raise LostError(
+                    f"{part.name} ended every worker that tried it"
+                ) from None
             except TimeoutError:
                 if future.status == "error":
                     raise
@@ -175,7 +177,7 @@ class Cluster:
                 patience *= 2
                 anybody.check()
             except (distributed.CancelledError, OSError) as error:
-                raise Lost(f"the scheduler at {self.on} is gone") from error
+                raise LostError(f"the scheduler at {self.on} is gone") from error
 
 
 class _Presence:
@@ -194,6 +196,8 @@ class _Presence:
         try:
             self.seen = now if self.cluster.client.nthreads() else self.seen
         except (OSError, TimeoutError) as error:
-            raise Lost(f"the scheduler at {where} is gone") from error
+            raise LostError(f"the scheduler at {where} is gone") from error
         if now - self.seen > ALONE:
-            raise Lost(f"the scheduler at {where} has had no worker for {ALONE:g} s")
+            raise LostError(
+                f"the scheduler at {where} has had no worker for {ALONE:g} s"
+            )

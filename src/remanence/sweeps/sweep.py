@@ -11,12 +11,13 @@ import jax
 import numpy as np
 import xarray as xr
 
+from .._stop import check_stop
 from ..train.bar import progress_bar
 from ..train.identity import digest
 from ..train.loop import as_jax
 from .cluster import Cluster
-from .executor import Here, Hung, Lost, Work
 from .grid import Grid, grid, Part
+from .local import HungError, Local, LostError, Work
 from .store import opened_store, Store
 from .unfinished import Unfinished
 
@@ -37,7 +38,7 @@ def sweep(
     on: Any = None,
     chunk_limit: float | None = None,
     x64: bool = False,
-    light: bool = False,
+    fast_compile: bool = False,
     cores: int | None = None,
 ) -> xr.Dataset:
     """`lane(point, key, data)` at every point of the grid, labelled by its axes.
@@ -53,7 +54,7 @@ def sweep(
     `on` is the address of a running Dask scheduler, a Dask client or cluster: the
     chunks are then computed by its workers, to the same bits as by like machines
     anywhere. There, a chunk that takes longer than `chunk_limit` seconds is given up.
-    `light` compiles in half the time, for sweeps that run no longer than they compile;
+    `fast_compile` compiles in half the time, for sweeps that run no longer than they compile;
     it may change the last bits. Without `on` all cores are used that this process may
     use, or at most `cores` of them: by XLA inside a chunk, and where chunks leave cores
     idle and there is more than a little to do, by further processes.
@@ -72,7 +73,7 @@ def sweep(
     if cores is not None and (type(cores) is not int or cores < 1):
         raise ValueError(f"cores must be a whole number from 1 on, got {cores!r}")
     with jax.enable_x64(x64):
-        work = Work(whole, lane, as_jax(data), x64, light)
+        work = Work(whole, lane, as_jax(data), x64, fast_compile)
         plan = {
             "axes": list(whole.axes),
             **{f"axis {name}": list(values) for name, values in whole.axes.items()},
@@ -82,9 +83,9 @@ def sweep(
             "x64": x64,
             "lane": digest(lane),
             "data": digest(work.data),
-            **({"light": True} if light else {}),
+            **({"fast_compile": True} if fast_compile else {}),
         }
-        engine = Here(work, cores) if on is None else Cluster(work, on, chunk_limit)
+        engine = Local(work, cores) if on is None else Cluster(work, on, chunk_limit)
         with engine, contextlib.ExitStack() as scope:
             store = _Memory()
             if folder is not None:
@@ -116,7 +117,7 @@ class _Memory:
 
 
 def _complete(
-    engine: Here | Cluster,
+    engine: Local | Cluster,
     store: Store | _Memory,
     todo: list[Part],
     dims: Mapping[str, tuple[str, ...]],
@@ -130,7 +131,9 @@ def _complete(
     end = math.inf if time_limit is None else time.monotonic() + time_limit
     reason = "stopped at the time limit"
     try:
-        for part, arrays in engine.computed(todo, lambda: time.monotonic() >= end):
+        for part, arrays in engine.computed(
+            todo, lambda: check_stop() or time.monotonic() >= end
+        ):
             _check_names(arrays, whole, dims)
             store.put(part.name, arrays)
             done += part.lanes
@@ -139,7 +142,7 @@ def _complete(
         raise KeyboardInterrupt(
             str(Unfinished("stopped", done, whole.total, folder))
         ) from None
-    except (Hung, Lost) as fault:
+    except (HungError, LostError) as fault:
         reason = str(fault)
     if done < whole.total:
         raise Unfinished(reason, done, whole.total, folder)

@@ -1,4 +1,4 @@
-"""One chunk of lanes on a worker of the cluster, and what decides its bits there.
+"""One chunk of lanes on a worker, here or in a cluster, and what decides its bits there.
 
 The work travels as bytes and is opened once a worker, which keeps the programs it
 compiled. Every task is told the environment that is wanted: workers come and go, and
@@ -17,8 +17,8 @@ import jax
 from .._precision import as_numpy
 from ..train.identity import environment, installed
 from ..train.loop import as_jax
-from .executor import Arrays, Program, Work
 from .grid import Part
+from .local import Arrays, Program, Work
 
 
 Payload = tuple[bytes, bool, str]
@@ -88,7 +88,7 @@ _KEPT = 8
 _LOCK = threading.Lock()
 _TURN = threading.Lock()
 """One chunk a process at a time, whatever threads a worker was given: two programs were
-seen to wait for each other for ever (`crew`)."""
+seen to wait for each other for ever (`pool`)."""
 
 
 def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
@@ -121,7 +121,6 @@ def _within(limit: float | None, program: Program, part: Part) -> Arrays | Overd
     """The results of a chunk, unless it takes longer than its limit."""
     if limit is None:
         return program(part)
-    program.ready()  # compiling does not count
     # The chunk cannot be interrupted; it is left behind in a thread of its own, and
     # the client then has this worker restarted.
     box: list[Any] = []

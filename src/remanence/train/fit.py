@@ -13,6 +13,7 @@ import numpy as np
 import optax
 import xarray as xr
 
+from .._stop import check_stop
 from .._types import Key
 from .._whole import alone_in
 from .bar import progress_bar, told
@@ -180,6 +181,7 @@ class _Run:
                     step = int(state.step)
                     rows = {name: [*rows.get(name, ()), row[name]] for name in row}
                     show(step)
+                    check_stop()
                     # A checkpoint may cost a tenth of the time, however small the chunks.
                     began = time.monotonic()
                     if began >= due:

@@ -24,10 +24,12 @@ PACKAGE = pathlib.Path(__file__).parents[1]
 ENGINE = [
     "_types.py",
     "_cores.py",
+    "_fast_compile.py",
     "_light.py",
     "_native",
     "_order.py",
     "_precision.py",
+    "_stop.py",
     "_whole.py",
     "cells",
     "nets",

@@ -46,7 +46,7 @@ class Config:
     adding_steps: int
     chunk: int
     """Lanes a batch; part of the plan, since it changes bits."""
-    light: bool
+    fast_compile: bool
     """Compile in half the time: for networks that train no longer than they compile."""
 
 
@@ -79,7 +79,7 @@ QUICK = Config(
     lengths=(10, 20),
     adding_steps=300,
     chunk=16,
-    light=True,
+    fast_compile=True,
 )
 TURN = 2 * math.pi / 28
 FULL = Config(
@@ -110,5 +110,5 @@ FULL = Config(
     lengths=(25, 50, 100),
     adding_steps=1_500,
     chunk=16,
-    light=False,
+    fast_compile=False,
 )

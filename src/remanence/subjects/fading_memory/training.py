@@ -31,7 +31,7 @@ def options(
     return {
         "seed": bench.seed,
         "chunk": min(config.chunk, lanes or config.chunk),
-        "light": config.light,
+        "fast_compile": config.fast_compile,
         "folder": bench.folder / name,
         "title": title,
         "quiet": bench.quiet,

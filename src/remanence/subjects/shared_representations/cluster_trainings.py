@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ...sweeps.cluster import Cluster
-from ...sweeps.executor import Hung, Lost, Work
 from ...sweeps.grid import grid, Part
+from ...sweeps.local import HungError, LostError, Work
 from ...sweeps.unfinished import Unfinished
 from .pair_training import PairFit, PairRun
 
@@ -51,5 +51,5 @@ def trained_on(
             for _, fits in arriving:
                 done += len(fits)
                 yield from fits
-        except (Hung, Lost) as fault:
+        except (HungError, LostError) as fault:
             raise Unfinished(str(fault), done, len(runs), folder) from fault

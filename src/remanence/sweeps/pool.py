@@ -1,0 +1,114 @@
+"""A pool of worker processes on this machine, for lanes, trainings and whole studies.
+
+Workers are fresh interpreters (`spawn`) of `concurrent.futures`: a fork would not
+survive XLA's threads, and two XLA programs in two threads of one process were seen to
+wait for each other for ever. Each compiles for itself, with the settings it inherits,
+so its bits are those of this process by construction.
+"""
+
+import concurrent.futures
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool as BrokenProcessPool
+from typing import Any
+
+
+class WorkerPool:
+    """Worker processes that end with this scope, and with this process however it ends.
+
+    `environment` is set in each worker before it imports anything else. `pin_to` gives
+    each worker one of these cores for itself. Unless `import_script`, Python does not
+    run the user's script again in every worker.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        *,
+        environment: Mapping[str, str] | None = None,
+        pin_to: tuple[int, ...] = (),
+        import_script: bool = False,
+    ):
+        context = multiprocessing.get_context("spawn")
+        self.messages = context.SimpleQueue()
+        free = context.SimpleQueue()
+        for worker in range(workers if pin_to else 0):
+            free.put(pin_to[worker % len(pin_to)])
+        self.workers = workers
+        self._scope = contextlib.nullcontext if import_script else _script_hidden
+        self._pool = concurrent.futures.ProcessPoolExecutor(
+            workers,
+            mp_context=context,
+            initializer=_begin,
+            initargs=(
+                dict(environment or {}),
+                free if pin_to else None,
+                self.messages,
+            ),
+        )
+
+    def __enter__(self) -> "WorkerPool":
+        return self
+
+    def submit(
+        self, function: Callable, *arguments: Any
+    ) -> concurrent.futures.Future[Any]:
+        """Have a worker call a function that can be pickled."""
+        with self._scope():  # processes are started by the first that is submitted
+            return self._pool.submit(function, *arguments)
+
+    def __exit__(self, *reason) -> None:
+        # What still runs is not wanted any more; `shutdown` alone would wait for it.
+        processes = list((self._pool._processes or {}).values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.join()
+
+
+_MESSAGES: Any = None
+
+
+def send_message(message: Any) -> None:
+    """From a worker to whoever reads `WorkerPool.messages`."""
+    if _MESSAGES is not None:
+        _MESSAGES.put(message)
+
+
+def _begin(environment: dict[str, str], free: Any, messages: Any) -> None:
+    """The first thing that a worker does."""
+    global _MESSAGES
+    _MESSAGES = messages
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches it through our end
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if free is not None and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {free.get()})
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(0)
+
+
+@contextlib.contextmanager
+def _script_hidden() -> Iterator[None]:
+    """Python would run the user's script again in every process that it starts."""
+    main = sys.modules["__main__"]
+    names = {name: vars(main).get(name) for name in ("__file__", "__spec__")}
+    vars(main).update(dict.fromkeys(names))
+    try:
+        yield
+    finally:
+        vars(main).update(names)
+        if names["__file__"] is None:
+            vars(main).pop("__file__")
