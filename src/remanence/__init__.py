@@ -22,6 +22,7 @@ _HOME = {
     "to_torch": "formats",
     "lyapunov_spectrum": "measure",
     "contraction": "measure",
+    "replay_window": "measure",
     "truncation_window": "measure",
     "memory_horizon": "measure",
     "truncate": "nets",

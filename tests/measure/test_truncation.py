@@ -137,14 +137,11 @@ def test_inputs_outside_the_bound_are_named():
             lambda: truncation_window(
                 scalar(1.0), error=1e-3, inputs=np.ones((40, 1))[:3]
             ),
-            None,
+            "no window up to 2 steps keeps every output within 0.001",
         ),
     ],
 )
 def test_bad_requests(call, sentence):
-    if sentence is None:
-        assert call() == 3
-        return
     with pytest.raises(ValueError, match=sentence):
         call()
 
@@ -156,6 +153,14 @@ def test_a_proved_window_of_outputs_is_not_that_of_the_states():
     net = Recurrent(scalar(0.5), jnp.full((1, 1), 8.0))
     found = truncation_window(proof, error=1e-3, of="outputs", net=net)
     assert found == truncation_window(proof, error=1e-3) + 3
+    assert found == truncation_window(proof, error=1e-3, net=net)
+
+
+def test_a_proved_window_of_the_states_is_theirs_also_where_net_is_given():
+    proof = contraction(scalar(0.5), input_bound=1.0)
+    quiet = Recurrent(scalar(0.5), jnp.full((1, 1), 2.0**-9))
+    assert truncation_window(proof, error=1e-3, net=quiet) == 2
+    assert truncation_window(proof, error=1e-3, of="states", net=quiet) == 11
 
 
 def test_inputs_that_cannot_be_heard_are_refused_by_what_is_wrong_with_them():

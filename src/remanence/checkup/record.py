@@ -88,7 +88,7 @@ class Checkup:
         else:
             plural = "" if panel.remembers == 1 else "s"
             parts = [f"remembers about {panel.remembers:.0f} step{plural}"]
-        tried = int(panel.forgetting.windows[-1])
+        tried = panel.replay.longest
         if window is None or np.isinf(window):
             parts.append(
                 f"no window up to {tried} keeps outputs within {error:g}, measured"

@@ -33,6 +33,11 @@ from .lyapunov import (
     lyapunov_spectrum as lyapunov_spectrum,
     Spectrum as Spectrum,
 )
+from .replay import (
+    replay_window as replay_window,
+    ReplayWindow as ReplayWindow,
+    WindowCost as WindowCost,
+)
 from .truncation import (
     truncation_bound as truncation_bound,
     truncation_error as truncation_error,

@@ -16,13 +16,16 @@ from ..nets import Recurrent
 from .capacity import memory_capacity, MemoryCapacity
 from .contraction import Contraction, contraction
 from .drive import refuse_fractions, unpadded
-from .forgetting import forgetting
 from .gradients import gradient_decay
 from .horizon_notes import notes
 from .horizon_record import Measure, MemoryHorizon, shown
 from .lyapunov import lyapunov_spectrum, Spectrum
+from .replay import replay_window, WORK
 from .truncation import truncation_window
 from .widened import in_double
+
+
+QUICK_WORK = WORK / 5
 
 
 def memory_horizon(
@@ -33,17 +36,19 @@ def memory_horizon(
     k: int | None = 1,
     lags: int | None = None,
     lengths: Any = None,
+    targets: Any = None,
     input_bound: float | None = None,
     time_limit: float = 30.0,
     quick: bool = False,
     spectrum: Spectrum | None = None,
     tell: Callable[[str], None] = lambda sentence: None,
 ) -> MemoryHorizon:
-    """The panel of memory horizons of a network (or bare cell) on one sequence.
+    """The panel of memory horizons of a network (or bare cell) on its inputs.
 
-    Of several sequences the exponents use all, the rest the first; where they are padded
-    `lengths` says how long each is, and the longest stands for the rest.
-    `error` is the output error that windows are held to. The certificate is sought
+    Of several sequences, padded ones with their `lengths`, the exponents, the window and
+    the certificate use all, the gradients the longest. `error` is the output error that
+    windows are held to; the window is that of `replay_window`, which also takes
+    `targets` (with `quick` it does a fifth of the work). The certificate is sought
     for inputs within `input_bound` (by default the largest modulus in `inputs`), for
     `time_limit` seconds. A `spectrum` already measured is taken as it is.
 
@@ -64,14 +69,17 @@ def memory_horizon(
     one = sequences[0]
     tell("gradients back to every position")
     gradients = gradient_decay(net, one, lags=lags, positions=16 if quick else 48)
-    tell("windows of every length")
-    gaps = forgetting(net, one, starts=8 if quick else 32)
+    tell("windows of every length at every position")
+    work = QUICK_WORK if quick else WORK
+    replay = replay_window(
+        net, inputs, error=error, lengths=lengths, targets=targets, work=work
+    )
     tell("linear memory capacity")
     capacity, lost = _capacity(net, one, quick)
     tell("a proof that the past is forgotten")
     certificate, why = _certificate(net, sequences, input_bound, time_limit)
     measures = _measures(
-        net, spectrum, gradients, gaps, capacity, lost, certificate, why, error
+        net, spectrum, gradients, replay, capacity, lost, certificate, why, error
     )
     return MemoryHorizon(
         measures=measures,
@@ -79,9 +87,30 @@ def memory_horizon(
         error=error,
         spectrum=spectrum,
         gradients=gradients,
-        forgetting=gaps,
+        replay=replay,
         capacity=capacity,
         certificate=certificate,
+    )
+
+
+def _exponent_horizon(spectrum: Spectrum) -> Measure:
+    """1/|λ₁| with its interval, where λ₁ is told from 0 by two standard errors."""
+    top, stderr = float(spectrum.exponents[0]), float(spectrum.stderr[0])
+    remark = f"λ₁ = {top:.4g} ± {stderr:.1g}"
+    value = float("inf")
+    if top + 2 * stderr < 0:
+        value = -1 / top
+        if stderr > 0:
+            slow, fast = -1 / (top + 2 * stderr), -1 / (top - 2 * stderr)
+            remark += f": {shown(fast)} to {shown(slow)}"
+    elif top < 2 * stderr:
+        remark = f"no measurable forgetting: {remark}"
+    return Measure(
+        "exponent",
+        value,
+        "steps",
+        "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
+        remark,
     )
 
 
@@ -126,9 +155,8 @@ def _certificate(
 
 
 def _measures(
-    net, spectrum, gradients, gaps, capacity, lost, certificate, why, error
+    net, spectrum, gradients, replay, capacity, lost, certificate, why, error
 ) -> tuple[Measure, ...]:
-    lambda_1, stderr = float(spectrum.exponents[0]), float(spectrum.stderr[0])
     fall = gradients.fall
     low, high = (np.quantile(fall, q, method="lower") for q in (0.1, 0.9))
     most = int(gradients.lags[-1])
@@ -140,7 +168,6 @@ def _measures(
                 proved = float(truncation_window(certificate, error=error, net=net))
             except ValueError as refusal:
                 remark = str(refusal)
-    window = gaps.window(error)
     return (
         Measure(
             "gradient",
@@ -150,13 +177,7 @@ def _measures(
             "that the state has at once: 'remembers about n steps' means this.",
             f"10 % to 90 % of positions: {shown(low)} to {shown(high)}; lags up to {most}",
         ),
-        Measure(
-            "exponent",
-            spectrum.horizon,
-            "steps",
-            "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
-            f"λ₁ = {lambda_1:.4g} ± {stderr:.1g}",
-        ),
+        _exponent_horizon(spectrum),
         Measure(
             "half-life",
             gradients.half_life,
@@ -165,11 +186,12 @@ def _measures(
         ),
         Measure(
             "window",
-            window,
+            replay.window,
             "steps",
-            f"Started from nothing and given this many inputs, the network's output is within "
-            f"{error:g} of its own, on every stretch tried.",
-            f"measured at {len(gaps.starts)} starts, up to {int(gaps.windows[-1])} steps",
+            f"Started from its empty state and given this many of the last inputs, or more, the "
+            f"network's output is within {error:g} of the full run's, wherever it was measured.",
+            f"half of the positions {shown(replay.median)}, 95 % {shown(replay.q95)}; "
+            f"{replay.evidence}",
         ),
         Measure(
             "certified window",

@@ -5,9 +5,9 @@ import math
 
 from .capacity import MemoryCapacity
 from .contraction import Contraction
-from .forgetting import Forgetting
 from .gradients import GradientDecay
 from .lyapunov import Spectrum
+from .replay import ReplayWindow
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Measure:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MemoryHorizon:
-    """Every horizon of one network on one sequence, and why they may disagree."""
+    """Every horizon of one network on its inputs, and why they may disagree."""
 
     measures: tuple[Measure, ...]
     notes: tuple[str, ...]
     error: float
     spectrum: Spectrum
     gradients: GradientDecay
-    forgetting: Forgetting
+    replay: ReplayWindow
     capacity: MemoryCapacity | None
     certificate: Contraction | None
 

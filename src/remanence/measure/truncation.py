@@ -6,7 +6,7 @@ Lemma 1 of Miller and Hardt (2019) with what it leaves out: $\phi(0, 0)$ need no
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, get_args, Literal
+from typing import Any, get_args
 
 import equinox as eqx
 import jax
@@ -19,10 +19,11 @@ from .._precision import double
 from ..nets import Recurrent, unroll, window_states
 from .contraction import Contraction
 from .drive import driven
+from .replay import replay_window
+from .replay.record import Of
 from .widened import network_in_double
 
 
-Of = Literal["states", "outputs"]
 LARGEST = 1_000_000
 """Windows beyond this are refused: nothing is saved by them."""
 
@@ -80,13 +81,15 @@ def truncation_window(
     error: float,
     inputs: Any = None,
     net: Recurrent | None = None,
-    of: Of = "states",
+    of: Of | None = None,
+    lengths: Any = None,
 ) -> int:
     """The smallest window that keeps a gap below `error`: proved or measured.
 
-    From a certificate the window is proved, for the states or (with `net`) for its
-    outputs; `inputs`, if given, are checked against the certificate's bound. From a
-    network or cell with `inputs` it is measured on them.
+    From a certificate the window is proved: for the states, or for the outputs of
+    `net` where it is given, unless `of` says otherwise; `inputs`, if given, are checked
+    against the certificate's bound. From a network or cell with `inputs` (padded ones
+    with `lengths`) it is `replay_window(...).window`, of the outputs unless `of="states"`.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
@@ -95,50 +98,50 @@ def truncation_window(
     >>> truncation_window(proof, error=1e-3)
     11
     """
-    if of not in get_args(Of):
+    if of is not None and of not in get_args(Of):
         raise ValueError(f"of must be 'states' or 'outputs', got {of!r}")
     if not (error > 0 and math.isfinite(error)):
         raise ValueError(f"error must be a positive number, got {error}")
-    if isinstance(what, Contraction):
-        if of == "outputs" and net is None:
-            raise ValueError(
-                "a proved window of the outputs needs net=, whose outputs they are"
-            )
-        if inputs is not None:
-            tokens = np.issubdtype(np.asarray(inputs).dtype, np.integer)
-            if tokens and net is not None and net.embedding is not None:
-                inputs = net.heard(inputs)
-            within(what, inputs)
-        if what.vacuous:
-            raise ValueError(
-                f"no window can be proved: the certificate is vacuous (best rate "
-                f"{what.rate:.4g}); truncation_window(net, error=..., inputs=...) measures one"
-            )
-        fits = lambda k: truncation_bound(what, k, net=net) <= error
-    else:
+    if not isinstance(what, Contraction):
         if inputs is None:
             raise ValueError("a measured window needs inputs to be measured on")
-        gap = lambda k: truncation_error(what, inputs, [k], gradients=False)
-        fits = lambda k: getattr(gap(k), of)[0] <= error
-    return _smallest(
-        fits, LARGEST if isinstance(what, Contraction) else _length(what, inputs)
-    )
+        found = replay_window(
+            what, inputs, error=error, of=of or "outputs", lengths=lengths
+        )
+        if math.isinf(found.window):
+            raise ValueError(
+                f"no window up to {found.longest} steps keeps every {found.of[:-1]} "
+                f"within {error:g}"
+            )
+        return int(found.window)
+    of = of or ("states" if net is None else "outputs")
+    if of == "outputs" and net is None:
+        raise ValueError(
+            "a proved window of the outputs needs net=, whose outputs they are"
+        )
+    if inputs is not None:
+        tokens = np.issubdtype(np.asarray(inputs).dtype, np.integer)
+        if tokens and net is not None and net.embedding is not None:
+            inputs = net.heard(inputs)
+        within(what, inputs)
+    if what.vacuous:
+        raise ValueError(
+            f"no window can be proved: the certificate is vacuous (best rate "
+            f"{what.rate:.4g}); truncation_window(net, error=..., inputs=...) measures one"
+        )
+    read = net if of == "outputs" else None
+    return _smallest(lambda k: truncation_bound(what, k, net=read) <= error)
 
 
-def _length(net: Any, inputs: Any) -> int:
-    with double():
-        return driven(net, inputs).time
-
-
-def _smallest(fits: Callable[[int], bool], largest: int) -> int:
-    """Doubling, then bisection: gaps need not fall at every step, but do in the end."""
+def _smallest(fits: Callable[[int], bool]) -> int:
+    """Doubling, then bisection, for a bound that falls with every step."""
     high = 1
     while not fits(high):
-        if high >= largest:
+        if high >= LARGEST:
             raise ValueError(
-                f"no window up to {largest} steps keeps the error asked for"
+                f"no window up to {LARGEST} steps keeps the error asked for"
             )
-        high = min(2 * high, largest)
+        high = min(2 * high, LARGEST)
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

@@ -105,17 +105,20 @@ def gradients(found: Checkup) -> Figure | None:
 
 def windows(found: Checkup) -> Figure | None:
     """The error of the output against the length of the window."""
-    gaps = found.horizon.forgetting
-    worst, middle = gaps.outputs.max(axis=0), np.median(gaps.outputs, axis=0)
+    replay = found.horizon.replay
+    worst, typical = replay.largest, replay.typical
+    tried = np.arange(1, replay.longest + 1)
     if not worst.max() > 0:
         return None
     floor = 1e-9 * worst.max()
-    last = min(int(gaps.windows[-1]), 5 + int(np.flatnonzero(worst > floor)[-1]))
+    last = min(replay.longest, 5 + int(np.flatnonzero(worst > floor)[-1]))
 
     def draw():
         figure, axes = blank()
-        axes.plot(gaps.windows, np.maximum(worst, 1e-17), label="largest")
-        axes.plot(gaps.windows, np.maximum(middle, 1e-17), label="median", color="C1")
+        axes.plot(tried, np.maximum(worst, 1e-17), label="largest")
+        axes.plot(
+            tried, np.maximum(typical, 1e-17), label="root mean square", color="C1"
+        )
         axes.axhline(
             found.horizon.error,
             color="C7",
@@ -124,7 +127,7 @@ def windows(found: Checkup) -> Figure | None:
             label=f"allowed: {found.horizon.error:g}",
         )
         proved = found.horizon["certified window"]
-        if proved is not None and proved <= 1.5 * gaps.windows[-1]:
+        if proved is not None and proved <= 1.5 * replay.longest:
             axes.axvline(proved, color="C2", lw=1.2, label="proved window")
         axes.set(
             yscale="log",
@@ -139,11 +142,11 @@ def windows(found: Checkup) -> Figure | None:
     return Figure(
         "windows",
         "What a window leaves out",
-        f"Error of the output when only the last inputs are heard, at {len(gaps.starts)} "
-        f"places. The outputs have a root mean square of {gaps.scale:.3g}.",
+        "Error (Euclidean norm) of the output when only the last inputs are replayed, "
+        f"{replay.evidence}. The outputs have a norm of {replay.scale:.3g}, root mean square.",
         draw,
         xr.Dataset(
-            {"largest": ("window", worst), "median": ("window", middle)},
-            coords={"window": gaps.windows},
+            {"largest": ("window", worst), "typical": ("window", typical)},
+            coords={"window": tried},
         ),
     )

@@ -1,0 +1,150 @@
+"""What `replay_window` found: one number, how it spreads, and what shorter windows cost."""
+
+import dataclasses
+import math
+from typing import Literal
+
+import numpy as np
+from jaxtyping import Float, Int
+
+
+Of = Literal["outputs", "states"]
+CHEAP = 0.01
+"""Nats a token (1 % of perplexity) below which `decision` calls a window's cost small."""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WindowCost:
+    """The mean cross-entropy of the targets when only the last inputs are replayed.
+
+    The mean is over every position that has a target, also those that a window does
+    not shorten: it is what the truncated network loses on these sequences.
+    """
+
+    windows: Int[np.ndarray, " windows"]
+    loss: Float[np.ndarray, " windows"]
+    """Nats a target."""
+    accuracy: Float[np.ndarray, " windows"]
+    reset: Float[np.ndarray, " windows"]
+    """The loss when the state is emptied every so many steps, averaged over the phase."""
+    full_loss: float
+    """With the whole history."""
+    full_accuracy: float
+    targets: int
+    """How many positions have a target."""
+
+    @property
+    def excess(self) -> Float[np.ndarray, " windows"]:
+        """Nats a target above the loss with the whole history."""
+        return self.loss - self.full_loss
+
+    @property
+    def reset_excess(self) -> Float[np.ndarray, " windows"]:
+        """The same for resets."""
+        return self.reset - self.full_loss
+
+    def sentence(self) -> str:
+        """What the shortest cheap window costs, or the longest if none is cheap."""
+        dear = np.flatnonzero(~(self.excess <= CHEAP))
+        i = min(int(dear[-1]) + 1 if len(dear) else 0, len(self.windows) - 1)
+        k = int(self.windows[i])
+        return (
+            f"a window of {k} costs {self.excess[i]:.2g} nats a target and a reset every "
+            f"{k} steps {self.reset_excess[i]:.2g}, of {self.full_loss:.4g} with the whole history"
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReplayWindow:
+    """How many of the last inputs must be replayed from the empty state.
+
+    A window is judged by the positions that have heard more inputs than it holds; at the
+    others it is the whole history. Where fewer than 5 % of the positions could judge the
+    window that is needed, it is inf: no window up to `longest` suffices.
+    """
+
+    error: float
+    of: Of
+    worst: float
+    """At every position this window and every longer one is within `error`."""
+    q95: float
+    """The same at 95 % of the positions that have heard more than this many inputs."""
+    median: float
+    """The same at half of them."""
+    at: tuple[Int[np.ndarray, " _"], ...] | None
+    """The window of every position of every sequence; None if starts were sampled.
+
+    Position t has heard t inputs and can show a window up to t, which is the whole
+    history: a value of t says that nothing less serves there.
+    """
+    largest: Float[np.ndarray, " windows"]
+    """The largest error of windows of 1, 2, ... inputs, in the Euclidean norm."""
+    typical: Float[np.ndarray, " windows"]
+    """Their root mean square over the positions that the window shortens."""
+    scale: float
+    """Root mean square of the norm of the outputs (states), to judge errors by."""
+    positions: int
+    sequences: int
+    starts: int
+    """Places where the state was emptied and the network followed from there on."""
+    possible: int
+    """All such places; fewer were followed where the work would have been too much."""
+    longest: int
+    """The longest window that 5 % of the positions can judge."""
+    missed: float
+    """With 95 % confidence at most this share of starts needs more than `worst`."""
+    cost: WindowCost | None = None
+
+    @property
+    def window(self) -> float:
+        """The headline, `worst`."""
+        return self.worst
+
+    @property
+    def sampled(self) -> bool:
+        """Whether only some starts, drawn from all sequences, were followed."""
+        return self.starts < self.possible
+
+    def error_at(self, window: int) -> float:
+        """The largest error of this window or any longer one."""
+        if window < 1:
+            raise ValueError(f"window must be at least 1, got {window}")
+        return float(self.largest[window - 1 :].max(initial=0.0))
+
+    @property
+    def decision(self) -> str:
+        """What to do, in one sentence."""
+        what = f"every {self.of[:-1]}"
+        if math.isinf(self.worst):
+            text = f"no window up to {self.longest} keeps {what} within {self.error:g}"
+        else:
+            text = (
+                f"replay the last {self.worst:.0f} inputs: {what} is then within "
+                f"{self.error:g} of the full run's ({self.relative_error:.2g} of its scale)"
+            )
+        return text if self.cost is None else f"{text}; {self.cost.sentence()}"
+
+    @property
+    def relative_error(self) -> float:
+        """The allowed error over the scale of what it is an error of."""
+        return self.error / self.scale if self.scale > 0 else math.inf
+
+    @property
+    def evidence(self) -> str:
+        """Where it was measured, and what that may have missed."""
+        plural = "" if self.sequences == 1 else "s"
+        among = f"{self.positions:,} positions of {self.sequences} sequence{plural}"
+        if self.sampled:
+            return (
+                f"from {self.starts:,} of {self.possible:,} starts drawn over {among}; at most "
+                f"{self.missed:.2g} of starts need more, with 95 % confidence"
+            )
+        return f"at all {among}"
+
+    def __str__(self) -> str:
+        spread = f"median {_steps(self.median)}, 95 % {_steps(self.q95)}, worst {_steps(self.worst)}"
+        return f"{self.decision}\n{spread}, {self.evidence}"
+
+
+def _steps(window: float) -> str:
+    return f"{window:.0f}" if math.isfinite(window) else "none"
