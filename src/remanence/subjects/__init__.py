@@ -134,7 +134,7 @@ def _swept(bench: Bench) -> str:
     """Who computed the sweeps of a run: its parts know on what."""
     if bench.on is None:
         return "on this machine"
-    from ..sweeps.store import made_on
+    from ..train.store import made_on
 
     found = "; ".join(made_on(bench.folder))
     return f"by the workers of a Dask scheduler ({found or 'there were none'})"

@@ -1,5 +1,5 @@
 """Many runs as one: grids of lanes, computed in chunks, stored as they end."""
 
-from .store import opened_store as opened_store, Store as Store
+from ..train.store import opened_store as opened_store, Store as Store
 from .sweep import sweep as sweep
 from .unfinished import Unfinished as Unfinished

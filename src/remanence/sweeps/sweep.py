@@ -15,10 +15,10 @@ from .._stop import check_stop
 from ..train.bar import progress_bar
 from ..train.identity import digest
 from ..train.loop import as_jax
+from ..train.store import opened_store, Store
 from .cluster import Cluster
 from .grid import Grid, grid, Part
 from .local import HungError, Local, LostError, Work
-from .store import opened_store, Store
 from .unfinished import Unfinished
 
 

@@ -15,17 +15,11 @@ import xarray as xr
 
 from .._stop import check_stop
 from .._types import Key
-from .._whole import alone_in
-from .bar import progress_bar, told
-from .checkpoint import (
-    named_arrays,
-    newest_checkpoint,
-    remove_checkpoints,
-    save_checkpoint,
-    with_arrays,
-)
-from .identity import digest, environment
+from .bar import progress_bar
+from .checkpoint import named_arrays, newest_checkpoint, save_checkpoint, with_arrays
+from .identity import digest
 from .loop import as_jax, checked, chunk, Progress, Recipe, started
+from .store import opened_store, Store
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,54 +86,33 @@ def fit(
         "data": digest(run.data),
         **{name: digest(getattr(recipe, name)) for name in vars(recipe)},
     }
-    here = environment(loss)
-    with alone_in(folder):
-        state, rows = _resumed(folder, identity, here, start, steps)
+    with opened_store(folder, identity, loss) as store:
+        state, rows = _resumed(store, start, steps)
 
         def save(state: Progress, rows: dict[str, list]) -> None:
             arrays = named_arrays(state)
             arrays |= {f"history.{name}": np.asarray(rows[name]) for name in rows}
-            save_checkpoint(
-                folder, int(state.step), arrays, {"run": identity, "environment": here}
-            )
+            save_checkpoint(store, int(state.step), arrays)
 
         return run.finished(state, rows, save)
 
 
 def _resumed(
-    folder: pathlib.Path, identity: dict, here: dict, start: Progress, steps: int
+    store: Store, start: Progress, steps: int
 ) -> tuple[Progress, dict[str, list]]:
-    """Where the run in `folder` stands; `start` if there is none to continue."""
-    found = newest_checkpoint(folder, told)
+    """Where the run in this store is; `start` if there is none to continue."""
+    found = newest_checkpoint(store)
     if found is None:
-        return start, {}
-    arrays, record = found
-    theirs = record["run"]
-    other = [name for name in identity if theirs.get(name) != identity[name]]
-    if other:
-        raise ValueError(
-            f"{folder} holds another training: its {' and '.join(other)} "
-            f"{'differs' if len(other) == 1 else 'differ'}; choose another folder"
-        )
-    if record["environment"] != here:
-        changed = [
-            name for name in here if record["environment"].get(name) != here[name]
-        ]
-        told(
-            f"{folder} was trained with other {' and '.join(changed)}, "
-            "so the training starts anew"
-        )
-        remove_checkpoints(folder)
         return start, {}
     rows = {
         name.removeprefix("history."): list(array)
-        for name, array in arrays.items()
+        for name, array in found[0].items()
         if name.startswith("history.")
     }
-    state = with_arrays(start, arrays)
+    state = with_arrays(start, found[0])
     if int(state.step) > steps:
         raise ValueError(
-            f"{folder} holds {int(state.step)} steps already, more than the {steps} asked for"
+            f"{store.folder} holds {int(state.step)} steps already, more than the {steps} asked for"
         )
     return state, rows
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...report import Bench, write_whole
-from ...sweeps.store import opened_store
+from ...train.store import opened_store
 
 
 Row = Mapping[str, float]

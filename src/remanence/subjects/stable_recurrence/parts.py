@@ -19,7 +19,7 @@ import equinox as eqx
 from ..._whole import written_whole
 from ...report import Bench
 from ...train import fit
-from ...train.checkpoint import newest_checkpoint
+from ...train.checkpoint import last_step
 from ...train.identity import digest, environment
 
 
@@ -94,8 +94,7 @@ class Parts:
         With a `price` the model of the cheapest slice is given, not that of the last.
         """
         folder = self.bench.folder / "models" / name
-        found = newest_checkpoint(folder, self.bench.tell) if folder.is_dir() else None
-        reached = 0 if found is None else int(found[0][".step"])
+        reached = last_step(folder)
         slice_ = max(1, -(-steps // SLICES))
         best = Best(folder / f"best-{digest(environment(Parts))[:12]}.eqx", price)
         again = price is not None and reached > 0  # it may not have been priced

@@ -8,7 +8,8 @@ from fuzzed import changed, Counts, JSON
 from hypothesis import given, HealthCheck, settings, strategies as st
 
 from remanence.sweeps import opened_store
-from remanence.train.checkpoint import newest_checkpoint, save_checkpoint, sealed
+from remanence.train.checkpoint import newest_checkpoint, save_checkpoint
+from remanence.train.store import sealed
 
 
 ARRAYS = {"x": np.arange(6.0), "log": np.asarray([np.nan, 1.0])}
@@ -59,19 +60,17 @@ def test_changed_plans_parts_and_checkpoints_are_never_believed(tmp_path, counts
         with opened_store(tmp_path, WORK) as store:
             counts.add("plan written again" if store.notices else "plan read")
             assert store.get("part") is not None
-    folder = tmp_path / "training"
-    folder.mkdir()
-    save_checkpoint(folder, 7, ARRAYS, {"loss": 1.0})
-    for path in sorted(folder.glob("checkpoint-*")):
+    with opened_store(tmp_path / "training", WORK) as store:
+        save_checkpoint(store, 7, ARRAYS, {"loss": 1.0})
+        (path,) = store.folder.glob("checkpoint-*")
         whole = path.read_bytes()
-        for _ in range(150):
+        for _ in range(300):
             path.write_bytes(changed(rng, whole))
-            said = []
-            found = newest_checkpoint(folder, said.append)
+            store.notices.clear()
+            found = newest_checkpoint(store)
             counts.add("checkpoint refused" if found is None else "checkpoint read")
-            assert found is not None or "is damaged" in said[0]
+            assert found is not None or "is damaged" in store.notices[0]
             assert found is None or found[1] == {"loss": 1.0}
-        path.write_bytes(whole)
 
 
 @pytest.mark.parametrize("name", ["part.safetensors", "plan.json"])

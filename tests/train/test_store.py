@@ -72,7 +72,7 @@ def test_a_part_under_another_name_or_of_another_plan_is_not_believed(tmp_path):
 def test_other_work_in_the_folder_is_refused_by_what_differs(tmp_path):
     with opened_store(tmp_path, {"chunk": 4, "seed": 0}):
         pass
-    sentence = r"another sweep, which differs in chunk \(4 there, 8 here\)"
+    sentence = r"other work, which differs in chunk \(4 there, 8 here\)"
     with (
         pytest.raises(ValueError, match=sentence),
         opened_store(tmp_path, {"chunk": 8, "seed": 0}),
@@ -115,7 +115,7 @@ def test_files_of_others_are_never_removed(tmp_path, monkeypatch):
 
 
 def test_another_schema_is_refused_by_name(tmp_path):
-    from remanence.train.checkpoint import sealed
+    from remanence.train.store import sealed
 
     (tmp_path / "plan.json").write_bytes(sealed({"schema": 99}))
     with (

@@ -1,9 +1,10 @@
-"""Finished parts of long work on disk, each written whole and sealed with its digest.
+"""Finished parts of long work on disk: named arrays and JSON under a digest.
 
 A store is a folder with a plan (`plan.json`: what the work is, and the code,
-versions and device it ran on) and one safetensors file a part. A part that does not
-fit its seal or its plan is named and counts as missing; a folder that belongs to
-other work is refused by saying what differs.
+versions and device it ran on) and one safetensors file a part, each written
+atomically. Chunks of sweeps, checkpoints of trainings and parts of studies are all
+parts of stores. A part that does not fit its digest or its plan is named and counts as
+missing; a folder that belongs to other work is refused by saying what differs.
 """
 
 import contextlib
@@ -19,9 +20,8 @@ import safetensors
 from safetensors.numpy import load as tensors_from, save as tensors_to
 
 from .._whole import alone_in, written_whole
-from ..train.bar import told
-from ..train.checkpoint import sealed, unsealed
-from ..train.identity import environment
+from .bar import told
+from .identity import environment
 
 
 SCHEMA = 1
@@ -49,6 +49,11 @@ class Store:
 
     def get(self, name: str) -> dict[str, np.ndarray] | None:
         """The arrays of a part, or None if it is missing or not to be trusted."""
+        part = self.part(name)
+        return None if part is None else part[0]
+
+    def part(self, name: str) -> tuple[dict[str, np.ndarray], Any] | None:
+        """The arrays and the record of a part, or None as in `get`."""
         path = self.folder / (name + SUFFIX)
         try:
             return _read(_content(path), {"plan": self.plan, "part": name})
@@ -58,11 +63,14 @@ class Store:
             self.tell(f"{path} is damaged ({error}) and is computed again")
             return None
 
-    def put(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
-        """Store a finished part; once this returns it survives any crash."""
+    def put(
+        self, name: str, arrays: Mapping[str, np.ndarray], record: Any = None
+    ) -> None:
+        """Store arrays and a JSON record; once this returns they survive any crash."""
         if not name or pathlib.PurePath(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} cannot be the name of a part")
-        content = _written(arrays, {"plan": self.plan, "part": name})
+        words = {"plan": self.plan, "part": name, "record": json.dumps(record)}
+        content = _written(arrays, words)
         try:
             written_whole(self.folder / (name + SUFFIX), content)
         except OSError as error:
@@ -72,6 +80,14 @@ class Store:
                 "before is kept, and the same call continues there",
                 str(self.folder),
             ) from error
+
+    def names(self, start: str = "") -> list[str]:
+        """The names of the stored parts that begin like this, in order."""
+        return sorted(path.stem for path in self.folder.glob(f"{start}*{SUFFIX}"))
+
+    def remove(self, name: str) -> None:
+        """Forget a part."""
+        (self.folder / (name + SUFFIX)).unlink(missing_ok=True)
 
     def tell(self, sentence: str) -> None:
         """Say a sentence on stderr and remember it."""
@@ -167,11 +183,10 @@ def _refuse_other_work(
     names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
     if names:
         said = [
-            f"{name} ({_short(theirs.get(name))} there, {_short(ours.get(name))} here)"
-            for name in names
+            name + _values(theirs.get(name), ours.get(name)) for name in sorted(names)
         ]
         raise ValueError(
-            f"{folder} holds another sweep, which differs in {' and '.join(said)}; "
+            f"{folder} holds other work, which differs in {' and '.join(said)}; "
             "choose another folder"
         )
 
@@ -189,9 +204,12 @@ def _metadata(content: bytes) -> dict[str, str]:
     return dict(json.loads(content[8 : 8 + size])["__metadata__"])
 
 
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _values(there: Any, here: Any) -> str:
+    """Both values, where they say more than a digest does."""
+    words = [json.dumps(value) for value in (there, here)]
+    if any(len(word) > 60 for word in words):
+        return ""
+    return f" ({words[0]} there, {words[1]} here)"
 
 
 def _digest(plain: Any) -> str:
@@ -205,7 +223,9 @@ def _written(arrays: Mapping[str, np.ndarray], words: Mapping[str, str]) -> byte
     return tensors_to(plain, metadata=meta | {"seal": _seal(plain, meta)})
 
 
-def _read(content: bytes, words: Mapping[str, str]) -> dict[str, np.ndarray]:
+def _read(
+    content: bytes, words: Mapping[str, str]
+) -> tuple[dict[str, np.ndarray], Any]:
     plain = tensors_from(content)
     meta = _metadata(content)
     if meta.pop("seal") != _seal(plain, meta):
@@ -214,10 +234,11 @@ def _read(content: bytes, words: Mapping[str, str]) -> dict[str, np.ndarray]:
         if meta[word] != value:
             raise ValueError(f"its {word} is another")
     paired = json.loads(meta["complex"])
-    return {
+    arrays = {
         name: array[..., 0] + 1j * array[..., 1] if name in paired else array
         for name, array in plain.items()
     }
+    return arrays, json.loads(meta["record"])
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
@@ -234,3 +255,20 @@ def _seal(plain: Mapping[str, np.ndarray], meta: Mapping[str, str]) -> str:
         state.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
         state.update(array.tobytes())
     return state.hexdigest()
+
+
+def sealed(body: Any) -> bytes:
+    """JSON bytes that carry a digest of themselves."""
+    document = {"seal": _digest(body), "body": body}
+    return json.dumps(document, sort_keys=True, indent=1).encode()
+
+
+def unsealed(content: bytes) -> dict:
+    """The body of a sealed JSON document, if not a character of it has changed."""
+    outer = json.loads(content)
+    body = outer["body"]
+    if _digest(body) != outer["seal"]:
+        raise ValueError("the seal does not fit")
+    if not isinstance(body, dict):
+        raise ValueError("it is no record")
+    return body
