@@ -13,7 +13,6 @@ from remanence.measure import (
     fixed_points,
     forgetting,
     gradient_decay,
-    memory_capacity,
     truncation_error,
 )
 from remanence.nets import Recurrent, unroll
@@ -22,22 +21,6 @@ from remanence.nets import Recurrent, unroll
 def register(length):
     """A linear shift register: unit i holds the input of i steps ago."""
     return Linear(jnp.eye(length, k=-1), jnp.eye(length, 1))
-
-
-def test_a_shift_register_has_the_capacity_of_its_length():
-    found = memory_capacity(register(12), steps=1500)
-    np.testing.assert_allclose(found.total, 12, atol=0.02)
-    np.testing.assert_allclose(found.recall[:12], 1, atol=1e-9)
-    assert (found.recall[12:] == 0).all()
-    assert found.raw > found.total + 0.05  # what chance alone would have added
-
-
-def test_one_leaky_unit_has_capacity_one():
-    a = 0.8
-    found = memory_capacity(Linear(a * jnp.eye(1), jnp.eye(1)), steps=4000, lags=40)
-    expected = (1 - a**2) * a ** (2 * np.arange(6))
-    np.testing.assert_allclose(found.recall[:6], expected, atol=0.03)
-    np.testing.assert_allclose(found.total, 1, atol=0.06)
 
 
 def test_gradients_of_a_shift_register_end_at_its_end():
@@ -151,5 +134,3 @@ def test_refusals():
         forgetting(cell, np.ones((20, 2)), longest=20)
     with pytest.raises(ValueError, match="error must be positive"):
         forgetting(cell, np.ones((20, 2)), longest=5).window(0.0)
-    with pytest.raises(ValueError, match="steps must exceed"):
-        memory_capacity(cell, steps=4)

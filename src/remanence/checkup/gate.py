@@ -27,6 +27,7 @@ FIGURES = (
     "largest_exponent",
     "largest_exponent_stderr",
     "capacity",
+    "capacity_stderr",
     "contraction_rate",
     "spectral_radius",
     "kaplan_yorke",

@@ -45,7 +45,7 @@ class Checkup:
     def figures(self) -> dict[str, float | None]:
         """Every reported figure by name; None where it is not known."""
         panel, spectrum = self.horizon, self.spectrum
-        proof = panel.certificate
+        proof, capacity = panel.certificate, panel.capacity
         fixed = [p for p in self.fixed if p.kind == "fixed"]
         searched = not self.fixed_remark
         return {
@@ -57,6 +57,7 @@ class Checkup:
             "largest_exponent": float(spectrum.exponents[0]),
             "largest_exponent_stderr": float(spectrum.stderr[0]),
             "capacity": panel["capacity"],
+            "capacity_stderr": None if capacity is None else capacity.stderr,
             "contraction_rate": None if proof is None else float(proof.rate),
             "spectral_radius": float(np.abs(self.eigenvalues).max()),
             "kaplan_yorke": float(spectrum.kaplan_yorke),

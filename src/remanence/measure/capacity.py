@@ -59,12 +59,17 @@ class MemoryCapacity:
         """Whether the lags not looked at are negligible."""
         return self.tail <= NEGLIGIBLE * self.total
 
-    def __str__(self) -> str:
+    @property
+    def remark(self) -> str:
+        """Its error, its limit and the lags looked at."""
         rest = "" if self.settled else f", longer ones may add {self.tail:.2g}"
         return (
-            f"{self.total:.4g} ± {self.stderr:.1g} of at most {self.limit}, "
+            f"± {self.stderr:.1g} of at most {self.limit}, "
             f"lags up to {len(self.recall) - 1}{rest}"
         )
+
+    def __str__(self) -> str:
+        return f"{self.total:.4g} {self.remark}"
 
 
 def memory_capacity(

@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from .._precision import double
-from ..cells import output
 from ..nets import Recurrent
 from .capacity import memory_capacity, MemoryCapacity
 from .contraction import Contraction, contraction
@@ -22,7 +20,6 @@ from .horizon_record import Measure, MemoryHorizon, shown
 from .lyapunov import lyapunov_spectrum, Spectrum
 from .replay import replay_window, WORK
 from .truncation import truncation_window
-from .widened import in_double
 
 
 QUICK_WORK = WORK / 5
@@ -128,10 +125,7 @@ def _capacity(
     options: dict[str, Any] = {"width": heard.shape[-1]}
     options["scale"] = float(np.std(heard)) or 1.0
     if quick:
-        with double():
-            cell = in_double(net.cell)
-            units = output(cell, cell.initial_state()).size
-        options |= {"lags": 100, "steps": max(1000, 3 * units)}
+        options["lags"] = 512
     try:
         return memory_capacity(net.cell, **options), ""
     except ValueError as refusal:
@@ -206,6 +200,6 @@ def _measures(
             "units",
             "Linear memory capacity: how many past inputs a linear readout could recall, "
             "summed over lags, corrected for chance.",
-            lost if capacity is None else f"at most {capacity.limit}",
+            lost if capacity is None else capacity.remark,
         ),
     )

@@ -36,7 +36,7 @@ const MEASURES = [
   ["remembers", "remembers", "steps"], ["window", "measured window", "steps"], ["certified_window", "proved window", "steps"],
   ["half_life", "half-life of a perturbation", "steps"], ["largest_exponent", "largest exponent", "nats a step"],
   ["largest_exponent_stderr", "its standard error", "nats a step"], ["exponent_horizon", "horizon by the exponent", "steps"],
-  ["capacity", "linear memory capacity", "units"], ["contraction_rate", "certified contraction rate", "a step"],
+  ["capacity", "linear memory capacity", "units"], ["capacity_stderr", "its standard error", "units"], ["contraction_rate", "certified contraction rate", "a step"],
   ["spectral_radius", "spectral radius of the weights", ""], ["kaplan_yorke", "Kaplan–Yorke dimension", ""], ["entropy", "entropy sum", "nats a step"],
   ["fixed_points", "fixed points", ""], ["stable_fixed_points", "stable among them", ""], ["exponents", "exponents measured", ""], ["state_dimension", "numbers in the state", ""],
 ];
