@@ -119,7 +119,7 @@ def memory_capacity(
         noise = flat_noise(
             width, looked, runs=RUNS, channels=channels, scale=scale, seed=seed
         )
-        found = _capacity(noise, noise.states(cell), min(looked, max(most, span)))
+        found = _capacity(noise, noise.states(cell), min(looked, most))
         if found.settled or looked >= most:
             return found
         span = min(most, 2 * looked)
