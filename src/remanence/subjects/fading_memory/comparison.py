@@ -13,9 +13,8 @@ import xarray as xr
 
 def beats(a: np.ndarray, b: np.ndarray) -> bool:
     """Whether A is better than B beyond the spread over seeds."""
-    d = np.asarray(a, float) - np.asarray(b, float)
-    error = d.std(ddof=1) / np.sqrt(len(d)) if len(d) > 1 else np.inf
-    return bool(d.mean() > 2 * error and (d >= 0).all() and d.mean() > 0)
+    mean, error = fall(a, b)
+    return bool(mean > 2 * error and mean > 0 and np.all(np.asarray(a) >= b))
 
 
 def summary(values: np.ndarray) -> dict[str, float]:
@@ -48,6 +47,32 @@ def versus(kinds: dict[str, np.ndarray], first: str, second: str) -> dict[str, A
         "first_beats": beats(a, b),
         "second_beats": beats(b, a),
     }
+
+
+def fall(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """The mean of the paired differences A − B over seeds, and its standard error."""
+    d = np.asarray(a, float) - np.asarray(b, float)
+    error = d.std(ddof=1) / np.sqrt(len(d)) if len(d) > 1 else np.inf
+    return float(d.mean()), float(error)
+
+
+def accuracy_by_kind(table: xr.Dataset, others: xr.Dataset) -> dict[str, np.ndarray]:
+    """Final accuracy by seed of each kind, at the rate that the tuning half prefers."""
+    rows = rows_of(table, "kind")
+    kinds = {}
+    for name in dict.fromkeys(rows.name.values.tolist()):
+        ours = rows.isel(case=np.flatnonzero(rows.name.values == name), mark=-1)
+        kinds[name] = tuned(ours.tuning.values, ours.accuracy.values)[1]
+    for name in others.kind.values.tolist():
+        ours = others.sel(kind=name).isel(mark=-1).transpose("rate", "seed")
+        kinds[name] = tuned(ours.tuning.values, ours.accuracy.values)[1]
+    return kinds
+
+
+def better_rate(sums: xr.Dataset) -> xr.DataArray:
+    """The last errors on the adding problem, each kind and length at its better rate."""
+    final = sums.error.isel(mark=-1)
+    return final.isel(rate=final.mean("seed").argmin("rate")).drop_vars("rate")
 
 
 def rows_of(table: xr.Dataset, experiment: str) -> xr.Dataset:

@@ -2,7 +2,9 @@
 
 import dataclasses
 import math
-from typing import Literal
+from typing import Any, Literal
+
+from ...report import Bench
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,7 +37,7 @@ class Config:
     targets: tuple[float, ...]
     """Accuracies whose first crossings measure the speed of convergence."""
     gated: tuple[str, ...]
-    bent: tuple[str, ...]
+    nonlinear: tuple[str, ...]
     """Activations round the residual."""
     couplings: tuple[float, ...]
     spectrum_radii: tuple[float, ...]
@@ -48,6 +50,24 @@ class Config:
     """Lanes a batch; part of the plan, since it changes bits."""
     fast_compile: bool
     """Compile in half the time: for networks that train no longer than they compile."""
+
+    def sweep_options(
+        self, bench: Bench, name: str, title: str, lanes: int | None = None
+    ) -> dict[str, Any]:
+        """What every sweep of the study is given alike.
+
+        The last chunk of a program is padded, so programs of few lanes say how few.
+        """
+        return {
+            "seed": bench.seed,
+            "chunk": min(self.chunk, lanes or self.chunk),
+            "fast_compile": self.fast_compile,
+            "folder": bench.folder / name,
+            "title": title,
+            "quiet": bench.quiet,
+            "time_limit": bench.time_limit,
+            "on": bench.on,
+        }
 
 
 ROW = 2 * math.pi / 8
@@ -71,7 +91,7 @@ QUICK = Config(
     permuted_angles=(0.0, 0.4, ROW, 1.8),
     targets=(0.3, 0.4, 0.5, 0.6),
     gated=("GRU",),
-    bent=("tanh", "ReLU", "leaky ReLU"),
+    nonlinear=("tanh", "ReLU", "leaky ReLU"),
     couplings=(3e-3, 1e-2, 3e-2, 0.1, 0.3),
     spectrum_radii=(0.9, 0.99),
     spectrum_units=(8, 32),
@@ -102,7 +122,7 @@ FULL = Config(
     permuted_angles=(0.0, 0.1, TURN, 0.9, 1.8),
     targets=(0.3, 0.4, 0.5, 0.6),
     gated=("GRU", "LSTM"),
-    bent=("tanh", "ReLU", "leaky ReLU"),
+    nonlinear=("tanh", "ReLU", "leaky ReLU"),
     couplings=(3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0),
     spectrum_radii=(0.8, 0.9, 0.99),
     spectrum_units=(8, 16, 32),

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from ...report import Figure
-from .evidence import better_rate
+from .comparison import better_rate
 from .sweep_figures import band, radius_figure
 from .weak_coupling import LEAVES
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from ...report import Figure
-from .edge import NEAR as EDGE
+from .claims.accuracy import NEAR as EDGE
 
 
 def band(ax: Any, x: np.ndarray, values: np.ndarray, **style: Any) -> None:

@@ -9,9 +9,15 @@ import xarray as xr
 from ...report import Bench
 from ...sweeps import sweep
 from ...tasks import Pixels
-from .cases import Case, cases, table
 from .config import Config
-from .lanes import adding_lane, BENDS, bent_lane, gated_lane, table_lane
+from .networks import Case, cases, table
+from .training_lanes import (
+    ACTIVATIONS,
+    adding_lane,
+    gated_lane,
+    nonlinear_lane,
+    table_lane,
+)
 
 
 MARKED: dict[str, tuple[str, ...]] = {
@@ -19,25 +25,6 @@ MARKED: dict[str, tuple[str, ...]] = {
     "tuning": ("mark",),
     "accuracy": ("mark",),
 }
-
-
-def options(
-    config: Config, bench: Bench, name: str, title: str, lanes: int | None = None
-) -> dict[str, Any]:
-    """What every sweep of the study is given alike.
-
-    The last chunk of a program is padded, so programs of few lanes say how few.
-    """
-    return {
-        "seed": bench.seed,
-        "chunk": min(config.chunk, lanes or config.chunk),
-        "fast_compile": config.fast_compile,
-        "folder": bench.folder / name,
-        "title": title,
-        "quiet": bench.quiet,
-        "time_limit": bench.time_limit,
-        "on": bench.on,
-    }
 
 
 def pixel_data(config: Config, task: Pixels, informed: Any) -> dict[str, Any]:
@@ -53,7 +40,7 @@ def pixel_data(config: Config, task: Pixels, informed: Any) -> dict[str, Any]:
         "test_y": task.test_y[:held],
         "order": order,
         "informed": np.asarray(informed),
-        "heard": task.test_x[-images:].reshape(-1, 1),
+        "inputs": task.test_x[-images:].reshape(-1, 1),
     }
 
 
@@ -79,7 +66,9 @@ def trained_table(
             {"case": range(len(chosen)), "seed": range(config.seeds)},
             data=data,
             dims=MARKED | {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)},
-            **options(config, bench, name, f"{images.side} x {images.side} pixels"),
+            **config.sweep_options(
+                bench, name, f"{images.side} x {images.side} pixels"
+            ),
         )
         parts.append(rows.drop_vars("case"))
     results = xr.concat(parts, dim="case")
@@ -98,20 +87,22 @@ def trained_table(
 def trained_others(
     config: Config, bench: Bench, task: Pixels, informed: Any
 ) -> xr.Dataset:
-    """Bent residuals in one program, gated cells of each kind in one."""
+    """Nonlinear residuals in one program, gated cells of each kind in one."""
     data = pixel_data(config, task, informed)
     shared = {"rate": config.rates, "seed": range(config.seeds)}
     lanes = len(config.rates) * config.seeds
-    bends = [list(BENDS).index(bend) for bend in config.bent]
-    bent = sweep(
-        bent_lane(config),
-        {"bend": bends, **shared},
+    chosen = [list(ACTIVATIONS).index(name) for name in config.nonlinear]
+    nonlinear = sweep(
+        nonlinear_lane(config),
+        {"activation": chosen, **shared},
         data=data,
         dims=MARKED,
-        **options(config, bench, "bent", "bent residuals", len(bends) * lanes),
+        **config.sweep_options(
+            bench, "nonlinear", "nonlinear residuals", len(chosen) * lanes
+        ),
     )
-    bent = bent.rename(bend="kind").assign_coords(
-        kind=[f"bent residual: {bend}" for bend in config.bent]
+    nonlinear = nonlinear.rename(activation="kind").assign_coords(
+        kind=[f"nonlinear residual: {name}" for name in config.nonlinear]
     )
     gated = sweep(
         gated_lane(config),
@@ -119,7 +110,7 @@ def trained_others(
         static=("kind",),
         data=data,
         dims=MARKED,
-        **options(config, bench, "gated", "gated cells", 2 * lanes),
+        **config.sweep_options(bench, "gated", "gated cells", 2 * lanes),
     )
     gates = [
         gated.isel(behind=b).drop_vars("behind").assign_coords(
@@ -127,7 +118,7 @@ def trained_others(
         )
         for b in (0, 1)
     ]  # fmt: skip
-    return xr.concat([bent, *gates], dim="kind")
+    return xr.concat([nonlinear, *gates], dim="kind")
 
 
 ADDING_KINDS = ("homogeneous", "heterogeneous", "Elman, orthogonal")
@@ -162,6 +153,6 @@ def trained_adding(config: Config, bench: Bench) -> xr.Dataset:
         static=("length",),
         data=data,
         dims={"loss": ("mark",), "error": ("mark",)},
-        **options(config, bench, "adding", "the adding problem", lanes),
+        **config.sweep_options(bench, "adding", "the adding problem", lanes),
     )
     return found.assign_coords(kind=list(ADDING_KINDS))

@@ -88,40 +88,14 @@ def exponents_over_coupling(config: Config, bench: Any) -> xr.Dataset:
             "seed": range(config.seeds),
         },
         static=("units",),
-        seed=bench.seed,
-        chunk=config.chunk,
-        fast_compile=config.fast_compile,
         x64=True,
-        folder=bench.folder / "spectra",
-        title="exponents over coupling",
-        quiet=bench.quiet,
-        time_limit=bench.time_limit,
-        on=bench.on,
+        **config.sweep_options(bench, "spectra", "exponents over coupling"),
     )
 
 
 def fitted_slope(x: np.ndarray, y: np.ndarray) -> float:
     """The slope of log y against log x."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
-
-
-def coupling_evidence(spectra: xr.Dataset) -> dict[str, Any]:
-    """The law's exponent by network, its coefficient against first order, the bound."""
-    gamma = spectra.coupling.values
-    weak = gamma <= 1e-2
-    gaps = spectra.gap.transpose(..., "coupling").values.reshape(-1, len(gamma))
-    slopes = [fitted_slope(gamma[weak], gap[weak]) for gap in gaps]
-    least = spectra.isel(coupling=0)
-    predicted = (least.first_order * float(gamma[0])).values
-    ratio = (least.top.values / predicted).ravel()
-    return {
-        "slope": float(np.mean(slopes)),
-        "slope_least": float(np.min(slopes)),
-        "slope_most": float(np.max(slopes)),
-        "first_order_ratio": float(np.median(ratio)),
-        "bound_broken": int((spectra.gap > spectra.bound + 1e-12).sum()),
-        "networks": len(slopes),
-    }
 
 
 def proved_ends(spectra: xr.Dataset) -> xr.DataArray:
@@ -199,13 +173,6 @@ def gradients_over_radius(config: Config, bench: Any, length: int) -> xr.Dataset
             "coupling": [1e-3, config.coupling],
             "seed": range(config.seeds),
         },
-        seed=bench.seed,
-        chunk=config.chunk,
-        fast_compile=config.fast_compile,
-        folder=bench.folder / "gradients",
-        title="gradient norms",
-        quiet=bench.quiet,
-        time_limit=bench.time_limit,
-        on=bench.on,
+        **config.sweep_options(bench, "gradients", "gradient norms"),
     )
     return found.assign_attrs(length=length)

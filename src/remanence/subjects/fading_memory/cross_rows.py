@@ -15,11 +15,11 @@ from .config import Config
 from .residual_spectrum import rotation_blocks
 
 
-def trained_cross(
+def cross_rows(
     config: Config, table: xr.Dataset, found: Any, task: Pixels
 ) -> xr.Dataset:
     """One row a kind: its exponent, its certified rate, its rank and its angles."""
-    heard = task.test_x[-40:].reshape(-1, 1).astype(np.float64)
+    inputs = task.test_x[-40:].reshape(-1, 1).astype(np.float64)
     rows = []
     for name in ("homogeneous", "informed", "Elman, orthogonal"):
         at = next(i for i, case in enumerate(found) if case.name == name)
@@ -34,7 +34,7 @@ def trained_cross(
             b,
             config.coupling if case.residual else 1.0,
         )
-        top = float(lyapunov_spectrum(cell, heard, k=1).exponents[0])
+        top = float(lyapunov_spectrum(cell, inputs, k=1).exponents[0])
         rate = contraction(cell, metric="norm").rate
         angles = np.unique(np.round(case.angles[0], 2))
         rows.append(

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import jax.random as jr
 import optax
 
-from ...cells import GRU, LSTM, pushforward, Residual, WeaklyCoupled
+from ...cells import GRU, LSTM, Residual, WeaklyCoupled
+from ...measure import exponents_along
 from ...nets import on_batch, Recurrent
 from ...tasks import adding
 from ...train import trained
@@ -20,19 +21,19 @@ from .config import Config
 from .residual_spectrum import orthogonal, rotation_blocks
 
 
-BENDS = {"tanh": jnp.tanh, "ReLU": jax.nn.relu, "leaky ReLU": jax.nn.leaky_relu}
+ACTIVATIONS = {"tanh": jnp.tanh, "ReLU": jax.nn.relu, "leaky ReLU": jax.nn.leaky_relu}
 GATES = {"GRU": GRU, "LSTM": LSTM}
 
 
-class BentByNumber(eqx.Module):
-    """A bent residual whose activation is traced: all of them train in one program."""
+class NonlinearByNumber(eqx.Module):
+    """A nonlinear residual whose activation is traced: all of them train in one program."""
 
     R: Any
     which: Any
 
     def __call__(self, h: Any) -> Any:
-        bent = jnp.stack([bend(self.R @ h) for bend in BENDS.values()])
-        return bent[self.which]
+        every = jnp.stack([f(self.R @ h) for f in ACTIVATIONS.values()])
+        return every[self.which]
 
 
 def learned(net: Recurrent) -> tuple[Any, Any]:
@@ -90,19 +91,10 @@ def pixel_results(
     return history, eqx.combine(part, rest)
 
 
-def largest_exponent(cell: Residual, heard: Any) -> Any:
+def largest_exponent(cell: Residual, xs: Any) -> Any:
     """In nats a step, along some images one after another; a fifth is warm-up."""
-
-    def step(carry, x):
-        h, v = carry
-        h, Jv = pushforward(cell, h, x, v)
-        growth = jnp.linalg.norm(Jv)
-        return (h, Jv / growth), jnp.log(growth)
-
-    start = cell.initial_state()
-    way = jr.normal(jr.key(0), (start.size, 1), start.dtype)
-    _, logs = jax.lax.scan(step, (start, way), heard)
-    return logs[heard.shape[0] // 5 :].mean()
+    h, warmup = cell.initial_state(), xs.shape[0] // 5
+    return exponents_along(cell, h, xs, k=1, interval=8, warmup=warmup)[0]
 
 
 def table_lane(config: Config):
@@ -123,11 +115,11 @@ def table_lane(config: Config):
             jnp.where(row["residual"], jnp.float32(config.coupling), jnp.float32(1)),
         )
         net = Recurrent.init(cell, outputs=10, key=net_key, readout="last")
-        before = largest_exponent(cell, data["heard"])
+        before = largest_exponent(cell, data["inputs"])
         history, net = pixel_results(net, row, data, config, train_key)
         cell = net.cell
         weights = {"W_h": cell.W_h, "W_x": cell.W_x[:, 0], "b": cell.b}
-        after = largest_exponent(cell, data["heard"])
+        after = largest_exponent(cell, data["inputs"])
         return {**history, **weights, "before": before, "after": after}
 
     return lane
@@ -138,8 +130,8 @@ def _trained_alone(net: Recurrent, point: Any, data: Any, config: Config, key: A
     return pixel_results(net, training, data, config, key)[0]
 
 
-def bent_lane(config: Config):
-    """The lane of bent residuals; `bend` is a place in `BENDS`."""
+def nonlinear_lane(config: Config):
+    """The lane of nonlinear residuals; `activation` is a place in `ACTIVATIONS`."""
 
     def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
         cell_key, net_key, train_key = jr.split(key, 3)
@@ -147,7 +139,7 @@ def bent_lane(config: Config):
             1,
             config.units,
             key=cell_key,
-            residual=BentByNumber(data["informed"], point["bend"]),
+            residual=NonlinearByNumber(data["informed"], point["activation"]),
             coupling=jnp.float32(config.coupling),
         )
         net = Recurrent.init(cell, outputs=10, key=net_key, readout="last")
