@@ -32,6 +32,8 @@ class WindowCost:
     full_accuracy: float
     targets: int
     """How many positions have a target."""
+    unit: str = "target"
+    """"token" where each position is to predict the next one."""
 
     @property
     def excess(self) -> Float[np.ndarray, " windows"]:
@@ -44,14 +46,19 @@ class WindowCost:
         return self.reset - self.full_loss
 
     def sentence(self) -> str:
-        """What the shortest cheap window costs, or the longest if none is cheap."""
-        dear = np.flatnonzero(~(self.excess <= CHEAP))
-        i = min(int(dear[-1]) + 1 if len(dear) else 0, len(self.windows) - 1)
-        k = int(self.windows[i])
+        """What the shortest cheap window and reset cost, or the longest if none is cheap."""
+        i, j = (_first_cheap(cost) for cost in (self.excess, self.reset_excess))
         return (
-            f"a window of {k} costs {self.excess[i]:.2g} nats a target and a reset every "
-            f"{k} steps {self.reset_excess[i]:.2g}, of {self.full_loss:.4g} with the whole history"
+            f"a window of {self.windows[i]} costs {self.excess[i]:.2g} nats a {self.unit}, "
+            f"a reset every {self.windows[j]} steps {self.reset_excess[j]:.2g}, "
+            f"of {self.full_loss:.4g} with the whole history"
         )
+
+
+def _first_cheap(excess: np.ndarray) -> int:
+    """Where the cost is small and stays so, or the last place."""
+    dear = np.flatnonzero(~(excess <= CHEAP))
+    return min(int(dear[-1]) + 1 if len(dear) else 0, len(excess) - 1)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,8 @@ class FullRun:
     history: np.ndarray
     end: np.ndarray
     targets: Any = None
+    """The output that is right at each row, -1 where none is; None without targets."""
+    unit: str = "target"
 
     @property
     def starts(self) -> np.ndarray:
@@ -61,9 +63,7 @@ class Piece:
     """1 where only the short run is right, -1 where only the full one is."""
 
 
-def full_run(
-    net: Recurrent, xs: Any, ends: np.ndarray, targets: np.ndarray | None
-) -> FullRun:
+def full_run(net: Recurrent, xs: Any, ends: np.ndarray) -> FullRun:
     """The full run of a network in double; `ends` are the lengths of the sequences."""
     states, outputs = _unrolled(net, xs)
     S, T = xs.shape[:2]
@@ -72,8 +72,7 @@ def full_run(
     flat = lambda a: a.reshape(S * T, *a.shape[2:])[rows]
     history = np.tile(time + 1, S)[rows]
     end = np.repeat(np.cumsum(ends), ends)
-    asked = None if targets is None else jnp.asarray(targets.reshape(-1)[rows])
-    return FullRun(net, flat(xs), flat(states), flat(outputs), history, end, asked)
+    return FullRun(net, flat(xs), flat(states), flat(outputs), history, end)
 
 
 @eqx.filter_jit
@@ -91,7 +90,7 @@ def _flat(h):
     return ravel_pytree(h)[0]
 
 
-def score(y, target):
+def _score(y, target):
     """Cross-entropy in nats, and whether the largest output is the target's; 0 without one."""
     there = jnp.maximum(target, 0)
     loss = jax.nn.logsumexp(y) - y[there]
@@ -101,7 +100,7 @@ def score(y, target):
 
 @eqx.filter_jit
 def _advance(net, full, h, fresh, row, of, steps):
-    xs, states, outputs, targets = full
+    xs, states, outputs, targets, scores = full
     cell = net.cell
     empty = lambda old, new: jnp.where(
         fresh.reshape(-1, *(1,) * (old.ndim - 1)), new, old
@@ -116,8 +115,8 @@ def _advance(net, full, h, fresh, row, of, steps):
         gap = jnp.linalg.norm(y - outputs[at], axis=1) if of == "outputs" else apart
         if targets is None:
             return h, (apart, gap, None)
-        own, full_one = (jax.vmap(score)(one, targets[at]) for one in (y, outputs[at]))
-        return h, (apart, gap, (own[0] - full_one[0], own[1] - full_one[1]))
+        loss, right = jax.vmap(_score)(y, targets[at])
+        return h, (apart, gap, (loss - scores[0][at], right - scores[1][at]))
 
     return jax.lax.scan(step, h, jnp.arange(steps))
 
@@ -130,6 +129,8 @@ def follow(
     slots = min(SLOTS, len(starts))
     steps = min(STEPS, int(full.history.max()))
     given = (full.xs, full.states, full.outputs, full.targets)
+    asked = full.targets is not None
+    given += (jax.vmap(_score)(full.outputs, full.targets) if asked else None,)
     scale = float(jnp.sqrt(jnp.mean(jnp.sum(full.states**2, axis=1))))
     tile = lambda leaf: jnp.zeros((slots, *jnp.shape(leaf)))
     h = jax.tree.map(tile, cell.initial_state())

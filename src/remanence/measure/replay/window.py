@@ -17,7 +17,7 @@ from ..._precision import double
 from ..._types import Key
 from ..drive import driven
 from ..widened import network_in_double
-from .cost import target_rows, window_cost
+from .cost import window_cost, with_targets
 from .record import Of, ReplayWindow
 from .runs import follow, full_run, FullRun, Piece
 
@@ -54,8 +54,8 @@ def replay_window(
 
     Sequences padded to one length come with their `lengths`. With `targets` (whole
     numbers, one a position, or one a sequence where only the last output is read;
-    negative: none) the record holds what windows cost in nats and accuracy; tokens of a
-    language model are their own targets. Above `work` multiplications starts are drawn at
+    negative: none) the record holds what windows cost in nats and accuracy, the outputs
+    being logits; tokens of a language model are their own targets. Above `work` multiplications starts are drawn at
     random from all sequences (`key`), and the record says what that may miss.
 
     >>> import jax.numpy as jnp
@@ -76,8 +76,8 @@ def replay_window(
             ends = np.asarray(drive.lengths, np.int64)
         if ends.max() < 2:
             raise ValueError("a window leaves nothing out of one input; two would do")
-        wanted = target_rows(net, np.asarray(inputs), targets, ends)
-        full = full_run(net, drive.xs, ends, wanted)
+        full = full_run(net, drive.xs, ends)
+        full = with_targets(full, np.asarray(inputs), targets, ends)
         tally, drawn = _measured(full, error, of, work, key)
         size = full.outputs if of == "outputs" else full.states
         scale = float(jnp.sqrt(jnp.mean(jnp.sum(size**2, axis=1))))
@@ -116,7 +116,7 @@ def _measured(
 ) -> tuple[_Tally, int]:
     """Every start, or as many as the work allows; the number of them drawn freely."""
     starts = full.starts
-    weights = jax.tree.leaves((full.net.cell, full.net.W_y))
+    weights = jax.tree.leaves((full.net.cell, full.net.W_y, full.net.head))
     price = max(LEAST, sum(w.size for w in weights if hasattr(w, "size")))
     steps = int(np.sum(full.end[starts] - starts))
     if steps * price <= work:
