@@ -1,5 +1,7 @@
 """Memory measures where the answer is known, then that they bound one another."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -94,6 +96,30 @@ def test_a_rotation_never_forgets_and_the_panel_says_so():
     assert "unbounded" in str(panel) and any(
         "No window is proved" in n for n in panel.notes
     )
+
+
+@pytest.mark.parametrize(
+    ("top", "stderr", "steps", "remark"),
+    [
+        (-0.0004, 0.0008, np.inf, "no measurable forgetting: λ₁ = -0.0004 ± 0.0008"),
+        (0.0004, 0.0008, np.inf, "no measurable forgetting"),
+        (-0.1, 0.01, 10.0, "λ₁ = -0.1 ± 0.01: 8.333 to 12.5"),
+        (0.1, 0.01, np.inf, "λ₁ = 0.1 ± 0.01"),
+    ],
+)
+def test_an_exponent_near_zero_is_no_horizon(top, stderr, steps, remark):
+    cell = Linear(0.9 * jnp.eye(1), jnp.eye(1))
+    xs = np.ones((60, 1))
+    found = dataclasses.replace(
+        rm.lyapunov_spectrum(cell, xs),
+        exponents=np.array([top]),
+        stderr=np.array([stderr]),
+    )
+    panel = rm.memory_horizon(cell, xs, spectrum=found, quick=True)
+    measure = next(m for m in panel.measures if m.name == "exponent")
+    assert measure.value == pytest.approx(steps) and measure.remark.startswith(remark)
+    open_ = "The largest exponent cannot be told from 0"
+    assert any(open_ in note for note in panel.notes) == (abs(top) < 2 * stderr)
 
 
 def test_fixed_points_of_an_lstm_stand_still():

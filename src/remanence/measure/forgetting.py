@@ -1,8 +1,8 @@
 r"""What a window leaves out, measured: $\|y_{s+k} - y_{s+k}^{(s)}\|$ when the state starts from 0 at $s$.
 
-A network that starts from nothing at step $s$ and hears $k$ inputs says what its
-truncation to a window of $k$ says at step $s + k$. So one run from each of a few
-starts measures every window at once.
+One run from each of a few starts gives the error of every window there, in states and
+in outputs, as curves to look at. How long a window must be is another question, of every
+start: `replay_window` answers it.
 """
 
 import dataclasses
@@ -33,7 +33,7 @@ class Forgetting:
     """Root mean square of the outputs, to judge the gaps by."""
 
     def window(self, error: float) -> float:
-        """The smallest window from which no output seen is off by more than `error`."""
+        """The smallest window from which no output is off by more, at these starts only."""
         if not error > 0:
             raise ValueError(f"error must be positive, got {error}")
         # Written so that a gap that is not a number is no success.

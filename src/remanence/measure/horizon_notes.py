@@ -14,6 +14,11 @@ def notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...]
             "The largest exponent is positive: small differences grow, no window and no "
             "certificate can exist, and capacity counts only what a linear readout finds."
         )
+    elif math.isinf(exponent):
+        found.append(
+            "The largest exponent cannot be told from 0 here: whether anything fades in the "
+            "long run is open, and more steps would tell."
+        )
     elif gradient > 0 and exponent > 2 * gradient:
         found.append(
             "The exponent promises a longer memory than the gradient shows: the slowest "
@@ -25,9 +30,10 @@ def notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...]
             "positions much slower than the mean rate."
         )
     window, proved = value["window"], value["certified window"]
-    if window is not None and math.isinf(window) and spectrum.exponents[0] < 0:
+    fades = math.isfinite(exponent)
+    if window is not None and math.isinf(window) and fades:
         found.append(
-            "Small differences fade, yet no window tried is enough: either the lags are too "
+            "Small differences fade, yet no window is enough: either the sequences are too "
             "short, or there is more than one attractor and a start from nothing ends on another."
         )
     if proved is None:
@@ -42,7 +48,7 @@ def notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...]
         )
     if window and math.isfinite(window) and gradient and window > 4 * gradient:
         found.append(
-            "The window exceeds the gradient's horizon: to forget by 1/e is one thing, to "
-            "be right to three digits takes several such times."
+            "The window exceeds the gradient's horizon: to forget by 1/e at half of the "
+            "positions is one thing, to be right to the allowed error at all of them another."
         )
     return tuple(found)
