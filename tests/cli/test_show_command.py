@@ -5,6 +5,8 @@ import json
 import shlex
 import shutil
 
+from remanence.subjects import STUDIES
+
 
 def test_show_prints_the_table_and_the_document(everything, remanence):
     out, _ = everything
@@ -74,7 +76,11 @@ def test_a_page_alone_is_written_on_request(everything, remanence, tmp_path):
     assert refused.returncode == 2 and "one result, not all" in refused.stderr
 
 
-def test_cite_prints_the_reference(remanence):
-    run = remanence("cite", "memorization")
-    assert run.returncode == 0 and "A document with an & and a <tag>." in run.stdout
-    assert "memorization" in json.loads(remanence("cite", "--json").stdout)["studies"]
+def test_cite_prints_bibtex(remanence):
+    run = remanence("cite", "stable-recurrence")
+    assert run.returncode == 0
+    assert run.stdout.count("@misc{") == 2 and "Miller, John and Hardt" in run.stdout
+    found = json.loads(remanence("cite", "--json").stdout)["studies"]
+    assert set(found) == set(STUDIES)
+    assert found["stable-recurrence"].startswith("Miller and Hardt (2019), Stable")
+    assert found["shared-representations"].startswith("Saxe et al. (2022)")

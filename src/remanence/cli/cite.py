@@ -1,4 +1,4 @@
-"""`remanence cite`: the references of a study, and of the instrument."""
+"""`remanence cite`: the references of a study, and of the instrument, as BibTeX."""
 
 import sys
 from typing import Annotated
@@ -14,22 +14,26 @@ def cite(
         bool, typer.Option("--json", help="One JSON document on stdout.")
     ] = False,
 ) -> None:
-    """The references of a study, and how to cite the instrument itself."""
+    """The references of a study, and of remanence itself, as BibTeX."""
     from .. import __version__
-    from ..subjects import STUDIES, study as study_of
+    from ..subjects.references import Reference, REFERENCES
     from .table import print_json
 
-    if study != "all" and study not in STUDIES:
+    if study != "all" and study not in REFERENCES:
         raise ValueError(
-            f"no study is called {study!r}; there are {', '.join(STUDIES)}, and all"
+            f"no study is called {study!r}; there are {', '.join(REFERENCES)}, and all"
         )
-    names = list(STUDIES) if study == "all" else [study]
-    references = {name: study_of(name).reference for name in names}
-    own = f"remanence {__version__}: a laboratory for memory in recurrent networks."
+    names = list(REFERENCES) if study == "all" else [study]
+    own = Reference(
+        key="remanence",
+        authors="",
+        year=2026,
+        title="remanence: the memory of recurrent networks, measured",
+        venue=f"software, version {__version__}",
+    )
     if as_json:
-        document = {"studies": references, "remanence": own}
-        print_json(document)
+        references = {name: REFERENCES[name].text for name in names}
+        print_json({"studies": references, "remanence": own.text})
         return
-    for name, reference in references.items():
-        sys.stdout.write(f"{name}\n  {reference}\n")
-    sys.stdout.write(f"remanence\n  {own}\n")
+    entries = [REFERENCES[name].bibtex for name in names] + [own.bibtex]
+    sys.stdout.write("\n\n".join(entries) + "\n")

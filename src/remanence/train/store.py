@@ -238,7 +238,7 @@ def _read(
         name: array[..., 0] + 1j * array[..., 1] if name in paired else array
         for name, array in plain.items()
     }
-    return arrays, json.loads(meta["record"])
+    return arrays, json.loads(meta.get("record", "null"))
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ import xarray as xr
 
 from ...report import Bench, Outcome, Study
 from ...tasks import pixels
+from ..references import REFERENCES
 from .claims import CLAIMS
 from .comparison import accuracy_by_kind, first_crossing
 from .config import Config, FULL, QUICK
@@ -94,7 +95,7 @@ STUDY = Study(
     name="fading-memory",
     document="001",
     title="Fading memory: weakly coupled residual networks",
-    reference="Dubinin & Effenberger, Fading memory as inductive bias in residual recurrent networks, arXiv:2307.14823",
+    reference=REFERENCES["fading-memory"].text,
     claims=CLAIMS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,

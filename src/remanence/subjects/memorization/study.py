@@ -8,6 +8,7 @@ and looks at what gradient descent finds instead.
 """
 
 from ...report import Study
+from ..references import REFERENCES
 from .config import FULL, QUICK
 from .run import run
 from .statements import STATEMENTS
@@ -17,7 +18,7 @@ STUDY = Study(
     name="memorization",
     document="000",
     title="Memorization: strings written straight into weights",
-    reference="Update on RNN memorization, 20 November 2023 (unpublished notes).",
+    reference=REFERENCES["memorization"].text,
     claims=STATEMENTS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,

@@ -7,6 +7,7 @@ the operation and the recipe.
 """
 
 from ...report import Study
+from ..references import REFERENCES
 from .config import FULL, QUICK
 from .run import run
 from .statements import STATEMENTS
@@ -16,10 +17,7 @@ STUDY = Study(
     name="modular-addition",
     document="002",
     title="Modular addition: Fourier structure in a trained RNN",
-    reference=(
-        "Akshay Rangamani, Low Rank and Sparse Fourier Structure in Recurrent Networks "
-        "Trained on Modular Addition."
-    ),
+    reference=REFERENCES["modular-addition"].text,
     claims=STATEMENTS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,

@@ -13,6 +13,7 @@ text and music with and without the constraint, and shows the tasks on which it 
 """
 
 from ...report import Study
+from ..references import REFERENCES
 from .config import FULL, QUICK
 from .run import run
 from .statements import STATEMENTS
@@ -22,7 +23,7 @@ STUDY = Study(
     name="stable-recurrence",
     document="004",
     title="When a recurrent model need not be recurrent",
-    reference="Miller & Hardt 2018, When Recurrent Models Don't Need to be Recurrent (slides: O. Voinov)",
+    reference=REFERENCES["stable-recurrence"].text,
     claims=STATEMENTS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,
