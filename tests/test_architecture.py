@@ -15,7 +15,6 @@ STORY = (
     "_escape",
     "_fast_compile",
     "_light",
-    "_native",
     "_order",
     "_precision",
     "_stop",

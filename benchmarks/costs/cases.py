@@ -21,8 +21,7 @@ from remanence.cells import Elman, Residual
 from remanence.subjects import memorization
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
-from remanence.subjects.shared_representations.momentum_steps import coasted
-from remanence.subjects.shared_representations.pair_gradient import packed
+from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
 
 
@@ -120,13 +119,8 @@ def pairs(mask: str, **sizes: int) -> Callable[[], Any]:
     sizes = {"languages": 10, "words": 32, "units": 64} | sizes
     net = GatedLinear.published(seed=0, scale=1e-2, **sizes)
     run = PairRun(net, published_pairs(0.401, seed=0, languages=sizes["languages"]))
-    start = jax.tree.map(
-        lambda a: np.asarray(a, "float32")[None], packed(run.net, mask)
-    )
-    still = jax.tree.map(np.zeros_like, start)
-    T, scale = run.T[None], np.array([2.0 / run.T.sum()])
-    told = {"scale": scale, "momentum": 0.9, "rate": np.array([5e-3])}
-    return lambda: coasted(start, still, T, mask=mask, steps=400, **told)
+    told = {"stop": 1e-30, "every": 400, "limit": 400, "width": 1}
+    return lambda: dict(momentum_sgd([run], mask=mask, precision="float32", **told))
 
 
 def orbit(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:

@@ -26,7 +26,6 @@ ENGINE = [
     "_cores.py",
     "_fast_compile.py",
     "_light.py",
-    "_native",
     "_order.py",
     "_precision.py",
     "_stop.py",
@@ -40,7 +39,7 @@ ENGINE = [
     "sweeps",
 ]
 """The parts of the package that can change what a lane or a training computes."""
-LIBRARIES = ["jax", "jaxlib", "numpy", "equinox", "optax", "diffrax", "llvmlite"]
+LIBRARIES = ["jax", "jaxlib", "numpy", "equinox", "optax", "diffrax"]
 
 
 def digest(thing: Any) -> str:

@@ -6,7 +6,6 @@ and it looks at the loss only once in a thousand steps.
 
 import functools
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import jax
@@ -15,14 +14,13 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..._precision import as_double, double
-from .batch_lanes import finished_lanes, over_lanes, Places
+from .batch_lanes import finished_lanes, over_lanes
 from .language_pairs import Mask
-from .momentum_steps import coasted
 from .pair_gradient import gradient, Packed, packed, squared_error
 from .pair_training import as_fit, checked_runs, Ending, PairFit, PairRun
 
 
-class Coasting(NamedTuple):
+class MomentumState(NamedTuple):
     """One lane: weights, momenta, the pairs taught, steps done and the last loss."""
 
     weights: Packed
@@ -33,13 +31,26 @@ class Coasting(NamedTuple):
 
 
 @functools.lru_cache(maxsize=32)
-def _loss(mask: Mask):
-    def measured(lane: Coasting) -> Float[Array, ""]:
+def _program(mask: Mask, rate: float, momentum: float, every: int):
+    def advance(lane: MomentumState) -> MomentumState:
         D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
-        square = squared_error(lane.weights, lane.T, mask)
-        return square / (2 * D * jnp.sum(lane.T))
+        pairs = jnp.sum(lane.T)
 
-    return over_lanes(measured)
+        def step(carry, _):
+            w, m = carry
+            g = gradient(w, lane.T, mask)
+            m = jax.tree.map(lambda g, m: (2.0 / pairs) * g + momentum * m, g, m)
+            return (jax.tree.map(lambda w, m: w - rate * m, w, m), m), None
+
+        # Two steps an iteration: the buffers of old and new weights then change
+        # places instead of being copied.
+        (w, m), _ = jax.lax.scan(
+            step, (lane.weights, lane.momenta), None, length=every, unroll=2
+        )
+        loss = squared_error(w, lane.T, mask) / (2 * D * pairs)
+        return MomentumState(w, m, lane.T, lane.steps + every, loss)
+
+    return over_lanes(advance)
 
 
 def steps_survive(
@@ -56,8 +67,8 @@ def steps_survive(
     away, long before the gradient itself underflows.
     """
     with double():
-        w = as_double(packed(run.plain, mask))
-        g, _ = gradient(w, jnp.asarray(run.T), mask)
+        w = as_double(packed(run.net, mask))
+        g = gradient(w, jnp.asarray(run.T), mask)
         step = rate / (1 - momentum) * 2.0 / float(run.T.sum())
         # Weights that float32 drew as zeros move by 0/0, which no precision survives.
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -89,82 +100,45 @@ def momentum_sgd(
     checked_runs(
         runs, mask=mask, stop=stop, width=width, precision=precision, every=every
     )
-    holds = functools.partial(steps_survive, mask=mask, rate=rate, momentum=momentum)
-    single = [
-        precision == "float32"
-        or (precision == "auto" and holds(run, precision="float32"))
-        for run in runs
-    ]
-    if precision == "auto" and not all(
-        s or holds(run, precision="float64")
-        for s, run in zip(single, runs, strict=True)
-    ):
+
+    def precision_of(run: PairRun) -> str:
+        if precision != "auto":
+            return precision
+        for name in ("float32", "float64"):
+            if steps_survive(
+                run, mask=mask, precision=name, rate=rate, momentum=momentum
+            ):
+                return name
         raise ValueError(
             "sigma is so small that SGD rounds every step away even in float64; "
             "follow the flow instead, or the toy model in log scale"
         )
-    for wanted in (True, False):
-        chosen = [i for i, is_single in enumerate(single) if is_single == wanted]
-        if not chosen:
-            continue
-        name = "float32" if wanted else "float64"
-        scope = nullcontext if wanted else double
 
-        def start(i: int, chosen=chosen, name=name) -> Coasting:
-            run = runs[chosen[i]]
-            w = jax.tree.map(
-                lambda a: np.asarray(a, dtype=name), packed(run.plain, mask)
-            )
-            still = jax.tree.map(np.zeros_like, w)
-            return Coasting(
-                w,
-                still,
-                run.T.astype(name),
-                np.asarray(0, dtype=np.int32),
-                np.asarray(1.0, dtype=name),
-            )
+    precisions = [precision_of(run) for run in runs]
 
-        def advance(
-            batch: Coasting, taken: Places, scope=scope
-        ) -> tuple[Coasting, Places]:
-            scales = 2.0 / batch.T.sum(axis=(1, 2))
-            weights, momenta = coasted(
-                batch.weights, batch.momenta, batch.T, mask=mask, steps=every,
-                scale=scales, momentum=momentum, rate=np.where(taken, rate, 0.0),
-            )  # fmt: skip
-            steps = batch.steps + np.int32(every)
-            moved = batch._replace(weights=weights, momenta=momenta, steps=steps)
-            with scope():
-                loss = np.asarray(_loss(mask)(moved))
-            # `not above` is also true of NaN: a lane that burst is done.
-            return moved._replace(loss=loss), ~(loss >= stop) | (steps >= limit)
+    def start(i: int) -> MomentumState:
+        number = lambda value: np.asarray(value, dtype=precisions[i])
+        w = jax.tree.map(number, packed(runs[i].net, mask))
+        still = jax.tree.map(np.zeros_like, w)
+        return MomentumState(w, still, number(runs[i].T), np.int32(0), number(1.0))
 
-        for i, lane in finished_lanes(
-            len(chosen), start=start, advance=advance, width=width
-        ):
-            yield chosen[i], _record(lane, runs[chosen[i]], mask, stop, rate, momentum)
+    def advance(batch: MomentumState):
+        moved = _program(mask, rate, momentum, every)(batch)
+        # `not above` is also true of NaN: a lane that burst is done.
+        return moved, ~(moved.loss >= stop) | (moved.steps >= limit)
 
-
-def _record(
-    lane: Coasting,
-    run: PairRun,
-    mask: Mask,
-    stop: float,
-    rate: float,
-    momentum: float,
-) -> PairFit:
-    loss, steps = float(lane.loss), int(lane.steps)
-    ending: Ending = "converged" if loss < stop else "out of steps"
-    if not np.isfinite(loss):
-        ending = "diverged"
-    D = run.net.sizes[1]
-    return as_fit(
-        lane.weights,
-        run,
-        mask,
-        ending=ending,
-        steps=steps,
-        effort=steps,
-        time=steps * rate / (1 - momentum) * 2 * D,
-        precision=str(lane.loss.dtype),
-    )
+    for i, lane in finished_lanes(precisions, start=start, advance=advance, width=width):
+        ending: Ending = "converged" if lane.loss < stop else "out of steps"
+        if not np.isfinite(lane.loss):
+            ending = "diverged"
+        steps = int(lane.steps)
+        yield i, as_fit(
+            lane.weights,
+            runs[i],
+            mask,
+            ending=ending,
+            steps=steps,
+            effort=steps,
+            time=steps * rate / (1 - momentum) * 2 * runs[i].net.sizes[1],
+            precision=precisions[i],
+        )

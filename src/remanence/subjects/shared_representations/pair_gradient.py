@@ -52,25 +52,12 @@ def unpacked(weights: Packed, mask: Mask) -> GatedLinear:
     return GatedLinear(P, W, Q.swapaxes(1, 2))
 
 
-def conserved(
-    weights: Packed,
-) -> tuple[
-    Float[Array | np.ndarray, "units units"], Float[Array | np.ndarray, "units units"]
-]:
-    r"""$W_o^\top W_o - W_h W_h^\top$ and $W_h^\top W_h - W_i W_i^\top$, in either order."""
-    P, W, Q = weights
-    H = W.shape[0]
-    P, Q = P.reshape(-1, H), Q.reshape(-1, H)
-    return P.T @ P - W @ W.T, W.T @ W - Q.T @ Q
-
-
 def _laid_out(transposed: Array | np.ndarray) -> Array:
     """A transpose that is written down: XLA's products are slow on one that is not."""
     return jax.lax.optimization_barrier(transposed)
 
 
-def diagonal_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, ""]]:
-    """The gradient of half the squared error, and the squared error itself."""
+def _diagonal_gradient(weights: Packed, T: Taught) -> Packed:
     P, W, Q = weights
     D, L, H = P.shape
     A = P @ W
@@ -80,37 +67,31 @@ def diagonal_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, 
     E_t = (jnp.swapaxes(y, 1, 2) - 1.0) * T.T
     C = E @ Q
     W_gradient = _laid_out(P.reshape(D * L, H).T) @ C.reshape(D * L, H)
-    return Packed(C @ W.T, W_gradient, E_t @ A), jnp.sum(E * E)
+    return Packed(C @ W.T, W_gradient, E_t @ A)
 
 
-def full_gradient(weights: Packed, T: Taught) -> tuple[Packed, Float[Array, ""]]:
-    """The gradient of half the squared error, and the squared error itself.
-
-    The squared error is a difference of terms of size $D|T|$: trust it to about
-    $10^{-14} D|T|$ in float64 and, in float32, not at all near zero.
-    """
+def _full_gradient(weights: Packed, T: Taught) -> Packed:
     P, W, Q = weights
     L, D, H = P.shape
     A = P @ W
     gram_Q = (jnp.swapaxes(Q, 1, 2) @ Q).reshape(L, H * H)
     gram_A = (jnp.swapaxes(A, 1, 2) @ A).reshape(L, H * H)
     T_t = _laid_out(T.T)
-    heard = (T @ Q.reshape(L, D * H)).reshape(L, D, H)
-    asked = (T_t @ A.reshape(L, D * H)).reshape(L, D, H)
-    C = A @ (T @ gram_Q).reshape(L, H, H) - heard
+    inputs = (T @ Q.reshape(L, D * H)).reshape(L, D, H)
+    outputs = (T_t @ A.reshape(L, D * H)).reshape(L, D, H)
+    C = A @ (T @ gram_Q).reshape(L, H, H) - inputs
     W_gradient = _laid_out(P.reshape(L * D, H).T) @ C.reshape(L * D, H)
-    Q_gradient = Q @ (T_t @ gram_A).reshape(L, H, H) - asked
-    square = jnp.sum((C - heard) * A) + D * jnp.sum(T)
-    return Packed(C @ W.T, W_gradient, Q_gradient), square
+    Q_gradient = Q @ (T_t @ gram_A).reshape(L, H, H) - outputs
+    return Packed(C @ W.T, W_gradient, Q_gradient)
 
 
-def gradient(weights: Packed, T: Taught, mask: Mask) -> tuple[Packed, Float[Array, ""]]:
-    """`diagonal_gradient` or `full_gradient`."""
-    return (diagonal_gradient if mask == "diagonal" else full_gradient)(weights, T)
+def gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
+    """The gradient of half the squared error over the pairs in `T`."""
+    return (_diagonal_gradient if mask == "diagonal" else _full_gradient)(weights, T)
 
 
 def squared_error(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
-    """The squared error from its blocks: slower than Gram, exact near zero."""
+    """The squared error from its blocks: slower than by Gram matrices, exact near zero."""
     P, W, Q = weights
     A = P @ W
     if mask == "diagonal":

@@ -6,16 +6,16 @@ made safe (`safe_descent`), and gradient flow (`gradient_flow`).
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from ..._precision import as_double, as_numpy, double
-from .gated_linear import GatedLinear, relabelled, smallest_scale
+from .gated_linear import GatedLinear, smallest_scale
 from .language_pairs import checked_pairs, Mask
 from .pair_gradient import Packed, packed, squared_error, unpacked
 
@@ -24,18 +24,13 @@ Ending = Literal["converged", "out of steps", "diverged", "stalled", "out of tim
 
 
 class PairRun(eqx.Module):
-    r"""One training to be done: where it starts and which pairs it is taught.
-
-    `words` are the dictionaries $\Pi_k$ (word $i$ is called `words[k][i]` in language
-    $k$); without them every language calls it $i$.
-    """
+    """One training to be done: where it starts and which pairs it is taught."""
 
     net: GatedLinear
     T: Float[np.ndarray, "outputs inputs"] = eqx.field(converter=checked_pairs)
-    words: Int[np.ndarray, "languages words"] | None = None
 
     def __check_init__(self):
-        L, D, _ = self.net.sizes
+        L = self.net.sizes[0]
         sizes = [np.abs(np.asarray(w)).max() for w in jax.tree.leaves(self.net)]
         if not np.isfinite(sizes).all():
             raise ValueError("the weights to start from must be finite numbers")
@@ -44,30 +39,10 @@ class PairRun(eqx.Module):
                 f"{sizes.count(0.0)} of the three factors are zero, so no gradient ever "
                 "moves them; start from small weights"
             )
-        if self.words is not None and (
-            self.words.shape != (L, D)
-            or (np.sort(self.words, axis=1) != np.arange(D)).any()
-        ):
-            raise ValueError(
-                f"words must hold {L} permutations of {D} words, "
-                f"got shape {self.words.shape}"
-            )
         if self.T.shape[0] != L:
             raise ValueError(
                 f"T speaks of {self.T.shape[0]} languages, the network of {L}"
             )
-
-    @property
-    def plain(self) -> GatedLinear:
-        r"""The start with every dictionary undone.
-
-        $\Pi_k W_o^k W_h W_i^l \Pi_l^\top$ is as far from $\Pi_k\Pi_l^\top$ as the plain
-        block is from $I$, so the training is the same but for names.
-        """
-        if self.words is None:
-            return self.net
-        with double():
-            return as_numpy(relabelled(self.net, np.argsort(self.words, axis=1)))
 
 
 class PairFit(eqx.Module):
@@ -89,7 +64,7 @@ class PairFit(eqx.Module):
     precision: str = "float64"
 
 
-def size(run: PairRun) -> float:
+def weight_size(run: PairRun) -> float:
     """The root mean square of the weights that a run starts from: its σ, as drawn."""
     # No BLAS: its threads would go on spinning on the core of the training.
     flat = [np.asarray(w, dtype=float) for w in jax.tree.leaves(run.net)]
@@ -104,7 +79,7 @@ def checked_runs(
     stop: float,
     width: int,
     precision: str,
-    every: int = 1,
+    every: int,
 ) -> None:
     """Refuse what no training can reach, in one sentence."""
     if mask not in ("full", "diagonal"):
@@ -117,18 +92,19 @@ def checked_runs(
     if not stop > 0.0:
         raise ValueError(f"the loss to stop at must be positive, got {stop}")
     for run in runs:
+        _, D, H = run.net.sizes
         if run.net.sizes != runs[0].net.sizes:
             raise ValueError(
                 "runs that are trained together must have one size, got L, D, H = "
                 f"{runs[0].net.sizes} and {run.net.sizes}"
             )
-        if precision == "float32" and size(run) < smallest_scale("float32"):
+        size = weight_size(run)
+        if precision == "float32" and size < smallest_scale("float32"):
             raise ValueError(
-                f"weights of size {size(run):.0e} underflow in float32 (their first "
-                f"gradients are about {size(run) ** 2:.0e}); train in float64, or the "
+                f"weights of size {size:.0e} underflow in float32 (their first "
+                f"gradients are about {size**2:.0e}); train in float64, or the "
                 "toy in log scale"
             )
-        _, D, H = run.net.sizes
         if mask == "full" and H < D and stop <= (D - H) / (2 * D):
             raise ValueError(
                 f"H = {H} < D = {D} is infeasible: a block W_o W_h W_i has rank at "
@@ -137,25 +113,14 @@ def checked_runs(
             )
 
 
-def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: Mask):
+def exact_loss(
+    net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: Mask
+) -> float:
     r"""$\Lambda$ over the pairs in `T`, from the blocks, in float64."""
     with double():
         weights = as_double(packed(net, mask))
         square = squared_error(weights, jnp.asarray(np.asarray(T, dtype=float)), mask)
         return float(square) / (2 * net.sizes[1] * float(np.sum(T)))
-
-
-def conservation_drift(
-    start: GatedLinear, end: GatedLinear, *, along_the_way: float = 0.0
-) -> float:
-    """How far the conserved quantities moved, over the largest of their terms."""
-    with double():
-        before, after = as_double(start).conserved(), as_double(end).conserved()
-        moved = max(
-            float(jnp.abs(b - a).max()) for a, b in zip(before, after, strict=True)
-        )
-        largest = max(float(jnp.sum(w * w)) for w in jax.tree.leaves(as_double(end)))
-    return max(moved, along_the_way) / largest
 
 
 def as_fit(
@@ -165,17 +130,20 @@ def as_fit(
     *,
     ending: Ending,
     moved: float = 0.0,
-    **told,
+    **record: Any,
 ) -> PairFit:
-    """The record of a lane that has come to its end."""
-    with double():
-        net = as_numpy(unpacked(weights, mask))
-    if ending == "diverged":
-        loss, drift = float("nan"), float("nan")
-    else:
+    """The record of a lane that has come to its end.
+
+    `moved` is how far the conserved quantities were seen to move along the way.
+    """
+    net = as_numpy(unpacked(weights, mask))
+    loss = drift = float("nan")
+    if ending != "diverged":
         loss = exact_loss(net, run.T, mask)
-        drift = conservation_drift(run.plain, net, along_the_way=moved)
-    if run.words is not None:
         with double():
-            net = as_numpy(relabelled(net, run.words))
-    return PairFit(net, loss, ending, drift=drift, **told)
+            begin, end = as_double(run.net), as_double(net)
+            pairs = zip(begin.conserved(), end.conserved(), strict=True)
+            apart = max(float(jnp.abs(b - a).max()) for a, b in pairs)
+            largest = max(float(jnp.sum(w * w)) for w in jax.tree.leaves(end))
+        drift = max(apart, moved) / largest
+    return PairFit(net, loss, ending, drift=drift, **record)

@@ -1,33 +1,31 @@
 r"""Gradient descent with a safe step: $w \leftarrow w - \eta\nabla\Lambda$, $\eta \le 0.9/\hat\lambda$.
 
 $\hat\lambda$ is the largest curvature $|\lambda(\nabla^2\Lambda)|$, followed by power
-iteration. A chunk of steps counts only if the loss did not rise beyond rounding and the curvature
-did not double meanwhile; otherwise it is taken back and tried with half the step.
-So the descent stays near the flow where that moves fast, and away from the
-bouncing of a step that is too long.
+iteration. A chunk of steps counts only if the loss did not rise beyond rounding and
+the curvature did not double meanwhile; otherwise it is taken back and tried with half
+the step. So the descent stays near the flow where that moves fast, and away from the
+oscillation of a step that is too long.
 """
 
 import functools
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
 from typing import Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 from jaxtyping import Array, Float, Int
 
-from ..._precision import double
-from .batch_lanes import finished_lanes, over_lanes, Places
+from .batch_lanes import finished_lanes, over_lanes
 from .gated_linear import smallest_scale
 from .language_pairs import Mask
-from .momentum_steps import coasted
-from .pair_gradient import gradient, Packed, packed, squared_error, Taught
-from .pair_training import as_fit, checked_runs, Ending, PairFit, PairRun, size
+from .pair_gradient import gradient, Packed, packed, squared_error
+from .pair_training import as_fit, checked_runs, Ending, PairFit, PairRun, weight_size
 
 
-class Walking(NamedTuple):
-    """One lane: the weights, the present step, curvature and its direction."""
+class DescentState(NamedTuple):
+    """One lane: the weights, the steepest direction, its curvature and the step."""
 
     weights: Packed
     steepest: Packed
@@ -40,53 +38,53 @@ class Walking(NamedTuple):
     T: Float[Array | np.ndarray, "*lanes outputs inputs"]
 
 
-def _norm(tree: Packed) -> Float[Array, ""]:
-    return jnp.sqrt(sum(jnp.sum(a * a) for a in tree))
-
-
 @functools.lru_cache(maxsize=32)
-def _settled(mask: Mask, every: int, power: int):
-    def slope(w: Packed, T: Taught) -> Packed:
-        D = w.P.shape[0 if mask == "diagonal" else 1]
-        return jax.tree.map(lambda a: a / (D * jnp.sum(T)), gradient(w, T, mask)[0])
-
-    def curvature(w: Packed, v: Packed, T: Taught):
-        def iterate(v: Packed, _):
-            Hv = jax.jvp(lambda w: slope(w, T), (w,), (v,))[1]
-            length = _norm(Hv)
-            least = jnp.finfo(length.dtype).tiny
-            return jax.tree.map(lambda a: a / jnp.maximum(length, least), Hv), length
-
-        v, sizes = jax.lax.scan(iterate, v, None, length=power)
-        return v, sizes[-1]
-
-    def judge(told: tuple[Walking, Packed]) -> Walking:
-        lane, w = told
+def _program(mask: Mask, every: int, power: int):
+    def advance(lane: DescentState) -> DescentState:
         D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
-        v, bend = curvature(w, lane.steepest, lane.T)
-        loss = squared_error(w, lane.T, mask) / (2 * D * jnp.sum(lane.T))
+        pairs = D * jnp.sum(lane.T)
+        scaled = lambda factor, w: jax.tree.map(lambda a: factor * a, w)
+        slope = lambda w: scaled(1.0 / pairs, gradient(w, lane.T, mask))
+
+        def step(w: Packed, _):
+            return jax.tree.map(lambda a, g: a - lane.step * g, w, slope(w)), None
+
+        def power_step(v: Packed, _):
+            Hv = jax.jvp(slope, (w,), (v,))[1]
+            length = optax.tree.norm(Hv)
+            least = jnp.finfo(length.dtype).tiny
+            return scaled(1.0 / jnp.maximum(length, least), Hv), length
+
+        w, _ = jax.lax.scan(step, lane.weights, None, length=every, unroll=2)
+        v, lengths = jax.lax.scan(power_step, lane.steepest, None, length=power)
+        curvature = lengths[-1]
+        loss = squared_error(w, lane.T, mask) / (2 * pairs)
         # The first chunk (curvature 0) only measures: its step is 0.
         first = lane.curvature == 0.0
         # On a plateau the loss itself moves by less than it is rounded.
         risen = loss > lane.loss * (1.0 + 64 * jnp.finfo(loss.dtype).eps)
-        good = first | (~risen & (bend <= 2.0 * lane.curvature))
-        keep = lambda new, old: jax.tree.map(
-            lambda a, b: jnp.where(good, a, b), new, old
+        good = first | (~risen & (curvature <= 2.0 * lane.curvature))
+        onward = jnp.where(
+            first, 0.01 / curvature, jnp.minimum(1.5 * lane.step, 0.9 / curvature)
         )
-        onward = jnp.where(first, 0.01 / bend, jnp.minimum(1.5 * lane.step, 0.9 / bend))
-        return Walking(
-            keep(w, lane.weights),
-            keep(v, lane.steepest),
-            keep(bend, lane.curvature),
+        weights, steepest, curvature, loss = jax.tree.map(
+            lambda new, old: jnp.where(good, new, old),
+            (w, v, curvature, loss),
+            (lane.weights, lane.steepest, lane.curvature, lane.loss),
+        )
+        return DescentState(
+            weights,
+            steepest,
+            curvature,
             jnp.where(good, onward, 0.5 * lane.step),
-            keep(loss, lane.loss),
+            loss,
             lane.time + jnp.where(good, every * lane.step, 0.0),
             lane.steps + jnp.where(good & ~first, every, 0),
             lane.effort + jnp.where(first, 0, every) + 3 * power,
             lane.T,
         )
 
-    return over_lanes(judge)
+    return over_lanes(advance)
 
 
 def safe_descent(
@@ -108,67 +106,46 @@ def safe_descent(
     checked_runs(
         runs, mask=mask, stop=stop, width=width, precision=precision, every=every
     )
-    if precision == "auto":
-        single = [size(run) >= smallest_scale("float32") for run in runs]
-        names: dict[bool, Literal["float32", "float64"]]
-        names = {True: "float32", False: "float64"}
-        for wanted, name in names.items():
-            chosen = [i for i, is_single in enumerate(single) if is_single == wanted]
-            for i, fit in safe_descent(
-                [runs[i] for i in chosen], mask=mask, stop=stop, every=every,
-                power=power, limit=limit, width=width, precision=name,
-            ):  # fmt: skip
-                yield chosen[i], fit
-        return
-    scope = double if precision == "float64" else nullcontext
+    least = smallest_scale("float32")
+    precisions = [
+        precision
+        if precision != "auto"
+        else "float32"
+        if weight_size(run) >= least
+        else "float64"
+        for run in runs
+    ]
 
-    def start(i: int) -> Walking:
-        run = runs[i]
-        number = lambda value: np.asarray(value, dtype=precision)
-        w = jax.tree.map(number, packed(run.plain, mask))
+    def start(i: int) -> DescentState:
+        number = lambda value: np.asarray(value, dtype=precisions[i])
+        w = jax.tree.map(number, packed(runs[i].net, mask))
         length = np.sqrt(sum((a.astype(float) ** 2).sum() for a in w))
-        zero = np.asarray(0, dtype=np.int32)
-        return Walking(
-            w,
-            jax.tree.map(lambda a: number(a / length), w),
-            number(0.0),
-            number(0.0),
-            number(np.inf),
-            number(0.0),
-            zero,
-            zero,
-            number(run.T),
+        zero, none = number(0.0), np.int32(0)
+        steepest = jax.tree.map(lambda a: number(a / length), w)
+        T = number(runs[i].T)
+        return DescentState(
+            w, steepest, zero, zero, number(np.inf), zero, none, none, T
         )
 
-    def advance(batch: Walking, taken: Places) -> tuple[Walking, Places]:
-        D = runs[0].net.sizes[1]
-        walked, _ = coasted(
-            batch.weights, jax.tree.map(np.zeros_like, batch.weights), batch.T, mask=mask,
-            steps=every, scale=1.0 / (D * batch.T.sum(axis=(1, 2))), momentum=0.0, rate=np.where(taken, batch.step, 0.0),
-        )  # fmt: skip
-        with scope():
-            judged = _settled(mask, every, power)((batch, walked))
-            moved = jax.tree.map(np.asarray, judged)
+    def advance(batch: DescentState):
+        moved = _program(mask, every, power)(batch)
         started = moved.curvature > 0.0
         stuck = started & ~(moved.step * moved.curvature > 1e-9)
         return moved, ~(moved.loss > stop) | (moved.effort >= limit) | stuck
 
-    for i, lane in finished_lanes(len(runs), start=start, advance=advance, width=width):
+    for i, lane in finished_lanes(precisions, start=start, advance=advance, width=width):
         ending: Ending = "converged"
         if not np.isfinite(lane.loss):
             ending = "diverged"
         elif lane.loss > stop:
             ending = "out of steps" if lane.effort >= limit else "stalled"
-        yield (
-            i,
-            as_fit(
-                lane.weights,
-                runs[i],
-                mask,
-                ending=ending,
-                steps=int(lane.steps),
-                effort=int(lane.effort),
-                time=float(lane.time),
-                precision=precision,
-            ),
+        yield i, as_fit(
+            lane.weights,
+            runs[i],
+            mask,
+            ending=ending,
+            steps=int(lane.steps),
+            effort=int(lane.effort),
+            time=float(lane.time),
+            precision=precisions[i],
         )
