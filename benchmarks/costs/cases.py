@@ -114,7 +114,7 @@ def training(
     return lambda: program(keys).block_until_ready()
 
 
-def pairs(mask: str, **sizes: int) -> Callable[[], Any]:
+def pairs(mask: Any, **sizes: int) -> Callable[[], Any]:
     """Four hundred steps of momentum SGD on language pairs."""
     sizes = {"languages": 10, "words": 32, "units": 64} | sizes
     net = GatedLinear.published(seed=0, scale=1e-2, **sizes)

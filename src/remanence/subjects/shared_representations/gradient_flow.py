@@ -84,7 +84,14 @@ def _attempts(lane: FlowState, end: Array, mask: Mask, rtol: float, every: int):
     w, time, step, _, _, count = jax.lax.while_loop(
         lambda carry: (carry[-1] < every) & (carry[1] < end),
         attempt,
-        (lane.weights, lane.time, step, memory, control_memory, jnp.int32(0)),
+        (
+            lane.weights,
+            lane.time,
+            step,
+            memory,
+            control_memory,
+            jnp.zeros((), np.int32),
+        ),
     )
     return w, time, step, count
 
@@ -104,23 +111,21 @@ def _program(mask: Mask, rtol: float, every: int):
         )
         weights, time, step, count = _attempts(lane, end, mask, rtol, every)
         net = unpacked(weights, mask)
-        pairs = 2 * net.sizes[1] * jnp.sum(lane.T)
-        loss = squared_error(weights, lane.T, mask) / pairs
+        loss = squared_error(weights, lane.T, mask)
+        loss = loss / (2 * net.sizes[1] * jnp.sum(lane.T))
         moved = jnp.abs(jnp.stack(net.conserved()) - jnp.stack(lane.conserved)).max()
+        ahead = lane._replace(
+            weights=weights,
+            time=time,
+            step=step,
+            loss=loss,
+            moved=jnp.maximum(lane.moved, moved),
+        )
+        back = lane._replace(late=time, late_loss=loss)
         below = loss < lane.stop * (1.0 - LANDING)
         over = below & (time - lane.time > 1e-6 * lane.time)
-        kept = jax.tree.map(
-            lambda old, new: jnp.where(over, old, new),
-            (lane.weights, lane.time, lane.step, lane.loss, lane.moved),
-            (weights, time, step, loss, jnp.maximum(lane.moved, moved)),
-        )
-        return FlowState(
-            *kept,
-            lane.attempts + count,
-            jnp.where(over, time, lane.late),
-            jnp.where(over, loss, lane.late_loss),
-            *lane[8:],
-        )
+        lane = jax.tree.map(lambda a, b: jnp.where(over, a, b), back, ahead)
+        return lane._replace(attempts=lane.attempts + count)
 
     return over_lanes(chunk)
 
@@ -167,7 +172,7 @@ def gradient_flow(
             step=number(1.0),
             loss=number(1.0),
             moved=number(0.0),
-            attempts=np.int32(0),
+            attempts=np.zeros((), np.int32),
             late=number(np.inf),
             late_loss=number(0.0),
             stop=number(stop),
@@ -192,14 +197,17 @@ def gradient_flow(
             ending = "converged"
         elif lane.time >= lane.horizon:
             ending = "out of time"
-        yield i, as_fit(
-            lane.weights,
-            runs[i],
-            mask,
-            ending=ending,
-            moved=float(lane.moved),
-            steps=int(lane.attempts),
-            effort=6 * int(lane.attempts),
-            time=float(lane.time),
-            precision=name,
+        yield (
+            i,
+            as_fit(
+                lane.weights,
+                runs[i],
+                mask,
+                ending=ending,
+                moved=float(lane.moved),
+                steps=int(lane.attempts),
+                effort=6 * int(lane.attempts),
+                time=float(lane.time),
+                precision=name,
+            ),
         )

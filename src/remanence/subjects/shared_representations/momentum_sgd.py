@@ -120,25 +120,32 @@ def momentum_sgd(
         number = lambda value: np.asarray(value, dtype=precisions[i])
         w = jax.tree.map(number, packed(runs[i].net, mask))
         still = jax.tree.map(np.zeros_like, w)
-        return MomentumState(w, still, number(runs[i].T), np.int32(0), number(1.0))
+        return MomentumState(
+            w, still, number(runs[i].T), np.zeros((), np.int32), number(1.0)
+        )
 
     def advance(batch: MomentumState):
         moved = _program(mask, rate, momentum, every)(batch)
         # `not above` is also true of NaN: a lane that burst is done.
         return moved, ~(moved.loss >= stop) | (moved.steps >= limit)
 
-    for i, lane in finished_lanes(precisions, start=start, advance=advance, width=width):
+    for i, lane in finished_lanes(
+        precisions, start=start, advance=advance, width=width
+    ):
         ending: Ending = "converged" if lane.loss < stop else "out of steps"
         if not np.isfinite(lane.loss):
             ending = "diverged"
         steps = int(lane.steps)
-        yield i, as_fit(
-            lane.weights,
-            runs[i],
-            mask,
-            ending=ending,
-            steps=steps,
-            effort=steps,
-            time=steps * rate / (1 - momentum) * 2 * runs[i].net.sizes[1],
-            precision=precisions[i],
+        yield (
+            i,
+            as_fit(
+                lane.weights,
+                runs[i],
+                mask,
+                ending=ending,
+                steps=steps,
+                effort=steps,
+                time=steps * rate / (1 - momentum) * 2 * runs[i].net.sizes[1],
+                precision=precisions[i],
+            ),
         )

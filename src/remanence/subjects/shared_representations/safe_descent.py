@@ -120,7 +120,7 @@ def safe_descent(
         number = lambda value: np.asarray(value, dtype=precisions[i])
         w = jax.tree.map(number, packed(runs[i].net, mask))
         length = np.sqrt(sum((a.astype(float) ** 2).sum() for a in w))
-        zero, none = number(0.0), np.int32(0)
+        zero, none = number(0.0), np.zeros((), np.int32)
         steepest = jax.tree.map(lambda a: number(a / length), w)
         T = number(runs[i].T)
         return DescentState(
@@ -133,19 +133,24 @@ def safe_descent(
         stuck = started & ~(moved.step * moved.curvature > 1e-9)
         return moved, ~(moved.loss > stop) | (moved.effort >= limit) | stuck
 
-    for i, lane in finished_lanes(precisions, start=start, advance=advance, width=width):
+    for i, lane in finished_lanes(
+        precisions, start=start, advance=advance, width=width
+    ):
         ending: Ending = "converged"
         if not np.isfinite(lane.loss):
             ending = "diverged"
         elif lane.loss > stop:
             ending = "out of steps" if lane.effort >= limit else "stalled"
-        yield i, as_fit(
-            lane.weights,
-            runs[i],
-            mask,
-            ending=ending,
-            steps=int(lane.steps),
-            effort=int(lane.effort),
-            time=float(lane.time),
-            precision=precisions[i],
+        yield (
+            i,
+            as_fit(
+                lane.weights,
+                runs[i],
+                mask,
+                ending=ending,
+                steps=int(lane.steps),
+                effort=int(lane.effort),
+                time=float(lane.time),
+                precision=precisions[i],
+            ),
         )
