@@ -2,63 +2,19 @@
 
 import dataclasses
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
 
 import remanence as rm
-from remanence._precision import as_double, double
-from remanence.cells import Elman, GRU, Linear, LSTM
+from remanence.cells import Elman, Linear, LSTM
 from remanence.measure import (
     fixed_points,
     forgetting,
-    gradient_decay,
     truncation_error,
 )
-from remanence.nets import Recurrent, unroll
-
-
-def register(length):
-    """A linear shift register: unit i holds the input of i steps ago."""
-    return Linear(jnp.eye(length, k=-1), jnp.eye(length, 1))
-
-
-def test_gradients_of_a_shift_register_end_at_its_end():
-    decay = gradient_decay(register(5), np.ones((60, 1)), lags=10)
-    np.testing.assert_allclose(
-        decay.norms, np.tile([1] * 5 + [0] * 6, (len(decay.norms), 1))
-    )
-    assert decay.remembers == 5
-
-
-@pytest.mark.parametrize("kind", [Elman, LSTM, GRU])
-def test_gradients_are_those_of_reverse_mode(kind):
-    with double():
-        cell = as_double(kind.init(3, 4, key=jr.key(0)))
-        xs = jr.normal(jr.key(1), (30, 3))
-
-        def state(xs, t):
-            leaves = jax.tree.leaves(unroll(cell, cell.initial_state(), xs))
-            return jnp.concatenate([leaf[t] for leaf in leaves])
-
-        full = np.asarray(jax.jacrev(state)(xs, 17))
-    decay = gradient_decay(cell, np.asarray(xs), lags=12)
-    where = list(decay.positions).index(10)
-    np.testing.assert_allclose(
-        decay.norms[where, 7], np.linalg.norm(full[:, 10]), rtol=1e-10
-    )
-
-
-def test_many_inputs_are_followed_by_a_random_few_without_bias():
-    cell = Linear(0.5 * jnp.eye(3), jr.normal(jr.key(0), (3, 40)))
-    norms = [
-        gradient_decay(cell, np.zeros((30, 40)), lags=4, key=jr.key(seed)).norms[0, 0]
-        for seed in range(40)
-    ]
-    exact = float(jnp.linalg.norm(cell.W_x))
-    np.testing.assert_allclose(np.sqrt(np.mean(np.square(norms))), exact, rtol=0.15)
+from remanence.nets import Recurrent
 
 
 def test_one_run_measures_every_window():
@@ -152,8 +108,6 @@ def test_a_slow_point_is_told_from_a_fixed_one():
 
 def test_refusals():
     cell = Elman.init(2, 3, key=jr.key(0))
-    with pytest.raises(ValueError, match="lags must lie in 1 to 19, got 20"):
-        gradient_decay(cell, np.ones((20, 2)), lags=20)
     with pytest.raises(ValueError, match="hears 2 numbers a step, the input has shape"):
         fixed_points(cell, np.ones(3))
     with pytest.raises(ValueError, match="longest window"):

@@ -81,14 +81,11 @@ class Checkup:
             return "remembers nothing: one step forgets the whole state (every exponent is -inf)"
         # A saturated network has no slopes, and windows longer than any nilpotent's.
         switches = brief and window is not None and window > self.spectrum.dimension
-        most = int(panel.gradients.lags[-1])
-        if switches:
-            parts = ["remembers by switching, which no gradient sees"]
-        elif np.isinf(panel.remembers):
-            parts = [f"remembers for more than {most} steps, the longest lag looked at"]
-        else:
-            plural = "" if panel.remembers == 1 else "s"
-            parts = [f"remembers about {panel.remembers:.0f} step{plural}"]
+        parts = [
+            "remembers by switching, which no gradient sees"
+            if switches
+            else panel.gradients.sentence
+        ]
         tried = panel.replay.longest
         if window is None or np.isinf(window):
             parts.append(
@@ -153,6 +150,7 @@ class Checkup:
     def document(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         low, high = self.spectrum.confidence()
+        level = self.horizon.gradients.plateau
         return {
             "name": self.name,
             "network": self.network,
@@ -176,7 +174,8 @@ class Checkup:
             "gradient_decay": {
                 f"quantile_{q}": self.horizon.gradients.quantile(q / 100)
                 for q in (10, 50, 90)
-            },
+            }
+            | {"plateau": None if level is None else dataclasses.asdict(level)},
             "fixed_points": [
                 {
                     "kind": p.kind,

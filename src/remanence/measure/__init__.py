@@ -23,7 +23,8 @@ from .fourier import (
     spectrum_2d as spectrum_2d,
     without_frequencies as without_frequencies,
 )
-from .gradients import gradient_decay as gradient_decay, GradientDecay as GradientDecay
+from .gradient_record import GradientDecay as GradientDecay, Plateau as Plateau
+from .gradients import gradient_decay as gradient_decay
 from .horizon import memory_horizon as memory_horizon, MemoryHorizon as MemoryHorizon
 from .low_rank import LowRank as LowRank, smallest_rank as smallest_rank
 from .lyapunov import (

@@ -1,13 +1,11 @@
 r"""How the gradient fades: $\|\partial h_{t+i} / \partial x_t\|_F$ over lags $i$ and positions $t$.
 
-One pass over time serves every position: the columns $\partial h_t / \partial x_t$ of
-all positions still followed stand side by side in one frame, and each step is one
-product with $J$. With many inputs the Frobenius norm is estimated from a few random
-directions $v$, since $E\|G v\|^2 = \|G\|_F^2$ for Gaussian $v$. Each position also
+From each position the columns of $\partial h_t / \partial x_t$ are pushed along the orbit.
+The Frobenius norm of $J \cdots J\,F$ is that of $J \cdots J\,L$ where $F = L Q^\top$, so never more
+columns than the state has numbers are followed, however wide the input. Each position also
 carries one random unit perturbation of its state, for the half-life.
 """
 
-import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -16,106 +14,34 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Float, Int
+from jaxtyping import Array, Float
 
 from .._precision import double
 from .._types import Key
 from ..cells import dimension, pushforward
-from .drive import driven
+from .drive import Drive, driven, refuse_fractions
+from .gradient_record import GradientDecay
 
 
-EXACT = 8  # inputs up to which the whole Frobenius norm is followed
-DRAWN = 4  # random directions of the input beyond that
-
-
-@dataclasses.dataclass(frozen=True)
-class GradientDecay:
-    """The norms of gradients and of state perturbations, at every lag and position."""
-
-    lags: Int[np.ndarray, " lags"]
-    positions: Int[np.ndarray, " positions"]
-    norms: Float[np.ndarray, "positions lags"]
-    """Norm of the derivative of the state at lag i by the input at each position."""
-    perturbations: Float[np.ndarray, "positions lags"]
-    """Norm of a random unit perturbation of the state, at lag i."""
-    exact: bool
-    """Whether every input direction was followed, rather than a random few."""
-
-    def quantile(self, q: float) -> Float[np.ndarray, " lags"]:
-        """A quantile over positions at every lag, relative to lag 0 of each position."""
-        return np.quantile(_relative(self.norms), q, axis=0)
-
-    @property
-    def fall(self) -> Float[np.ndarray, " positions"]:
-        """Per position, the lag from which the gradient stays at or below 1/e of lag 0."""
-        return _settled(_relative(self.norms), np.exp(-1.0))
-
-    @property
-    def remembers(self) -> float:
-        """The median of `fall`: what "remembers about n steps" means; inf if beyond the lags."""
-        return float(np.quantile(self.fall, 0.5, method="lower"))
-
-    @property
-    def half_life(self) -> float:
-        """Median lag from which a random perturbation of the state stays at or below half."""
-        fall = _settled(self.perturbations, 0.5)
-        return float(np.quantile(fall, 0.5, method="lower"))
-
-
-def _relative(norms: np.ndarray) -> np.ndarray:
-    start = norms[:, :1]
-    return np.divide(norms, start, out=np.zeros_like(norms), where=start > 0)
-
-
-def _settled(values: np.ndarray, level: float) -> np.ndarray:
-    """The lag after the last value above the level; inf if the last lag is above it."""
-    above = values > level * (1 + 1e-9)
-    last = values.shape[1] - 1 - np.argmax(above[:, ::-1], axis=1)
-    last = np.where(above.any(axis=1), last, -1).astype(float)
-    return np.where(above[:, -1], np.inf, last + 1)
-
-
-@eqx.filter_jit
-def _followed(cell, xs, V, W, spacing, slots):
-    """One pass: the squared norms of every slot's columns after every step."""
-    h = cell.initial_state()
-    size, columns = W.shape[1], V.shape[1]
-
-    def step(carry, at):
-        h, frame = carry
-        t, x = at
-        flat_frame = frame.transpose(1, 0, 2).reshape(size, -1)
-        following, moved = pushforward(cell, h, x, flat_frame)
-        frame = moved.reshape(size, slots, columns + 1).transpose(1, 0, 2)
-
-        def with_newborn(frame):
-            # Tangents of the input, pushed through the map beside the state's own.
-            by_input = jax.vmap(
-                lambda v: ravel_pytree(jax.jvp(lambda x: cell(h, x), (x,), (v,))[1])[0],
-                in_axes=1,
-                out_axes=1,
-            )(V)
-            fresh = jnp.concatenate([by_input, W[t][:, None]], axis=1)
-            return frame.at[(t // spacing) % slots].set(fresh)
-
-        frame = jax.lax.cond(t % spacing == 0, with_newborn, lambda frame: frame, frame)
-        squares = jnp.sum(frame**2, axis=1)
-        return (following, frame), (squares[:, :-1].sum(axis=1), squares[:, -1])
-
-    frame = jnp.zeros((slots, size, columns + 1), W.dtype)
-    times = jnp.arange(xs.shape[0])
-    return jax.lax.scan(step, (h, frame), (times, xs))[1]
+WORK = 5e10  # multiplications: beyond it fewer positions are looked at, then directions
+FEW = 16  # positions, and random directions of the input, that are followed at least
+STATES = 2**24  # numbers of the orbit kept at once
 
 
 def gradient_decay(
     cell: Any,
     inputs: Any,
     *,
+    lengths: Any = None,
     lags: int | None = None,
     positions: int = 48,
     key: Key | None = None,
 ) -> GradientDecay:
-    """The decay of gradients along one sequence, from about `positions` places in it.
+    """The decay of gradients from about `positions` places, spread over all sequences.
+
+    Places have `lags` more steps behind them; sequences too short for one have none. Where
+    the work is too much fewer places are looked at, and then random directions of the
+    input instead of all, which the record says.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
@@ -124,32 +50,115 @@ def gradient_decay(
     >>> decay.quantile(0.5).tolist(), decay.remembers, decay.half_life
     ([1.0, 0.5, 0.25, 0.125], 2.0, 1.0)
     """
+    refuse_fractions(lags=lags, positions=positions)
     with double():
-        drive = driven(cell, inputs)
-        xs, T = drive.xs[0], drive.time
-        lags = min(256, T // 2) if lags is None else lags
-        if not 1 <= lags < T:
-            raise ValueError(f"lags must lie in 1 to {T - 1}, got {lags}")
-        size, width = dimension(drive.cell), xs.shape[1]
-        key_v, key_w = jr.split(jr.key(0) if key is None else key)
-        exact = width <= EXACT
-        V = (
-            jnp.eye(width)
-            if exact
-            else jr.normal(key_v, (width, DRAWN)) * (width / DRAWN) ** 0.5 / width**0.5
-        )
-        spacing = max(1, (T - lags) // positions)
-        slots = lags // spacing + 1
-        W = jr.normal(key_w, (T, size))
-        W = W / jnp.linalg.norm(W, axis=1, keepdims=True)
-        grads, states = _followed(drive.cell, xs, V, W, spacing, slots)
-    births = np.arange(0, T - lags, spacing)
-    rows = births[:, None] + np.arange(lags + 1)
-    column = (births // spacing % slots)[:, None]
-    norms = np.sqrt(np.asarray(grads)[rows, column])
-    perturbed = np.sqrt(np.asarray(states)[rows, column])
+        drive = driven(cell, inputs, lengths=lengths)
+        ends = np.full(drive.sequences, drive.time)
+        if drive.lengths is not None:
+            ends = np.asarray(drive.lengths)
+        longest = int(ends.max())
+        lags = min(256, longest // 2) if lags is None else lags
+        if not 1 <= lags < longest:
+            raise ValueError(f"lags must lie in 1 to {longest - 1}, got {lags}")
+        positions, drawn = _afforded(drive, lags, positions)
+        which, at = _places(np.maximum(ends - lags, 0), positions)
+        used, row = np.unique(which, return_inverse=True)
+        xs = drive.xs[used]
+        heard = xs[row[:, None], at[:, None] + np.arange(lags + 1)]
+        keys = jr.split(jr.key(0) if key is None else key, len(at))
+        starts = _states_at(drive.cell, xs, row, at)
+        grads, states = _followed(drive.cell, starts, heard, keys, drawn)
+    norms, perturbed = np.asarray(grads), np.asarray(states)
     if not np.isfinite(norms).all():
         raise ValueError(
             "the gradients leave the range of floats: the map is unstable on these inputs"
         )
-    return GradientDecay(np.arange(lags + 1), births, norms, perturbed, exact)
+    all_that_matter = min(drive.xs.shape[2], starts.shape[1])
+    return GradientDecay(
+        np.arange(lags + 1),
+        at,
+        which,
+        norms,
+        perturbed,
+        drawn or all_that_matter,
+        drawn is None,
+    )
+
+
+def _afforded(drive: Drive, lags: int, positions: int) -> tuple[int, int | None]:
+    """As many positions as the work allows, and how many directions if not all."""
+    size, width = dimension(drive.cell), drive.xs.shape[2]
+    weights = sum(np.size(leaf) for leaf in jax.tree.leaves(drive.cell))
+    each = WORK / (lags * max(weights, size))  # columns followed from all positions
+    columns = min(size, width)
+    positions = min(positions, max(FEW, int(each / (columns + 1))))
+    drawn = max(FEW, int(each / positions) - 1)
+    return positions, drawn if drawn < columns else None
+
+
+def _places(room: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sequence and step of places spread evenly over the steps of each with room."""
+    ends = np.cumsum(room)
+    chosen = np.unique(np.linspace(0, ends[-1] - 1, count).astype(int))
+    which = np.searchsorted(ends, chosen, side="right")
+    return which, chosen - (ends - room)[which]
+
+
+def _states_at(cell: Any, xs: Array, row: np.ndarray, at: np.ndarray) -> Array:
+    """The states, flat, that hear the inputs at these places of these sequences."""
+    sequences, time, _ = xs.shape
+    flat = ravel_pytree(cell.initial_state())[0]
+    chunk = min(time, max(1, STATES // (sequences * flat.size)))
+    h, found = jnp.tile(flat, (sequences, 1)), np.empty((len(at), flat.size))
+    for begin in range(0, int(at.max()) + 1, chunk):
+        part = xs[:, begin : begin + chunk]
+        part = jnp.pad(part, ((0, 0), (0, chunk - part.shape[1]), (0, 0)))
+        h, passed = _passed(cell, h, part)
+        here = (at >= begin) & (at < begin + chunk)
+        found[here] = np.asarray(passed)[row[here], at[here] - begin]
+    return jnp.asarray(found)
+
+
+@eqx.filter_jit
+def _passed(cell: Any, h: Array, xs: Array) -> tuple[Array, Array]:
+    unravel = ravel_pytree(cell.initial_state())[1]
+    step = lambda h, x: (ravel_pytree(cell(unravel(h), x))[0], h)
+    return jax.vmap(lambda h, xs: jax.lax.scan(step, h, xs))(h, xs)
+
+
+@eqx.filter_jit
+def _followed(
+    cell: Any,
+    starts: Float[Array, "positions dimension"],
+    heard: Float[Array, "positions lags inputs"],
+    keys: Array,
+    drawn: int | None,
+) -> tuple[Float[Array, "positions lags"], Float[Array, "positions lags"]]:
+    """The norms of each position's gradient and of its perturbation, at every lag."""
+    unravel = ravel_pytree(cell.initial_state())[1]
+    size, width = starts.shape[1], heard.shape[2]
+
+    def one(h: Array, xs: Array, key: Key):
+        key_x, key_h = jr.split(key)
+        hear = lambda x: ravel_pytree(cell(unravel(h), x))[0]
+        if drawn is None and width > size:
+            F = jnp.linalg.qr(jax.jacrev(hear)(xs[0]).T, mode="r").T
+        else:
+            V = jnp.eye(width)
+            if drawn is not None:  # E|Gv|² = |G|² for such v
+                V = jr.normal(key_x, (width, drawn)) / drawn**0.5
+            along = lambda v: jax.jvp(hear, (xs[0],), (v,))[1]
+            F = jax.vmap(along, in_axes=1, out_axes=1)(V)
+        w = jr.normal(key_h, (size, 1))
+        frame = jnp.concatenate([F, w / jnp.linalg.norm(w)], axis=1)
+
+        def step(carry, x):
+            h, frame = carry
+            following, frame = pushforward(cell, h, x, frame)
+            return (following, frame), jnp.sum(frame**2, axis=0)
+
+        later = jax.lax.scan(step, (unravel(hear(xs[0])), frame), xs[1:])[1]
+        squares = jnp.concatenate([jnp.sum(frame**2, axis=0)[None], later])
+        return jnp.sqrt(squares[:, :-1].sum(axis=1)), jnp.sqrt(squares[:, -1])
+
+    return jax.vmap(one)(starts, heard, keys)

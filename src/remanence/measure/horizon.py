@@ -42,9 +42,8 @@ def memory_horizon(
 ) -> MemoryHorizon:
     """The panel of memory horizons of a network (or bare cell) on its inputs.
 
-    Of several sequences, padded ones with their `lengths`, the exponents, the window and
-    the certificate use all, the gradients the longest. `error` is the output error that
-    windows are held to; the window is that of `replay_window`, which also takes
+    Of several sequences, padded ones with their `lengths`, all are used. `error` is the
+    output error that windows are held to; the window is that of `replay_window`, which also takes
     `targets` (with `quick` it does a fifth of the work). The certificate is sought
     for inputs within `input_bound` (by default the largest modulus in `inputs`), for
     `time_limit` seconds. A `spectrum` already measured is taken as it is.
@@ -63,16 +62,18 @@ def memory_horizon(
     if spectrum is None:
         tell("the largest Lyapunov exponent")
         spectrum = lyapunov_spectrum(net, inputs, k=k, lengths=lengths)
-    one = sequences[0]
     tell("gradients back to every position")
-    gradients = gradient_decay(net, one, lags=lags, positions=16 if quick else 48)
+    places = 16 if quick else 48
+    gradients = gradient_decay(
+        net, inputs, lengths=lengths, lags=lags, positions=places
+    )
     tell("windows of every length at every position")
     work = QUICK_WORK if quick else WORK
     replay = replay_window(
         net, inputs, error=error, lengths=lengths, targets=targets, work=work
     )
     tell("linear memory capacity")
-    capacity, lost = _capacity(net, one, quick)
+    capacity, lost = _capacity(net, sequences, quick)
     tell("a proof that the past is forgotten")
     certificate, why = _certificate(net, sequences, input_bound, time_limit)
     measures = _measures(
@@ -118,10 +119,10 @@ def _heard(net: Recurrent, xs: np.ndarray) -> np.ndarray:
 
 
 def _capacity(
-    net: Recurrent, xs: np.ndarray, quick: bool
+    net: Recurrent, sequences: list[np.ndarray], quick: bool
 ) -> tuple[MemoryCapacity | None, str]:
     """The capacity, or why there is none."""
-    heard = _heard(net, xs)
+    heard = np.concatenate([_heard(net, xs) for xs in sequences])
     options: dict[str, Any] = {"width": heard.shape[-1]}
     options["scale"] = float(np.std(heard)) or 1.0
     if quick:
@@ -153,7 +154,7 @@ def _measures(
 ) -> tuple[Measure, ...]:
     fall = gradients.fall
     low, high = (np.quantile(fall, q, method="lower") for q in (0.1, 0.9))
-    most = int(gradients.lags[-1])
+    rest = gradients.plateau or f"lags up to {int(gradients.lags[-1])}"
     proved, remark = None, why
     if certificate is not None:
         remark = str(certificate)
@@ -169,7 +170,7 @@ def _measures(
             "steps",
             "Half of the positions have, from this lag on, less than 1/e of the gradient "
             "that the state has at once: 'remembers about n steps' means this.",
-            f"10 % to 90 % of positions: {shown(low)} to {shown(high)}; lags up to {most}",
+            f"10 % to 90 % of positions: {shown(low)} to {shown(high)}; {rest}",
         ),
         _exponent_horizon(spectrum),
         Measure(

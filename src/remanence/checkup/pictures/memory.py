@@ -78,7 +78,9 @@ def gradients(found: Checkup) -> Figure | None:
         axes.plot(decay.lags, lines[50], label="median over positions")
         axes.axhline(np.exp(-1), color="C7", lw=1, ls="--", label="1/e")
         if np.isfinite(decay.remembers):
-            axes.axvline(decay.remembers, color="C1", lw=1.2, label="remembers")
+            axes.axvline(decay.remembers, color="C1", lw=1.2, label="below 1/e")
+        if decay.plateau is not None:
+            axes.axhline(decay.plateau.level, color="C2", lw=1, ls=":", label="level")
         axes.set(
             yscale="log",
             xlabel="lag (steps)",
@@ -89,7 +91,11 @@ def gradients(found: Checkup) -> Figure | None:
         axes.legend()
         return figure
 
-    how = "" if decay.exact else " Norms from random input directions."
+    how = (
+        ""
+        if decay.exact
+        else f" Norms from {decay.directions} random input directions each."
+    )
     return Figure(
         "gradients",
         "How the gradient fades",
