@@ -31,8 +31,7 @@ def test_the_panel_does_not_hear_the_padding(cell):
     )
     assert [m.value for m in quiet.measures] == [m.value for m in loud.measures]
     longest = memory_horizon(cell, batch(0.0)[1, :240], quick=True)
-    assert quiet.remembers == longest.remembers
-    assert quiet["half-life"] == longest["half-life"]
+    assert set(quiet.gradients.sequences) == {0, 1, 2}
     assert quiet["exponent"] != longest["exponent"]  # all sequences have their part
 
 

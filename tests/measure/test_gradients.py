@@ -6,10 +6,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-import remanence as rm
 from remanence._precision import as_double, double
 from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM
-from remanence.measure import gradient_decay, gradients
+from remanence.measure import gradient_decay, gradients, memory_horizon
 from remanence.nets import unroll
 
 
@@ -86,7 +85,7 @@ def test_a_gradient_that_levels_off_is_not_said_to_be_forgotten():
     assert level.lag == np.argmax(relative <= 1.1 * share) == 11
     assert "levels off at 0.2 of its first size from lag 11" in decay.sentence
     assert decay.sentence.startswith("remembers for more than 300 steps")
-    panel = rm.memory_horizon(cell, np.zeros((700, 1)), lags=300, quick=True)
+    panel = memory_horizon(cell, np.zeros((700, 1)), lags=300, quick=True)
     assert "nothing more is forgotten up to lag 300" in str(panel)
 
 
