@@ -17,6 +17,7 @@ _HOME = {
     "minimal_dimension": "subjects.memorization",
     "informed_residual": "subjects.fading_memory",
     "load": "formats",
+    "recurrent_modules": "formats",
     "save": "formats",
     "from_torch": "formats",
     "to_torch": "formats",

@@ -74,7 +74,6 @@ def test_tied_sizes_need_a_name():
     ("module", "words"),
     [
         (torch.nn.LSTM(2, 3, bidirectional=True), "bidirectional"),
-        (torch.nn.LSTM(2, 3, proj_size=2), "projected"),
         (torch.nn.Linear(2, 3), "got 0"),
         (torch.nn.ModuleList([torch.nn.GRU(2, 3), torch.nn.GRU(2, 3)]), "got 2"),
         ("model", "torch.nn.Module would do"),

@@ -12,6 +12,8 @@ from .base import (
 from .diagonal import Diagonal as Diagonal
 from .elman import Elman as Elman
 from .gated_residual import WeaklyCoupled as WeaklyCoupled
+from .general_gru import GeneralGRU as GeneralGRU
+from .general_lstm import GeneralLSTM as GeneralLSTM
 from .gru import GRU as GRU
 from .linear import Linear as Linear
 from .lstm import LSTM as LSTM

@@ -1,4 +1,10 @@
-"""Weights in and out."""
+"""Networks in and out."""
 
 from .torch import from_torch as from_torch, to_torch as to_torch
-from .weights import load as load, load_and_tell as load_and_tell, save as save
+from .weights import (
+    load as load,
+    load_and_tell as load_and_tell,
+    recurrent_modules as recurrent_modules,
+    RecurrentModule as RecurrentModule,
+    save as save,
+)

@@ -21,6 +21,10 @@ class Ends:
     remarks: dict[str, str]
 
 
+class AmbiguousEnds(ValueError):
+    """Several matrices would do, and nothing says which."""
+
+
 def ends_of(
     tensors: Tensors,
     *,
@@ -100,7 +104,7 @@ def _chosen(
 ) -> str:
     if given is None:
         if len(fits) > 1:
-            raise ValueError(f"{what} may be any of {fits}; name one by {what}=")
+            raise AmbiguousEnds(f"{what} may be any of {fits}; name one by {what}=")
         given = fits[0] if fits else ""
     if given == "":
         return ""

@@ -18,26 +18,15 @@ KINDS = (
     "F64", "F32", "F16", "BF16", "C64",
     "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL",
 )  # fmt: skip
+LARGEST = 8 * 2**30
 FLOAT8 = {"F8_E4M3": jnp.float8_e4m3fn, "F8_E5M2": jnp.float8_e5m2}
 """Kinds that NumPy, and so safetensors' reader for it, does not know by name."""
-LARGEST = 8 * 2**30
-PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
-RECIPE = (
-    "convert it where it was made:\n"
-    "    from safetensors.torch import save_model\n"
-    '    save_model(model, "model.safetensors")'
-)
 
 
-def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
-    """The tensors of a file, as float32 or float64 (integers and complex as they are), and its metadata.
-
-    Pickles are refused unopened; a file that is too large, cut short or malformed
-    is refused with a sentence.
-    """
-    path = pathlib.Path(path)
+def existing(path: pathlib.Path) -> pathlib.Path:
+    """The path, refused unless it is a file of a size that is read."""
     if path.is_dir():
-        raise ValueError(f"{path.name} is a folder; a .safetensors file would do")
+        raise ValueError(f"{path.name} is a folder; a file in it would do")
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}")
     if not path.is_file():  # a pipe, or a device without end
@@ -47,20 +36,22 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
         raise ValueError(
             f"{path.name} holds {size / 2**30:.0f} GiB; at most {LARGEST / 2**30:.0f} are read"
         )
-    with path.open("rb") as file:
-        opening = file.read(9)
-    # A safetensors file opens with the length of its header, which may look like a
-    # pickle's first bytes; the brace behind it tells the two apart.
-    pickled = opening.startswith((b"PK", b"\x80")) and opening[8:] != b"{"
-    if path.suffix.lower() in PICKLES or pickled:
-        raise ValueError(f"{path.name} is a pickle, and no pickle is loaded; {RECIPE}")
+    return path
+
+
+def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
+    """The tensors of a file, as float32 or float64 (integers and complex as they are), and its metadata.
+
+    A file that is cut short or malformed is refused with a sentence.
+    """
+    path = existing(pathlib.Path(path))
     try:
         with safe_open(path, framework="np") as file:
             metadata = dict(file.metadata() or {})
             kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
             _refuse_packed(kinds)
             known = [name for name, kind in kinds.items() if kind not in FLOAT8]
-            tensors = {name: _plain(file.get_tensor(name)) for name in known}
+            tensors = {name: plain(file.get_tensor(name)) for name in known}
         if len(known) < len(kinds):
             tensors |= _float8(path, kinds)
     except (SafetensorError, OSError, ValueError, TypeError, MemoryError) as error:
@@ -98,7 +89,7 @@ def _shared(tensors: Tensors, metadata: Mapping[str, str]) -> Tensors:
     }
 
 
-def _plain(tensor: np.ndarray) -> np.ndarray:
+def plain(tensor: np.ndarray) -> np.ndarray:
     """Half precisions widened to float32, which holds them exactly."""
     if tensor.dtype == np.float64 or tensor.dtype.kind in "iubc":
         return tensor

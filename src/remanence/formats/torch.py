@@ -11,7 +11,9 @@ import numpy as np
 from ..cells import Stack
 from ..nets import Recurrent
 from . import live, state_dict
+from .reading import Options
 from .safetensors import finite
+from .torch_layers import kind_of, tensors_of
 
 
 def _torch() -> Any:
@@ -54,24 +56,15 @@ def from_torch(
         raise ValueError(
             "bidirectional networks are not supported; one direction would do"
         )
-    if getattr(recurrent, "proj_size", 0):
-        raise ValueError("projected LSTMs are not supported; proj_size=0 would do")
-    if positions not in ("every", "last"):
-        raise ValueError(f"positions must be 'every' or 'last', got {positions!r}")
     if head is not None and readout:
         raise ValueError(
             "a head takes the place of the readout; one of the two would do"
         )
     tensors = finite({k: _plain(torch, v) for k, v in module.state_dict().items()})
-    net, names = state_dict.network(
-        tensors,
-        activation=state_dict.ACTIVATIONS[getattr(recurrent, "nonlinearity", "tanh")],
-        prefix=prefix,
-        embedding=embedding,
-        readout="" if head is not None else readout,
-        positions=positions,
-        live=True,
-    )
+    word = getattr(recurrent, "nonlinearity", "tanh")
+    (read,) = state_dict.networks(tensors).values()
+    options = Options(word, embedding, "" if head else readout, positions, live=True)
+    net, taken = read(options)
     if head is not None:
         net = dataclasses.replace(net, head=head)
     given = {"embedding": embedding, "readout": readout}
@@ -79,7 +72,8 @@ def from_torch(
         end for end, name in given.items() if name != "" or head is not None
     )
     if type(module).forward is torch.nn.Module.forward:  # it has none of its own
-        guessed = [names[end] for end in compared if names[end] and not given[end]]
+        names = [getattr(taken, end) for end in compared if not given[end]]
+        guessed = [name for name in names if name]
         if guessed:
             raise ValueError(
                 f"{type(module).__name__} has no forward, so that {guessed[0]} cannot be "
@@ -108,7 +102,7 @@ def to_torch(net: Any) -> Any:
         raise ValueError(
             "a head that is a function in JAX has no module of torch's; W_y and b_y have"
         )
-    kind = state_dict.kind_of(net.cell)
+    kind = kind_of(net.cell)
     if kind is None:
         raise ValueError(
             f"torch has no module for {type(net.cell).__name__}; "
@@ -123,7 +117,7 @@ def to_torch(net: Any) -> Any:
     tensor = lambda array: torch.from_numpy(np.array(array))
     dtype = tensor(first.W_h).dtype
     rnn = make(first.W_x.shape[1], first.W_h.shape[1], dtype=dtype, **options)
-    parts = {k: tensor(v) for k, v in state_dict.tensors_of(net.cell).items()}
+    parts = {k: tensor(v) for k, v in tensors_of(net.cell).items()}
     rnn.load_state_dict(parts, strict=True)
     if net.embedding is None and net.W_y is None:
         return rnn

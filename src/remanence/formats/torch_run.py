@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import dataclasses
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,7 +30,11 @@ def evaluated(torch: Any, module: Any) -> Iterator[Any]:
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:
-        with torch.no_grad(), torch.random.fork_rng(devices=[]):
+        with (
+            torch.no_grad(),
+            torch.random.fork_rng(devices=[]),
+            warnings.catch_warnings(action="ignore"),  # torch's own, of how it computes
+        ):
             yield module
     finally:
         for part, mode in modes:

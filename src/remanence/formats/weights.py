@@ -1,18 +1,23 @@
-"""`load` and `save`: any network of ours, any state dict of torch's, in one file."""
+"""`load`, `recurrent_modules` and `save`: networks out of files and into one."""
 
+import dataclasses
 import json
 import os
 import sys
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..cells import output
+from .._order import counted
+from ..cells import input_size, output
 from ..nets import Recurrent
-from . import layouts, native, safetensors, state_dict
+from . import native, safetensors
+from .ends import AmbiguousEnds
+from .files import readings
+from .reading import Options, Reading, Taken
+from .torch_layers import kind_of, tensors_of
 
 
 def load(
@@ -26,8 +31,10 @@ def load(
     positions: str | None = None,
     quiet: bool = False,
 ) -> Recurrent:
-    """The network in a safetensors file with the names of `torch.nn` RNN, LSTM or GRU.
+    """The recurrent network in a file: .safetensors, or torch's .pt, .pth and .bin.
 
+    Nothing in a file is executed. Names are those of `torch.nn` RNN, LSTM and GRU and
+    their cells; of several networks `prefix` names one (`recurrent_modules` lists them).
     The kind and the sizes follow from the shapes. What a state dict does not say is
     given by keyword or by the file's metadata: `activation` ("tanh" or "relu", for
     an RNN; tanh unless said), which matrices are `embedding` and `readout` (found
@@ -48,13 +55,13 @@ def load(
     net, taken = load_and_tell(
         path,
         layout=layout,
-        activation=activation,
         prefix=prefix,
+        activation=activation,
         embedding=embedding,
         readout=readout,
         positions=positions,
     )
-    if taken and not quiet:
+    if not quiet:
         sys.stderr.write(f"loaded: {taken}\n")
     return net
 
@@ -63,85 +70,66 @@ def load_and_tell(
     path: str | os.PathLike,
     *,
     layout: str = "torch",
-    activation: str | None = None,
     prefix: str | None = None,
-    embedding: str | None = None,
-    readout: str | None = None,
-    positions: str | None = None,
+    **options: str | None,
 ) -> tuple[Recurrent, str]:
-    """As `load`, with what was taken in words; a file of ours says it all itself: ""."""
-    tensors, metadata = safetensors.read(path)
-    safetensors.finite(tensors)
-    ours = _metadata(metadata)
-    positions = positions or ours.get("positions", "every")
-    if positions not in ("every", "last"):
-        raise ValueError(f"positions must be 'every' or 'last', got {positions!r}")
-    if "cell" in ours:
-        return _native(ours["cell"], tensors, positions), ""
-    tensors = layouts.as_torch(tensors, layout)
-    word = activation or ours.get("activation", "tanh")
-    if word not in state_dict.ACTIVATIONS:
-        raise ValueError(f"activation must be 'tanh' or 'relu', got {word!r}")
-    net, names = state_dict.network(
-        tensors,
-        activation=state_dict.ACTIVATIONS[word],
-        prefix=prefix,
-        positions=positions,
-        embedding=ours.get("embedding") if embedding is None else embedding,
-        readout=ours.get("readout") if readout is None else readout,
-    )
-    return net, _taken(net, names, word, positions)
+    """As `load`, with what was taken in words."""
+    net, taken = _chosen(readings(path, layout=layout), prefix)(Options(**options))  # pyright: ignore[reportArgumentType]
+    return net, str(taken)
 
 
-def _taken(
-    net: Recurrent, names: dict[str, str], activation: str, positions: str
-) -> str:
-    kind = state_dict.kind_of(net.cell) or type(net.cell).__name__
-    parts = [f"{kind.upper()} {names['rnn'] or '(no prefix)'}"]
-    if kind == "rnn":
-        parts.append(f"activation {activation}")
-    for part in ("embedding", "readout"):
-        remark = f" ({names[f'no {part}']})" if f"no {part}" in names else ""
-        parts.append(f"{part} {names[part] or 'none'}{remark}")
-    parts.append(
-        f"read at {positions} step" if positions == "every" else "read at the end"
-    )
-    if "unused" in names:
-        parts.append(f"not used: {names['unused']}")
-    return ", ".join(parts)
-
-
-def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
-    """What the file says of itself under our name; refused if it is not a JSON object."""
-    try:
-        said = json.loads(metadata.get("remanence", "{}"))
-    except (ValueError, RecursionError):  # also of numbers with thousands of digits
-        raise ValueError("the file's remanence metadata is not JSON") from None
-    if not isinstance(said, dict):
-        raise ValueError("the file's remanence metadata is not a JSON object")
-    wrong = [k for k, v in said.items() if k != "cell" and not isinstance(v, str)]
-    if wrong:
-        raise ValueError(f"the file's remanence metadata is not text at {wrong[0]!r}")
-    return said
-
-
-def _native(structure: Any, tensors: safetensors.Tensors, positions: Any) -> Recurrent:
-    cell = native.rebuilt(structure, tensors, "cell.")
-    part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
-    W_y, b_y, W_e = (
-        part(name) for name in ("readout.weight", "readout.bias", "embedding.weight")
-    )
-    native.refuse_misfits(Recurrent, {"W_y": W_y, "b_y": b_y, "embedding": W_e})
-    units = jax.eval_shape(lambda: output(cell, cell.initial_state())).size
-    for name, end, size in (
-        ("readout", W_y, units),
-        ("embedding", W_e, cell.input_size),
-    ):
-        if end is not None and (end.shape[1] != size or not len(end)):
+def _chosen(found: dict[str, Reading], prefix: str | None) -> Reading:
+    names = sorted(found, key=counted)
+    if prefix is None:
+        if len(found) != 1:
             raise ValueError(
-                f"the file's {name} is {list(end.shape)}; some rows of {size} would do"
+                f"several recurrent modules came, {names}; name one by prefix="
             )
-    return Recurrent(cell, W_y, b_y, W_e, positions)
+        return found[names[0]]
+    name = prefix.rstrip(".")
+    if name not in found:
+        raise ValueError(f"no recurrent module is called {prefix!r}, only {names}")
+    return found[name]
+
+
+@dataclasses.dataclass(frozen=True)
+class RecurrentModule:
+    """One recurrent network of a file."""
+
+    name: str
+    net: Recurrent
+    taken: Taken
+    """What of the file it was made from; `str()` says it in one line."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Inputs, then the outputs of each layer."""
+        layers = getattr(self.net.cell, "cells", (self.net.cell,))
+        said = [output(cell, cell.initial_state()).size for cell in layers]
+        return (input_size(self.net.cell) or 0, *said)
+
+    def __str__(self) -> str:
+        return f"{' → '.join(map(str, self.sizes))}: {self.taken}"
+
+
+def recurrent_modules(
+    path: str | os.PathLike, *, layout: str = "torch", activation: str | None = None
+) -> dict[str, RecurrentModule]:
+    """Every recurrent network of a file by its name, as `prefix=` of `load` takes it.
+
+    Each direction of a bidirectional layer is a network of its own. An embedding or
+    readout that the file leaves open is left out, and `taken` says why.
+    """
+    found: dict[str, RecurrentModule] = {}
+    for name, read in readings(path, layout=layout).items():
+        try:
+            net, taken = read(Options(activation=activation))
+        except AmbiguousEnds as error:
+            net, taken = read(Options(activation, embedding="", readout=""))
+            remarks = taken.remarks | {"readout": str(error)}
+            taken = dataclasses.replace(taken, remarks=remarks)
+        found[name] = RecurrentModule(name, net, taken)
+    return found
 
 
 def save(
@@ -164,7 +152,7 @@ def save(
     called = {part: part for part in ("embedding", "rnn", "readout")} | (names or {})
     metadata: dict[str, Any] = {"positions": net.readout}
     bare = net.embedding is None and net.W_y is None and net.b_y is None
-    kind = state_dict.kind_of(net.cell)
+    kind = kind_of(net.cell)
     if kind is None:
         metadata["cell"], tensors = native.described(net.cell, "cell.")
         called = {part: part for part in called}
@@ -173,7 +161,7 @@ def save(
             layers = getattr(net.cell, "cells", (net.cell,))
             tanh = layers[0].activation is jnp.tanh
             metadata["activation"] = "tanh" if tanh else "relu"
-        tensors = state_dict.tensors_of(net.cell, "" if bare else f"{called['rnn']}.")
+        tensors = tensors_of(net.cell, "" if bare else f"{called['rnn']}.")
     ends: tuple[tuple[str, str, Callable], ...] = (
         ("embedding", "weight", lambda: net.embedding),
         ("readout", "weight", lambda: net.W_y),

@@ -1,0 +1,64 @@
+r"""The gated recurrent unit with the options that files of other libraries know.
+
+$$n = \phi(W_n x + b_n + U_n (r \odot h) + b'_n), \qquad h' = (1 - z) \odot n + z \odot h$$
+
+This is the order of Cho et al. (2014): the reset gate acts before the product. With
+`reset_after` it acts behind it, as in `GRU`, which is faster and has certificates.
+"""
+
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .._types import Input, Vector
+from .base import AbstractCell
+
+
+class GeneralGRU(AbstractCell):
+    """Blocks are in the order r, z, n as in `GRU`; `b_n` is the recurrent bias of n.
+
+    `activations` are of the gates and of the candidate.
+    """
+
+    W_h: Float[Array, "gates units"]
+    W_x: Float[Array, "gates inputs"]
+    b: Float[Array, " gates"] | None = None
+    b_n: Float[Array, " units"] | None = None
+    reset_after: bool = eqx.field(static=True, default=False)
+    activations: tuple[Callable, Callable] = eqx.field(
+        static=True, default=(jax.nn.sigmoid, jnp.tanh)
+    )
+
+    def __check_init__(self):
+        gates, units = self.W_h.shape
+        if gates != 3 * units:
+            raise ValueError(f"W_h must be 3N x N for a GRU, got {gates} x {units}")
+
+    def __call__(self, h: Vector, x: Input) -> Vector:
+        gate, candidate = self.activations
+        units = h.size
+        drive = jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
+        if x is not None:
+            drive = drive + self.W_x @ x
+        if self.b is not None:
+            drive = drive + self.b
+        rz = gate(drive[: 2 * units] + self.W_h[: 2 * units] @ h)
+        r, z = jnp.split(rz, 2)
+        U = self.W_h[2 * units :]
+        carried = U @ h if self.reset_after else U @ (r * h)
+        if self.b_n is not None:
+            carried = carried + self.b_n
+        n = candidate(
+            drive[2 * units :] + (r * carried if self.reset_after else carried)
+        )
+        return (1 - z) * n + z * h
+
+    def initial_state(self) -> Vector:
+        return jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
+
+    @property
+    def input_size(self) -> int:
+        return self.W_x.shape[1]

@@ -1,0 +1,99 @@
+"""Which reader a file needs: by what it holds, not by what it is called."""
+
+import json
+import os
+import pathlib
+import zipfile
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..cells import output
+from ..nets import Recurrent
+from . import layouts, native, safetensors, state_dict, torch_file
+from .reading import Options, Reading, Taken
+
+
+PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
+
+
+def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Reading]:
+    """Every recurrent network in a file by its name, none of them built yet."""
+    path = safetensors.existing(pathlib.Path(path))
+    with path.open("rb") as file:
+        opening = file.read(9)
+    # A safetensors file opens with the length of its header, which may look like the
+    # first bytes of anything; the brace behind it tells them apart.
+    if opening[8:] == b"{":
+        return _of_safetensors(path, layout)
+    if (
+        zipfile.is_zipfile(path)
+        or opening[:1] == b"\x80"
+        or path.suffix.lower() in PICKLES
+    ):
+        return _scoped(torch_file.read(path))
+    return _of_safetensors(path, layout)
+
+
+def _scoped(scopes: dict[str, safetensors.Tensors]) -> dict[str, Reading]:
+    """The networks of several state dicts in one file, each named by its place."""
+    found: dict[str, Reading] = {}
+    for place, tensors in scopes.items():
+        stem = f"{place}." if place and len(scopes) > 1 else ""
+        inside = state_dict.networks(safetensors.finite(tensors))
+        found |= {f"{stem}{name}": reading for name, reading in inside.items()}
+    return found
+
+
+def _of_safetensors(path: pathlib.Path, layout: str) -> dict[str, Reading]:
+    tensors, metadata = safetensors.read(path)
+    safetensors.finite(tensors)
+    said = _metadata(metadata)
+    if "cell" in said:
+        return {"": lambda options: _native(said, tensors, options)}
+    found = state_dict.networks(layouts.as_torch(tensors, layout))
+
+    def with_metadata(read: Reading) -> Reading:
+        return lambda options: read(options.over(said))
+
+    return {name: with_metadata(read) for name, read in found.items()}
+
+
+def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
+    """What the file says of itself under our name; refused if it is not a JSON object."""
+    try:
+        said = json.loads(metadata.get("remanence", "{}"))
+    except (ValueError, RecursionError):  # also of numbers with thousands of digits
+        raise ValueError("the file's remanence metadata is not JSON") from None
+    if not isinstance(said, dict):
+        raise ValueError("the file's remanence metadata is not a JSON object")
+    wrong = [k for k, v in said.items() if k != "cell" and not isinstance(v, str)]
+    if wrong:
+        raise ValueError(f"the file's remanence metadata is not text at {wrong[0]!r}")
+    return said
+
+
+def _native(
+    said: dict[str, Any], tensors: safetensors.Tensors, options: Options
+) -> tuple[Recurrent, Taken]:
+    """A network of ours, which says everything itself."""
+    positions = options.over(said).positions or "every"
+    cell = native.rebuilt(said["cell"], tensors, "cell.")
+    part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
+    names = ("readout.weight", "readout.bias", "embedding.weight")
+    W_y, b_y, W_e = (part(name) for name in names)
+    native.refuse_misfits(Recurrent, {"W_y": W_y, "b_y": b_y, "embedding": W_e})
+    units = jax.eval_shape(lambda: output(cell, cell.initial_state())).size
+    for name, end, size in (
+        ("readout", W_y, units),
+        ("embedding", W_e, cell.input_size),
+    ):
+        if end is not None and (end.shape[1] != size or not len(end)):
+            raise ValueError(
+                f"the file's {name} is {list(end.shape)}; some rows of {size} would do"
+            )
+    net = Recurrent(cell, W_y, b_y, W_e, positions)
+    kind = said["cell"]["kind"]
+    there = [name if name in tensors else "" for name in names]
+    return net, Taken(kind, "", there[2], there[0], positions)

@@ -1,0 +1,248 @@
+"""The values written in a torch pickle, read off its opcodes: nothing in it is executed.
+
+`pickletools.genops` splits a pickle into opcodes and their arguments. A small stack
+machine puts dictionaries, lists, numbers and the descriptions of tensors together. No
+name in the file is imported and nothing is called; a pickle that asks for anything but
+tensors and plain containers is refused by the name that it asked for.
+"""
+
+import dataclasses
+import pickletools
+from io import BufferedIOBase
+from typing import Any, cast
+
+
+MOST = 2_000_000
+"""Opcodes in one pickle: some twenty a tensor."""
+DICTIONARIES = {
+    f"collections.{name}" for name in ("OrderedDict", "defaultdict", "Counter")
+}
+INERT = {
+    "__builtin__.set", "_codecs.encode", "argparse.Namespace", "builtins.complex",
+    "builtins.dict", "builtins.frozenset", "builtins.list", "builtins.set",
+    "builtins.slice", "numpy._core.multiarray._reconstruct",
+    "numpy._core.multiarray.scalar", "numpy.core.multiarray._reconstruct",
+    "numpy.core.multiarray.scalar", "numpy.dtype", "numpy.ndarray",
+    "pathlib.PosixPath", "torch._tensor.Tensor", "torch.Tensor", "torch.device",
+    "torch.nn.parameter.Parameter",
+}  # fmt: skip
+"""What stands in checkpoints beside tensors; it is passed over."""
+REBUILT = {f"torch._utils._rebuild_tensor{version}" for version in ("", "_v2", "_v3")}
+WRAPPED = {
+    "torch._utils._rebuild_parameter",
+    "torch._utils._rebuild_parameter_with_state",
+    "torch.Size",
+}
+"""Calls whose value is their first argument."""
+FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
+KINDS = {
+    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
+    "complex64", "complex128", "int64", "int32", "int16", "int8", "uint8", "bool",
+    "uint16", "uint32", "uint64",
+}  # fmt: skip
+STORAGES = {
+    "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16", "ComplexFloatStorage": "complex64",
+    "ComplexDoubleStorage": "complex128", "LongStorage": "int64",
+    "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8",
+    "ByteStorage": "uint8", "BoolStorage": "bool", "UntypedStorage": "",
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Name:
+    """A name that the pickle asked for, as text."""
+
+    text: str
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Storage:
+    """Where the numbers of a tensor lie; `view` is its part of another, if any."""
+
+    kind: str
+    key: str
+    view: Any = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Described:
+    """A tensor as the pickle describes it, before any of it is believed."""
+
+    storage: Storage
+    offset: Any
+    size: Any
+    stride: Any
+    kind: str
+
+
+class _Mark:
+    """Where a run of values on the stack begins."""
+
+
+def value_of(file: BufferedIOBase) -> Any:
+    """The value of the one pickle that begins here; the file then stands behind it."""
+    stack: list[Any] = []
+    memo: dict[int, Any] = {}
+    opcodes = pickletools.genops(cast(Any, file))
+    try:
+        for _ in range(MOST):
+            opcode, argument, _ = _following(opcodes)
+            if opcode.name == "STOP":
+                return stack.pop()
+            _step(opcode.name, argument, stack, memo)
+    except (IndexError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise ValueError(f"its pickle is malformed: {error}") from None
+    raise ValueError(f"its pickle has more than {MOST} parts")
+
+
+def _following(opcodes: Any) -> Any:
+    try:
+        return next(opcodes)
+    except (ValueError, StopIteration) as error:
+        raise ValueError(f"its pickle is malformed: {error}") from None
+
+
+def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> None:
+    """What one opcode does to the stack."""
+    match name:
+        case "PROTO" | "FRAME":
+            pass
+        case "NONE":
+            stack.append(None)
+        case "NEWTRUE" | "NEWFALSE":
+            stack.append(name == "NEWTRUE")
+        case "EMPTY_DICT":
+            stack.append({})
+        case "EMPTY_LIST" | "EMPTY_SET":
+            stack.append([])
+        case "EMPTY_TUPLE":
+            stack.append(())
+        case "MARK":
+            stack.append(_Mark)
+        case "PUT" | "BINPUT" | "LONG_BINPUT":
+            memo[argument] = stack[-1]
+        case "MEMOIZE":
+            memo[len(memo)] = stack[-1]
+        case "GET" | "BINGET" | "LONG_BINGET":
+            stack.append(memo[argument])
+        case "POP":
+            stack.pop()
+        case "DUP":
+            stack.append(stack[-1])
+        case "POP_MARK":
+            _run(stack)
+        case "TUPLE":
+            stack.append(tuple(_run(stack)))
+        case "LIST" | "FROZENSET":
+            stack.append(_run(stack))
+        case "DICT":
+            _fill({}, _run(stack), stack)
+        case "TUPLE1" | "TUPLE2" | "TUPLE3":
+            size = int(name[-1])
+            stack[-size:] = [tuple(stack[-size:])]
+        case "APPEND":
+            value = stack.pop()
+            _extend(stack[-1], [value])
+        case "APPENDS" | "ADDITEMS":
+            values = _run(stack)
+            _extend(stack[-1], values)
+        case "SETITEM":
+            value, key = stack.pop(), stack.pop()
+            _fill(stack.pop(), [key, value], stack)
+        case "SETITEMS":
+            values = _run(stack)
+            _fill(stack.pop(), values, stack)
+        case "GLOBAL":
+            stack.append(_asked(*argument.split(" ", 1)))
+        case "STACK_GLOBAL":
+            last, first = stack.pop(), stack.pop()
+            stack.append(_asked(first, last))
+        case "BINPERSID":
+            stack.append(_storage(stack.pop()))
+        case "REDUCE" | "NEWOBJ":
+            arguments, what = stack.pop(), stack.pop()
+            stack.append(_described(what, arguments))
+        case "NEWOBJ_EX":
+            _, arguments, what = stack.pop(), stack.pop(), stack.pop()
+            stack.append(_described(what, arguments))
+        case "BUILD":
+            stack.pop()  # attributes, of what needs none
+        case _ if argument is not None and not name.startswith(("EXT", "INST", "PERS")):
+            stack.append(argument)  # a number, a text or bytes
+        case _:
+            raise ValueError(f"its pickle uses {name}, which state dicts do not")
+
+
+def _run(stack: list[Any]) -> list[Any]:
+    """The values since the last mark, taken off the stack with it."""
+    at = len(stack) - 1
+    while stack[at] is not _Mark:
+        at -= 1
+        if at < 0:
+            raise ValueError("its pickle is malformed: a mark is missing")
+    values = stack[at + 1 :]
+    del stack[at:]
+    return values
+
+
+def _extend(target: Any, values: list[Any]) -> None:
+    if isinstance(target, list):
+        target.extend(values)
+
+
+def _fill(target: Any, values: list[Any], stack: list[Any]) -> None:
+    """Keys and values in turn; keys that are no plain values name nothing, and go."""
+    if isinstance(target, dict):
+        for key, value in zip(values[::2], values[1::2], strict=True):
+            if isinstance(key, str | int):
+                target[key] = value
+    stack.append(target)
+
+
+def _asked(first: Any, last: Any) -> Name:
+    """A name, if it is one of the few that are known."""
+    text = f"{first}.{last}"
+    kind = last in KINDS or last in STORAGES
+    if text in DICTIONARIES | INERT | REBUILT | WRAPPED | {FROM_TYPE}:
+        return Name(text)
+    if first in ("torch", "torch.storage", "torch.cuda") and kind:
+        return Name(last)
+    if last == "_rebuild_qtensor":
+        raise ValueError("its tensors are quantised; those of the float model would do")
+    raise ValueError(
+        f"its pickle asks for {text!a}, and nothing but tensors is read from one; "
+        "torch.save(model.state_dict(), path) would do"
+    )
+
+
+def _described(what: Any, arguments: Any) -> Any:
+    """What a call would give, described; nothing is called."""
+    if not isinstance(what, Name) or not isinstance(arguments, tuple):
+        raise ValueError("its pickle is malformed: it calls what is no name")
+    if what.text in DICTIONARIES:
+        return {}
+    if what.text in WRAPPED:
+        return arguments[0]
+    if what.text == FROM_TYPE:
+        return _described(arguments[0], arguments[2])
+    if what.text in REBUILT:
+        storage, offset, size, stride = arguments[:4]
+        if not isinstance(storage, Storage):
+            raise ValueError("its pickle describes a tensor without numbers")
+        kind = storage.kind
+        if what.text.endswith("v3"):
+            kind = arguments[6].text
+        return Described(storage, offset, size, stride, kind)
+    if what.text in INERT:
+        return None
+    raise ValueError(f"its pickle calls {what.text}, which is no call")
+
+
+def _storage(said: Any) -> Storage:
+    if not isinstance(said, tuple) or len(said) < 5 or said[0] != "storage":
+        raise ValueError("its pickle refers to something that is no storage")
+    kind = said[1].text if isinstance(said[1], Name) else ""
+    if kind not in STORAGES or not isinstance(said[2], str):
+        raise ValueError("its pickle refers to a storage of an unknown kind")
+    return Storage(STORAGES[kind], said[2], said[5] if len(said) > 5 else None)
