@@ -67,7 +67,8 @@ class ReplayWindow:
 
     A window is judged by the positions that have heard more inputs than it holds; at the
     others it is the whole history. Where fewer than 5 % of the positions could judge the
-    window that is needed, it is inf: no window up to `longest` suffices.
+    window that is needed, it is inf: no window up to `longest` suffices. Where starts were
+    sampled, `q95` and `median` are over them: the steps after which a start is right again.
     """
 
     error: float
@@ -78,15 +79,15 @@ class ReplayWindow:
     """The same at 95 % of the positions that have heard more than this many inputs."""
     median: float
     """The same at half of them."""
-    at: tuple[Int[np.ndarray, " _"], ...] | None
+    at: tuple[Int[np.ndarray, " _"], ...] | None = dataclasses.field(repr=False)
     """The window of every position of every sequence; None if starts were sampled.
 
     Position t has heard t inputs and can show a window up to t, which is the whole
     history: a value of t says that nothing less serves there.
     """
-    largest: Float[np.ndarray, " windows"]
+    largest: Float[np.ndarray, " windows"] = dataclasses.field(repr=False)
     """The largest error of windows of 1, 2, ... inputs, in the Euclidean norm."""
-    typical: Float[np.ndarray, " windows"]
+    typical: Float[np.ndarray, " windows"] = dataclasses.field(repr=False)
     """Their root mean square over the positions that the window shortens."""
     scale: float
     """Root mean square of the norm of the outputs (states), to judge errors by."""
@@ -100,7 +101,7 @@ class ReplayWindow:
     """The longest window that 5 % of the positions can judge."""
     missed: float
     """With 95 % confidence at most this share of starts needs more than `worst`."""
-    cost: WindowCost | None = None
+    cost: WindowCost | None = dataclasses.field(default=None, repr=False)
 
     @property
     def window(self) -> float:
