@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from ..cells import output
 from ..nets import Recurrent
-from . import layouts, native, safetensors, state_dict, torch_file
+from . import layouts, native, npz, safetensors, state_dict, torch_file
 from .reading import Options, Reading, Taken
 
 
@@ -27,13 +27,23 @@ def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Rea
     # first bytes of anything; the brace behind it tells them apart.
     if opening[8:] == b"{":
         return _of_safetensors(path, layout)
-    if (
-        zipfile.is_zipfile(path)
-        or opening[:1] == b"\x80"
-        or path.suffix.lower() in PICKLES
-    ):
+    if zipfile.is_zipfile(path):
+        return _of_zip(path, layout)
+    if opening[:1] == b"\x80" or path.suffix.lower() in PICKLES:
         return _scoped(torch_file.read(path))
     return _of_safetensors(path, layout)
+
+
+def _of_zip(path: pathlib.Path, layout: str) -> dict[str, Reading]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise ValueError(f"{path.name} is not a whole zip: {error}") from None
+    if names and all(name.endswith(".npy") for name in names):
+        tensors = safetensors.finite(npz.read(path))
+        return state_dict.networks(layouts.as_torch(tensors, layout))
+    return _scoped(torch_file.read(path))
 
 
 def _scoped(scopes: dict[str, safetensors.Tensors]) -> dict[str, Reading]:
