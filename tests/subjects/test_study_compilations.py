@@ -16,7 +16,7 @@ from remanence.subjects.shared_representations.language_pairs import published_p
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
 from remanence.subjects.stable_recurrence.config import SONNETS
-from remanence.subjects.stable_recurrence.language import text_of, trained_model
+from remanence.subjects.stable_recurrence.language_models import text_of, trained_model
 from remanence.subjects.stable_recurrence.parts import Parts
 
 

@@ -1,4 +1,4 @@
-"""Document 004: language models, what they hear, and the peer beside them."""
+"""Language models, what they read, and the convolutions beside them."""
 
 import jax
 import jax.numpy as jnp
@@ -8,9 +8,19 @@ import optax
 import pytest
 
 from remanence import nets
-from remanence.subjects.stable_recurrence import apart, language
+from remanence.subjects.stable_recurrence import (
+    language_models as language,
+    truncated_training,
+)
 from remanence.subjects.stable_recurrence.config import SHAKESPEARE, SONNETS
-from remanence.subjects.stable_recurrence.peer import GatedConvolution, peer_of
+from remanence.subjects.stable_recurrence.gated_convolution import (
+    convolution_like,
+    GatedConvolution,
+)
+from remanence.subjects.stable_recurrence.train_stable_and_free import (
+    project,
+    StableOrFree,
+)
 
 
 def test_the_peer_hears_its_context_and_no_more(key):
@@ -26,7 +36,7 @@ def test_the_peer_hears_its_context_and_no_more(key):
 @pytest.mark.parametrize("context", [1, 2, 16])
 def test_the_peer_is_as_large_as_the_lstm(context):
     net = language.model_of(SHAKESPEARE, "lstm", 65, key=jr.key(0))
-    peer = peer_of(net, context, key=jr.key(0))
+    peer = convolution_like(net, context, key=jr.key(0))
     size = lambda tree: sum(leaf.size for leaf in jax.tree.leaves(tree))
     assert 0.97 < size(peer) / size(net) <= 1
 
@@ -35,7 +45,7 @@ def test_a_traced_window_is_the_truncated_network(key):
     net = language.model_of(SONNETS, "lstm", 9, key=key)
     rows = jr.randint(key, (2, 30), 0, 9)
     for window in (1, 4):
-        seen = language.windowed(net, rows, jnp.asarray(window), 8)
+        seen = language.truncated_cross_entropy(net, rows, jnp.asarray(window), 8)
         plain = nets.mean_surprise(nets.truncate(net, window), rows, context=8)
         assert float(seen) == pytest.approx(float(plain), rel=1e-5)
 
@@ -46,13 +56,13 @@ def test_the_last_loss_of_a_window_is_that_of_the_truncated_network(key):
     near = nets.truncate(net, 4)
     logits = jax.vmap(near)(rows[:, :-1])[:, -1]
     plain = optax.softmax_cross_entropy_with_integer_labels(logits, rows[:, -1]).mean()
-    assert float(apart.last_loss(net, rows, 11 - 4)) == pytest.approx(float(plain), rel=1e-5)  # fmt: skip
+    assert float(truncated_training.last_loss(net, rows, 11 - 4)) == pytest.approx(float(plain), rel=1e-5)  # fmt: skip
 
 
 def test_stable_models_hear_only_what_their_proof_allows():
     model = language.model_of(SONNETS, "lstm", 40, key=jr.key(0))
     wild = jax.tree.map(lambda leaf: 9 * leaf, model)
-    held = language.projected(wild)
+    held = project(wild)
     assert float(jnp.abs(jnp.asarray(held.embedding)).max()) <= 0.75
     assert float(jnp.abs(held.cell.W_h).sum(1).max()) <= 0.36 + 1e-6
 
@@ -60,17 +70,15 @@ def test_stable_models_hear_only_what_their_proof_allows():
 def test_one_program_holds_the_stable_and_leaves_the_free():
     net = language.model_of(SONNETS, "lstm", 40, key=jr.key(0))
     wild = jax.tree.map(lambda leaf: 9 * leaf, net)
-    for free, right in ((True, wild), (False, language.projected(wild))):
-        seen = language.held(language.Held(wild, jnp.asarray(free))).net
+    for free, right in ((True, wild), (False, project(wild))):
+        seen = StableOrFree(wild, jnp.asarray(free)).projected().net
         for a, b in zip(jax.tree.leaves(seen), jax.tree.leaves(right), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
-    start = language.Held.of(wild, free=False).net
-    assert float(jnp.abs(jnp.asarray(start.embedding)).max()) <= 0.75
 
 
 def test_a_window_of_the_whole_stretch_truncates_nothing(key):
     net = language.model_of(SONNETS, "rnn", 9, key=key)
     rows = jr.randint(key, (2, 30), 0, 9)
-    whole = language.windowed(net, rows, jnp.asarray(30), 8)
-    plain = language.evaluated(net, rows, 8)
+    whole = language.truncated_cross_entropy(net, rows, jnp.asarray(30), 8)
+    plain = language.cross_entropy(net, rows, 8)
     assert float(whole) == pytest.approx(float(plain), rel=1e-5)

@@ -1,4 +1,4 @@
-"""Document 004: parts are made once, and go on where they were stopped."""
+"""Parts are made once, and go on where they were stopped."""
 
 import jax.numpy as jnp
 import jax.random as jr
@@ -7,7 +7,7 @@ import optax
 import pytest
 
 from remanence.report import Bench
-from remanence.subjects.stable_recurrence.parts import OutOfTime, Parts
+from remanence.subjects.stable_recurrence.parts import OutOfTimeError, Parts
 
 
 def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
@@ -19,55 +19,61 @@ def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
 
     for _ in range(2):
         parts = Parts(Bench(folder=tmp_path))
-        assert parts.kept("a part", part) == {"third": 1 / 3}
+        assert parts.get_or_make("a part", part) == {"third": 1 / 3}
     assert len(calls) == 1
     loss = lambda w, batch, key: ((w - jr.normal(key, (3,))) ** 2).sum()
     how = {"steps": 33, "key": jr.key(0)}
     whole = Parts(Bench(folder=tmp_path / "whole"))
-    model = whole.trained("m", jnp.zeros(3), loss, optax.adam(0.1), **how)
+    model = whole.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how)
     stopped = Parts(Bench(folder=tmp_path / "cut"))
     looks = []
 
     def impatient():
         looks.append(0)
         if len(looks) > 5:
-            raise OutOfTime
+            raise OutOfTimeError
 
     stopped.watch = impatient
-    assert stopped.kept("m", lambda: stopped.trained("m", jnp.zeros(3), loss, optax.adam(0.1), **how)) is None  # fmt: skip
+    assert stopped.get_or_make("m", lambda: stopped.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how)) is None  # fmt: skip
     assert stopped.missing == ["m"]
     again = Parts(Bench(folder=tmp_path / "cut"))
     np.testing.assert_array_equal(
-        again.trained("m", jnp.zeros(3), loss, optax.adam(0.1), **how), model
+        again.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how), model
     )
 
 
 def test_the_cheapest_slice_is_given_and_survives_a_stop(tmp_path):
     loss = lambda w, batch, key: (w**2).sum()
-    how = {"steps": 32, "key": jr.key(0), "price": lambda w: float(abs(w[0] - 0.5))}
+    how = {
+        "steps": 32,
+        "key": jr.key(0),
+        "validation": lambda w: float(abs(w[0] - 0.5)),
+    }
     start = jnp.ones(1)
     parts = Parts(Bench(folder=tmp_path))
-    model = parts.trained("m", start, loss, optax.sgd(0.05), **how)
+    model = parts.train("m", start, loss, optax.sgd(0.05), **how)
     assert abs(float(model[0]) - 0.5) < 0.08  # the last one is at 0.9^32 = 0.034
     stopped, looks = Parts(Bench(folder=tmp_path / "cut")), []
 
     def impatient():
         looks.append(0)
         if len(looks) > 8:
-            raise OutOfTime
+            raise OutOfTimeError
 
     stopped.watch = impatient
-    with pytest.raises(OutOfTime):
-        stopped.trained("m", start, loss, optax.sgd(0.05), **how)
+    with pytest.raises(OutOfTimeError):
+        stopped.train("m", start, loss, optax.sgd(0.05), **how)
     again = Parts(Bench(folder=tmp_path / "cut"))
     np.testing.assert_array_equal(
-        again.trained("m", start, loss, optax.sgd(0.05), **how), model
+        again.train("m", start, loss, optax.sgd(0.05), **how), model
     )
 
 
 def test_no_part_is_begun_when_time_is_up(tmp_path):
     parts = Parts(Bench(folder=tmp_path, time_limit=1e-9))
-    assert parts.kept("late", lambda: 1 / 0) is None and parts.missing == ["late"]
+    assert parts.get_or_make("late", lambda: 1 / 0) is None and parts.missing == [
+        "late"
+    ]
 
 
 def test_what_has_no_data_stays_open(tmp_path):
@@ -77,5 +83,5 @@ def test_what_has_no_data_stays_open(tmp_path):
         raise FileNotFoundError("wikitext-2/train.txt was looked for, without success")
 
     parts = Parts(Bench(folder=tmp_path, tell=said.append))
-    assert parts.kept("words", gone) is None and parts.missing == ["words"]
+    assert parts.get_or_make("words", gone) is None and parts.missing == ["words"]
     assert said[-1].startswith("words is left out: wikitext-2/train.txt")

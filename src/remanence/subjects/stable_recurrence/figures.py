@@ -1,4 +1,4 @@
-"""The pictures of document 004."""
+"""Figures: lemmas, training, certificates, tasks that need memory."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,7 +8,7 @@ from ...report import Figure
 
 
 def lemma_figure(table: xr.Dataset) -> Figure:
-    """Bound and measurement as twins, over the window."""
+    """Bound and measurement over the window."""
 
     def draw():
         figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), constrained_layout=True)
@@ -72,7 +72,7 @@ def descent_figure(table: xr.Dataset) -> Figure:
     )
 
 
-def ladder_figure(table: xr.Dataset) -> Figure:
+def gains_figure(table: xr.Dataset) -> Figure:
     """The largest certified gain by metric, and the limit."""
 
     def draw():
@@ -86,10 +86,10 @@ def ladder_figure(table: xr.Dataset) -> Figure:
         )
         for axis, kind in zip(axes[0], kinds, strict=True):
             part = table["gain"].sel(kind=kind)
-            for i, rung in enumerate(("norm", "diagonal", "full", "limit")):
-                colour = "C7" if rung == "limit" else f"C{i}"
-                values = part.sel(rung=rung).values.T
-                _band(axis, table["units"].values, values, rung, colour)
+            for i, metric in enumerate(("norm", "diagonal", "full", "limit")):
+                colour = "C7" if metric == "limit" else f"C{i}"
+                values = part.sel(metric=metric).values.T
+                _band(axis, table["units"].values, values, metric, colour)
             axis.set(xlabel="units N", title=str(kind).capitalize(), xscale="log")
             axis.set_xticks(
                 table["units"].values, [str(n) for n in table["units"].values]
@@ -101,15 +101,15 @@ def ladder_figure(table: xr.Dataset) -> Figure:
         return figure
 
     return Figure(
-        "ladder",
-        "The ladder of certificates, two-sided",
+        "certified-gains",
+        "How much gain each metric certifies",
         "Largest gain that each metric proves contracting, below the limit that masks set.",
         draw,
         table,
     )
 
 
-def apart_figure(table: xr.Dataset) -> Figure:
+def truncated_training_figure(table: xr.Dataset) -> Figure:
     """Weight distances of truncated from full training on text."""
 
     def draw():
@@ -128,13 +128,13 @@ def apart_figure(table: xr.Dataset) -> Figure:
                 ratio = part["gap"].sel(window=k) / part["moved"]
                 axis.plot(part["step"], ratio, color=f"C{i}", label=f"k = {k}")
             axis.set(xscale="log", yscale="log", xlabel="step")
-            axis.set_title(spoken(str(model)), fontsize="medium")
+            axis.set_title(label_of(str(model)), fontsize="medium")
         axes[0][0].set_ylabel("weight gap / way moved")
         axes[0][0].legend(frameon=False, fontsize="small", loc="lower left")
         return figure
 
     return Figure(
-        "apart",
+        "truncated-training",
         "Truncated and full training of language models",
         "Distance of weights trained on the last k tokens from those trained on the whole "
         "segment, over the way that the full model has moved; same start, same data.",
@@ -143,7 +143,7 @@ def apart_figure(table: xr.Dataset) -> Figure:
     )
 
 
-def spoken(kind: str) -> str:
+def label_of(kind: str) -> str:
     """A kind of model as it is written in a legend: RNN free, LSTM stable."""
     return kind.replace("rnn", "RNN").replace("lstm", "LSTM")
 
@@ -161,26 +161,28 @@ def panels(count: int, **options):
     return figure, axes[0]
 
 
-def boundary_figure(tables: dict[str, xr.Dataset]) -> Figure:
+def memory_figure(tables: dict[str, xr.Dataset]) -> Figure:
     """Losses over the length, stable and free, with the proved floors."""
     marks = {"stable": "C0", "rnn stable": "C0", "lstm stable": "C2", "free": "C1", "lstm free": "C1"}  # fmt: skip
 
     def draw():
         figure, axes = panels(len(tables))
         for axis, (name, table) in zip(axes, tables.items(), strict=True):
-            (along,) = table["floor"].dims
-            x = table[along].values
+            x = table["length"].values
             for model in table["model"].values:
                 y = table["loss"].sel(model=model)
                 axis.plot(
-                    x, y, "o-", ms=4, color=marks[str(model)], label=spoken(str(model))
+                    x,
+                    y,
+                    "o-",
+                    ms=4,
+                    color=marks[str(model)],
+                    label=label_of(str(model)),
                 )
             axis.plot(x, table["floor"], ":", color="C0", label="proved floor")
             axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
             unit = "mean square error" if name.startswith("adding") else "nats"
-            axis.set(
-                xlabel=f"{along} (steps)", ylabel=f"test loss ({unit})", title=name
-            )
+            axis.set(xlabel="length (steps)", ylabel=f"test loss ({unit})", title=name)
             axis.legend(frameon=False, fontsize="small")
         return figure
 

@@ -1,6 +1,6 @@
-r"""Statement 7 on text: one language model trained with its whole past and with $k$ tokens of it.
+r"""One language model trained with its whole past and with $k$ tokens of it.
 
-The loss is that of the last token of a segment; the truncated models hear its last
+The loss is that of the last token of a segment; the truncated models read its last
 $k$ inputs. All start from the same weights, see the same segments and take the same
 plain steps, so their distance $\|w - w^k\|$ is truncation's doing alone.
 """
@@ -15,23 +15,24 @@ import numpy as np
 import optax
 
 from ...nets import Recurrent
-from .config import Twins
-from .language import model_of, projected, segments, text_of
+from .config import TruncatedTraining
+from .language_models import model_of, segments, text_of
+from .train_stable_and_free import project
 
 
 def last_loss(net: Recurrent, rows, start):
-    """The surprise of the last token of each row, heard from position `start` on."""
+    """The cross entropy of the last token of each row, read from position `start` on."""
 
     def one(row):
-        heard = net.heard(row[:-1])
+        xs = net.heard(row[:-1])
 
         def step(h, at):
             t, x = at
             wait = lambda new, old: jnp.where(t >= start, new, old)
             return jax.tree.map(wait, net.cell(h, x), h), None
 
-        times = jnp.arange(heard.shape[0])
-        h, _ = jax.lax.scan(step, net.cell.initial_state(), (times, heard))
+        times = jnp.arange(xs.shape[0])
+        h, _ = jax.lax.scan(step, net.cell.initial_state(), (times, xs))
         logits = net.read(h)
         return optax.softmax_cross_entropy_with_integer_labels(logits, row[-1])
 
@@ -39,7 +40,7 @@ def last_loss(net: Recurrent, rows, start):
 
 
 @eqx.filter_jit
-def _walked(config: Twins, net, free: bool, stream, windows, key):
+def _distances(config: TruncatedTraining, net, free: bool, stream, windows, key):
     params, rest = eqx.partition(net, eqx.is_inexact_array)
     optimizer = optax.chain(
         optax.clip_by_global_norm(1.0), optax.sgd(config.learning_rate)
@@ -62,8 +63,8 @@ def _walked(config: Twins, net, free: bool, stream, windows, key):
             updates, memory = optimizer.update(slope, memory)
             params = eqx.apply_updates(params, updates)
             if not free:
-                held = projected(eqx.combine(params, rest))
-                params = eqx.filter(held, eqx.is_inexact_array)
+                net = project(eqx.combine(params, rest))
+                params = eqx.filter(net, eqx.is_inexact_array)
             return params, memory
 
         params, memory = jax.vmap(moved)(carry[0], carry[1], windows)
@@ -81,14 +82,16 @@ def _walked(config: Twins, net, free: bool, stream, windows, key):
     return gap, way
 
 
-def trained_apart(config: Twins, kind: str, free: bool, seed: int) -> dict[str, Any]:
+def truncated_training_gap(
+    config: TruncatedTraining, kind: str, free: bool, seed: int
+) -> dict[str, Any]:
     """Distances of truncated from full training over steps and windows."""
     text = text_of(config)
     net = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
-    net = net if free else projected(net)
+    net = net if free else project(net)
     windows = jnp.asarray([config.length, *config.windows])
     key = jr.key(seed + 1)
-    gap, way = _walked(config, net, free, jnp.asarray(text.train), windows, key)
+    gap, way = _distances(config, net, free, jnp.asarray(text.train), windows, key)
     gap, way = np.asarray(gap, float), np.asarray(way, float)
     thin = np.unique(np.geomspace(1, config.steps, 40).astype(int)) - 1
     return {

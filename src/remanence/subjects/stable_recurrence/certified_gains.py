@@ -1,4 +1,4 @@
-"""Experiment 2: the largest gain that each metric certifies, and the limit on any."""
+"""The largest gain that each metric certifies, and the limit on any."""
 
 from typing import Any
 
@@ -9,10 +9,10 @@ import numpy as np
 import xarray as xr
 
 from ...cells import Elman, LSTM
-from ...measure import contraction, twin_rate
+from ...measure import contraction, twin_rate as worst_pair_rate
 
 
-RUNGS = ("norm", "infinity", "diagonal", "full", "limit")
+METRICS = ("norm", "infinity", "diagonal", "full", "limit")
 
 
 def recurrent_matrix(kind: str, units: int, seed: int) -> np.ndarray:
@@ -34,8 +34,8 @@ def recurrent_matrix(kind: str, units: int, seed: int) -> np.ndarray:
 def certified_gains(
     units: tuple[int, ...], kinds: tuple[str, ...], draws: int, tell
 ) -> xr.Dataset:
-    """The largest certified gain of each rung: rates scale with W, so it is 1 / rate."""
-    table = np.zeros((len(kinds), len(units), draws, len(RUNGS)))
+    """The largest certified gain of each metric: rates scale with W, so it is 1 / rate."""
+    table = np.zeros((len(kinds), len(units), draws, len(METRICS)))
     for i, kind in enumerate(kinds):
         for j, N in enumerate(units):
             tell(f"certificates of {kind} matrices, N = {N}")
@@ -44,10 +44,12 @@ def certified_gains(
                 cell = Elman(jnp.asarray(W, jnp.float32), jnp.ones((N, 1)))
                 proof = contraction(cell, time_limit=600)
                 rungs = proof.evidence["rungs"]
-                rates = [rungs[name]["rate"] for name in RUNGS[:-1]] + [proof.limit]
+                rates = [rungs[name]["rate"] for name in METRICS[:-1]] + [proof.limit]
                 table[i, j, seed] = 1 / np.maximum(rates, 1e-12)
-    coordinates = {"kind": list(kinds), "units": list(units), "rung": list(RUNGS)}
-    return xr.Dataset({"gain": (("kind", "units", "draw", "rung"), table)}, coordinates)
+    coordinates = {"kind": list(kinds), "units": list(units), "metric": list(METRICS)}
+    return xr.Dataset(
+        {"gain": (("kind", "units", "draw", "metric"), table)}, coordinates
+    )
 
 
 def lstm_gains(units: tuple[int, ...], *, steps: int = 12) -> xr.Dataset:
@@ -74,7 +76,7 @@ def lstm_gains(units: tuple[int, ...], *, steps: int = 12) -> xr.Dataset:
     )
 
 
-def twins(draws: int, units: int = 8) -> list[dict[str, Any]]:
+def worst_pairs(draws: int, units: int = 8) -> list[dict[str, Any]]:
     """How near gradient ascent comes to the certified rate, for drawn cells."""
     rows = []
     for seed in range(draws):
@@ -87,6 +89,6 @@ def twins(draws: int, units: int = 8) -> list[dict[str, Any]]:
             ("lstm", gated),
         ):
             proof = contraction(cell, input_bound=1.0, time_limit=600)
-            found = twin_rate(cell, proof, key=key_t, starts=8, ascents=150)
-            rows.append({"cell": name, "rate": proof.rate, "twin": found})
+            found = worst_pair_rate(cell, proof, key=key_t, starts=8, ascents=150)
+            rows.append({"cell": name, "rate": proof.rate, "pair": found})
     return rows

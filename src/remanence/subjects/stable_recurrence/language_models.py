@@ -1,4 +1,4 @@
-r"""Experiment 3: language models, stable and free: perplexity, decay, exponents, truncation.
+r"""Language models, stable and free: perplexity, decay, exponents, truncation.
 
 Every model is trained on the same segments from the zero state; stable ones are
 projected after every step, embedding included ($|x| \le .75$ for the LSTM).
@@ -15,15 +15,15 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import optax
-from jaxtyping import Array, Bool
 
 from ...cells import dimension, Elman, LSTM
 from ...measure import contraction, lyapunov_spectrum, truncation_window
 from ...nets import mean_surprise, Recurrent, window_states
 from ...tasks import characters, columns, Text, wikitext
-from ...train.projection import INPUT_BOUND, stable
+from ...train.projection import INPUT_BOUND
 from .config import Language
 from .parts import Parts
+from .train_stable_and_free import StableOrFree
 
 
 def text_of(config: Any) -> Text:
@@ -43,43 +43,13 @@ def model_of(config: Any, kind: str, tokens: int, *, key: Any) -> Recurrent:
     return eqx.tree_at(lambda net: net.embedding, net, smaller)
 
 
-def projected(net: Recurrent) -> Recurrent:
-    """The network with its cell, and the inputs that it hears, in the stable set."""
-    cell = stable(net.cell)
-    net = eqx.tree_at(lambda net: net.cell, net, cell)
-    if isinstance(cell, LSTM):
-        held = jnp.clip(net.embedding, -INPUT_BOUND, INPUT_BOUND)
-        net = eqx.tree_at(lambda net: net.embedding, net, held)
-    return net
-
-
-class Held(eqx.Module):
-    """A model that may be held in the stable set: one program trains both."""
-
-    net: Recurrent
-    free: Bool[Array, ""]
-
-    @classmethod
-    def of(cls, net: Recurrent, free: bool) -> "Held":
-        """The model before its first step."""
-        return cls(net if free else projected(net), jnp.asarray(free))
-
-
-def held(model: Held) -> Held:
-    """After a step: projected, unless it is free."""
-    arrays, rest = eqx.partition(model.net, eqx.is_array)
-    inside = lambda arrays: eqx.filter(projected(eqx.combine(arrays, rest)), eqx.is_array)  # fmt: skip
-    kept = jax.lax.cond(model.free, lambda arrays: arrays, inside, arrays)
-    return Held(eqx.combine(kept, rest), model.free)
-
-
-def held_loss(model: Held, batch, key):
-    """The mean surprise of the network inside."""
+def stable_or_free_loss(model: StableOrFree, batch, key):
+    """The cross entropy of the network inside."""
     return mean_surprise(model.net, batch)
 
 
 def segment_loss(model, batch, key):
-    """The mean surprise over a batch of segments, every position counted."""
+    """The cross entropy over a batch of segments, every position counted."""
     return mean_surprise(model, batch)
 
 
@@ -118,41 +88,41 @@ def trained_model(
     config: Language, text: Text, kind: str, free: bool, parts: Parts, draw: int = 0
 ) -> Recurrent | None:
     """One language model, continued where an interrupted run left it."""
-    seed = seed_of(parts, draw)
+    seed = training_seed(parts, draw)
     model = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
-    done = parts.trained(
-        f"{config.text}-{kind}-{'free' if free else 'stable'}{marked(draw)}",
-        Held.of(model, free),
-        held_loss,
+    done = parts.train(
+        f"{config.text}-{kind}-{'free' if free else 'stable'}{draw_suffix(draw)}",
+        StableOrFree(model, jnp.asarray(free)).projected(),
+        stable_or_free_loss,
         falling_adam(config.learning_rate, config.steps),
         steps=config.steps,
         key=jr.key(seed + 1),
         data=np.asarray(text.train),
         batch=segments(config.length, config.batch),
-        project=held,
+        project=StableOrFree.projected,
     )
     return None if done is None else done.net
 
 
-def seed_of(parts: Parts, draw: int) -> int:
+def training_seed(parts: Parts, draw: int) -> int:
     """The seed of a model's training: the run's for the first, far from it for others."""
     return parts.bench.seed + 1_000 * draw
 
 
-def marked(draw: int) -> str:
+def draw_suffix(draw: int) -> str:
     """What is added to the name of a training that is not the first."""
     return f"-{draw + 1}" if draw else ""
 
 
-def held_out(config: Language, text: Text) -> np.ndarray:
+def held_out_streams(config: Language, text: Text) -> np.ndarray:
     """The held-out streams for exponents, gradients and windows."""
     rows = columns(text.test, config.streams)
     return rows[:, : config.stretch + 1]
 
 
 @eqx.filter_jit
-def evaluated(model, rows, context: int = 1) -> Any:
-    """Mean surprise of a model on streams, each from the zero state."""
+def cross_entropy(model, rows, context: int = 1) -> Any:
+    """Cross entropy of a model on streams, each from the zero state."""
     # Ten streams at a time: the states of all would fill the memory.
     groups = rows.reshape(-1, math.gcd(rows.shape[0], 10), rows.shape[1])
     price = lambda rows: mean_surprise(model, rows, context=context)
@@ -160,8 +130,8 @@ def evaluated(model, rows, context: int = 1) -> Any:
 
 
 @eqx.filter_jit
-def windowed(net: Recurrent, rows, window, context: int):
-    """The surprise of the truncation to a traced window, where `context` was heard."""
+def truncated_cross_entropy(net: Recurrent, rows, window, context: int):
+    """The cross entropy of the truncation to a traced window, where `context` tokens were read."""
 
     def one(row):
         states = window_states(net.cell, net.heard(row[:-1]), window)
@@ -175,10 +145,10 @@ def windowed(net: Recurrent, rows, window, context: int):
 
 @eqx.filter_jit
 def _decay(net: Recurrent, pieces, length: int):
-    heard = Recurrent(net.cell, net.W_y, net.b_y, readout="last")
+    at_end = Recurrent(net.cell, net.W_y, net.b_y, readout="last")
 
     def last(xs, target):
-        return optax.softmax_cross_entropy_with_integer_labels(heard(xs), target)
+        return optax.softmax_cross_entropy_with_integer_labels(at_end(xs), target)
 
     xs = jnp.asarray(net.embedding)[pieces[:, :-1]]
     slopes = jax.vmap(jax.grad(last))(xs, pieces[:, -1])
@@ -202,17 +172,17 @@ def perplexity(config: Language, net: Recurrent, text: Text) -> float:
     test = columns(text.test, config.test_streams)
     if config.test_stretch is not None:
         test = test[:, : config.test_stretch + 1]
-    return math.exp(float(evaluated(net, jnp.asarray(test))))
+    return math.exp(float(cross_entropy(net, jnp.asarray(test))))
 
 
-def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
+def measure_model(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
     """Everything that is measured on one trained model."""
-    rows = held_out(config, text)
-    heard = max(config.windows)
+    rows = held_out_streams(config, text)
+    context = max(config.windows)
     few = jnp.asarray(rows)
     # A window as long as the stretch is no truncation, and no program of its own.
     *by_window, whole = [
-        float(windowed(net, few, jnp.asarray(k), heard))
+        float(truncated_cross_entropy(net, few, jnp.asarray(k), context))
         for k in (*config.windows, few.shape[1])
     ]
     spectrum = lyapunov_spectrum(net, rows[:, :-1], k=config.exponents)
@@ -230,12 +200,12 @@ def measured(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
     }
 
 
-def proved(net: Recurrent, free: bool) -> dict[str, Any]:
-    """What can be proved of a trained model, for the inputs that it can hear."""
-    heard = float(jnp.abs(jnp.asarray(net.embedding)).max())
+def prove_model(net: Recurrent, free: bool) -> dict[str, Any]:
+    """What can be proved of a trained model, for the inputs that it can get."""
+    largest = float(jnp.abs(jnp.asarray(net.embedding)).max())
     proof = contraction(
         net.cell,
-        input_bound=heard if free else max(heard, INPUT_BOUND),
+        input_bound=largest if free else max(largest, INPUT_BOUND),
         metric="auto" if isinstance(net.cell, LSTM) else "diagonal",
         time_limit=600,
     )

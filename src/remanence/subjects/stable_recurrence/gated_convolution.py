@@ -1,9 +1,9 @@
-r"""Experiment 6's feed-forward peer: gated causal convolutions (Dauphin et al. 2017, TCN).
+r"""Gated causal convolutions (Dauphin et al. 2017), the feed-forward rival of an LSTM.
 
 $$h \leftarrow h + v \odot \sigma(g), \qquad (v, g)_t = A\,h_t + B\,h_{t-2^l} + b$$
 
 A pointwise gated layer, then one such layer for each $l = 0 \dots L-1$: the context is
-$2^L$ inputs, and nothing before them is heard.
+$2^L$ inputs, and nothing before them is read.
 """
 
 import math
@@ -19,7 +19,7 @@ from ..._types import Key
 
 
 class GatedConvolution(eqx.Module):
-    """Hears its last `context` inputs and nothing before them."""
+    """Reads its last `context` inputs and nothing before them."""
 
     embedding: Float[Array, "tokens inputs"] | None
     W_x: Float[Array, "inputs gates"]
@@ -59,9 +59,9 @@ class GatedConvolution(eqx.Module):
         self, xs: Float[Array, "time inputs"] | Int[Array, " time"]
     ) -> Float[Array, "time units"]:
         """The last layer's units at every step."""
-        heard = xs if self.embedding is None else self.embedding[xs]
+        inputs = xs if self.embedding is None else self.embedding[xs]
         first, *rest = self.biases
-        h = _gated(heard @ self.W_x + first)
+        h = _gated(inputs @ self.W_x + first)
         for layer, (kernel, b) in enumerate(zip(self.kernels, rest, strict=True)):
             back = jnp.pad(h, ((2**layer, 0), (0, 0)))[: h.shape[0]]
             h = h + _gated(h @ kernel[1] + back @ kernel[0] + b)
@@ -81,7 +81,7 @@ def _gated(z):
 
 
 def layers_of(context: int) -> int:
-    """Layers that hear so many inputs; a power of two is asked for."""
+    """Layers that read so many inputs; a power of two is asked for."""
     layers = int(context).bit_length() - 1
     if context < 1 or 2**layers != context:
         raise ValueError(f"context must be a power of two, got {context}")
@@ -98,8 +98,8 @@ def equal_units(net: Any, context: int) -> int:
     return max(4, int(units))
 
 
-def peer_of(net: Any, context: int, *, key: Key) -> GatedConvolution:
-    """An untrained convolution of the size of a recurrent network, and its doors."""
+def convolution_like(net: Any, context: int, *, key: Key) -> GatedConvolution:
+    """An untrained convolution of the size of a recurrent network."""
     return GatedConvolution.init(
         net.cell.W_x.shape[1],
         equal_units(net, context),

@@ -1,11 +1,11 @@
-"""Pictures of how far back the models of document 004 listen."""
+"""Figures: how far back the models of text and music read."""
 
 import numpy as np
 import xarray as xr
 from matplotlib.ticker import NullLocator
 
 from ...report import Figure
-from .figures import panels, spoken
+from .figures import label_of, panels
 
 
 def _by_text(names) -> dict[str, list[str]]:
@@ -37,7 +37,7 @@ def decay_figure(models: dict[str, dict]) -> Figure:
                 model, kind = models[name], name.split(" ", 1)[1]
                 y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
                 exponent = f"{model['exponent']:+.3f}".replace("-", "−")
-                label = f"{spoken(kind)}: λ₁ = {exponent} ± {model['stderr']:.3f}"
+                label = f"{label_of(kind)}: λ₁ = {exponent} ± {model['stderr']:.3f}"
                 axis.plot(y, color=COLOURS[kind], label=label)
                 x = np.arange(len(y))
                 axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
@@ -50,7 +50,7 @@ def decay_figure(models: dict[str, dict]) -> Figure:
 
     return Figure(
         "decay",
-        "How far a loss listens back",
+        "How far back a loss depends on its inputs",
         "Gradient of a loss with respect to an input i tokens earlier, on held-out text (mean "
         "and standard error over positions), and the largest Lyapunov exponent along that "
         "text (nats a token).",
@@ -118,7 +118,7 @@ def _curve(axis, kind: str, contexts, scores, whole) -> None:
     colour = "C7" if peer else COLOURS[kind]
     known = [(k, v) for k, v in zip(contexts, scores, strict=True) if v is not None]
     if known:
-        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=spoken(kind))  # fmt: skip
+        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=label_of(kind))  # fmt: skip
     if whole is not None:
         axis.axhline(whole, color=colour, lw=0.7, ls=":")
 

@@ -1,4 +1,4 @@
-r"""Experiment 1: Lemmas 1 and 2, Proposition 2 and Theorem 1 on random Gaussian instances."""
+r"""Lemmas 1 and 2, Proposition 2 and Theorem 1 on random Gaussian instances."""
 
 import jax
 import jax.numpy as jnp
@@ -6,18 +6,18 @@ import jax.random as jr
 import numpy as np
 import xarray as xr
 
+from ..._fast_compile import FAST_COMPILE
 from ..._precision import double
 from ...cells import Elman
 from ...measure import contraction, gradient_bound, truncation_bound, truncation_error
 from ...train.projection import clipped
-from .light import side_by_side
 
 
 RATE = 0.9
 """The stable set of Proposition 2: spectral norm at most this."""
 
 
-def drawn(seed: int, units: int, inputs: int = 4, norm: float = 0.8) -> Elman:
+def draw_cell(seed: int, units: int, inputs: int = 4, norm: float = 0.8) -> Elman:
     """A Gaussian tanh cell whose recurrent matrix has the given spectral norm."""
     rng = np.random.default_rng(seed)
     W = rng.normal(size=(units, units))
@@ -27,11 +27,11 @@ def drawn(seed: int, units: int, inputs: int = 4, norm: float = 0.8) -> Elman:
     return Elman(cast(W), cast(U), jnp.zeros(units))
 
 
-def lemmas(units: int, instances: int, length: int, windows: tuple[int, ...]):
+def lemma_gaps(units: int, instances: int, length: int, windows: tuple[int, ...]):
     """Gaps of states and gradients beside their bounds, over instances and windows."""
     rows = []
     for seed in range(instances):
-        cell = drawn(seed, units)
+        cell = draw_cell(seed, units)
         xs = np.random.default_rng(100 + seed).normal(size=(length, 4))
         xs = xs / np.linalg.norm(xs, axis=1).max()
         proof = contraction(cell, input_bound=1.0, metric="norm")
@@ -98,7 +98,8 @@ def descents(
         walk = lambda norm, seed, decays: _descent(
             norm, seed, decays, units, length, windows, steps
         )
-        walked = side_by_side(walk, norm, seed, decays)
+        program = jax.jit(jax.vmap(walk), compiler_options=FAST_COMPILE)
+        walked = program(norm, seed, decays)
         walked = {name: np.asarray(value) for name, value in walked.items()}
     runs = [
         _bounded({name: value[lane] for name, value in walked.items()})

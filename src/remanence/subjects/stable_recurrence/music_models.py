@@ -1,4 +1,4 @@
-"""Experiment 4: polyphonic music (JSB chorales), stable and free: nats a chord."""
+"""Polyphonic music (JSB chorales), stable and free: nats a chord."""
 
 from typing import Any
 
@@ -12,11 +12,12 @@ import optax
 from ...cells import Elman, LSTM
 from ...nets import on_batch, Recurrent, window_states
 from ...tasks import Music, music
-from ...train.projection import INPUT_BOUND, stable
+from ...train.projection import INPUT_BOUND
 from .config import Chorales
-from .language import falling_adam, marked, seed_of
+from .gated_convolution import convolution_like
+from .language_models import draw_suffix, falling_adam, training_seed
 from .parts import Parts
-from .peer import peer_of
+from .train_stable_and_free import StableOrFree
 
 
 CHORDS = 160
@@ -26,9 +27,9 @@ CHORDS = 160
 def chord_loss(model, rolls, lengths):
     """Mean negative log-likelihood of the next chord, padding left out."""
     # Notes are 0 or 1; three quarters keep them in the stable LSTM's domain.
-    heard = INPUT_BOUND * rolls[:, :-1]
+    xs = INPUT_BOUND * rolls[:, :-1]
     quick = isinstance(model, Recurrent)
-    logits = on_batch(model, heard) if quick else jax.vmap(model)(heard)
+    logits = on_batch(model, xs) if quick else jax.vmap(model)(xs)
     return _mean(logits, rolls, lengths)
 
 
@@ -48,13 +49,8 @@ def window_loss(net: Recurrent, rolls, lengths, window):
     return _mean(jax.lax.map(one, rolls[:, :-1]), rolls, lengths)
 
 
-def held(net: Recurrent) -> Recurrent:
-    """The network with its cell in the stable set."""
-    return eqx.tree_at(lambda n: n.cell, net, stable(net.cell))
-
-
 def _loss(model, batch, key):
-    return chord_loss(model, *batch)
+    return chord_loss(_net(model), *batch)
 
 
 def _batch(data, step, key):
@@ -72,15 +68,19 @@ def _untrained(config: Chorales, kind: str, seed: int) -> Recurrent:
 _priced = eqx.filter_jit(chord_loss)
 
 
-def _heard(part: Music) -> tuple[Any, Any]:
+def _net(model):
+    return model.net if isinstance(model, StableOrFree) else model
+
+
+def _whole_pieces(part: Music) -> tuple[Any, Any]:
     whole = trimmed(part, CHORDS)
     return jnp.asarray(whole.rolls), jnp.asarray(whole.lengths)
 
 
 def _trained(config: Chorales, model, name: str, parts: Parts, seed: int, project=None):
     pieces = music("jsb")
-    valid = _heard(pieces["valid"])
-    return parts.trained(
+    valid = _whole_pieces(pieces["valid"])
+    return parts.train(
         name,
         model,
         _loss,
@@ -90,41 +90,46 @@ def _trained(config: Chorales, model, name: str, parts: Parts, seed: int, projec
         data=trimmed(pieces["train"], 80),
         batch=_batch,
         project=project,
-        price=lambda model: float(_priced(model, *valid)),
+        validation=lambda model: float(_priced(_net(model), *valid)),
     )
 
 
-def sung(
+def chorale_model(
     config: Chorales, kind: str, free: bool, parts: Parts, draw: int = 0
 ) -> dict[str, Any]:
     """Losses of one model on the parts; of the first draw's truncations, on the test part."""
-    name = f"jsb-{kind}-{'free' if free else 'stable'}{marked(draw)}"
-    seed = seed_of(parts, draw)
-    net = _untrained(config, kind, seed)
-    net = _trained(config, net if free else held(net), name, parts, seed, None if free else held)  # fmt: skip
-    if net is None:
+    name = f"jsb-{kind}-{'free' if free else 'stable'}{draw_suffix(draw)}"
+    seed = training_seed(parts, draw)
+    start = StableOrFree(_untrained(config, kind, seed), jnp.asarray(free)).projected()
+    model = _trained(config, start, name, parts, seed, StableOrFree.projected)
+    if model is None:
         return {"diverged": True}
-    heard = {part: _heard(rolls) for part, rolls in music("jsb").items()}
+    net = model.net
+    pieces = {part: _whole_pieces(rolls) for part, rolls in music("jsb").items()}
     found: dict[str, Any] = {
-        "nll": float(_priced(net, *heard["test"])),
-        "nll_valid": float(_priced(net, *heard["valid"])),
-        "nll_train": float(_priced(net, *heard["train"])),
+        "nll": float(_priced(net, *pieces["test"])),
+        "nll_valid": float(_priced(net, *pieces["valid"])),
+        "nll_train": float(_priced(net, *pieces["train"])),
     }
     if draw == 0:
         found["windows"] = list(config.windows)
         found["truncated"] = [
-            float(window_loss(net, *heard["test"], jnp.asarray(k)))
+            float(window_loss(net, *pieces["test"], jnp.asarray(k)))
             for k in config.windows
         ]
     return found
 
 
-def sung_by_peer(config: Chorales, context: int, parts: Parts) -> float | None:
+def chorale_convolution(config: Chorales, context: int, parts: Parts) -> float | None:
     """The test loss of a convolution of the LSTM's size."""
     seed = parts.bench.seed
-    peer = peer_of(_untrained(config, "lstm", seed), context, key=jr.key(seed))
+    peer = convolution_like(_untrained(config, "lstm", seed), context, key=jr.key(seed))
     peer = _trained(config, peer, f"jsb-convolution-{context}", parts, seed)
-    return None if peer is None else float(_priced(peer, *_heard(music("jsb")["test"])))
+    return (
+        None
+        if peer is None
+        else float(_priced(peer, *_whole_pieces(music("jsb")["test"])))
+    )
 
 
 def trimmed(part: Music, time: int) -> Music:

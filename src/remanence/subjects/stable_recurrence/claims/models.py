@@ -1,0 +1,217 @@
+"""Claims about trained models of text and music, and about tasks that need memory."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import xarray as xr
+
+from ....report import Claim, Evidence, Verdict
+from .theory import short
+
+
+SLACK = 0.01
+"""Test batches are drawn: so far below a floor is their noise."""
+
+
+def sound(models: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the models that diverged."""
+    return {name: model for name, model in models.items() if "diverged" not in model}
+
+
+def scores(results: Mapping[str, Any]) -> Evidence | None:
+    """Perplexity (text) and nats a chord (chorales) of every training."""
+    models, music = results["language"], results["music"]
+    found = sound(models)
+    if not found:
+        return None
+    perplexity = {k: [short(v) for v in results["perplexity"][k]] for k in found}
+    gaps = nats_lost(perplexity, jsb := {
+        k: [short(v) for v in m["draws"]] for k, m in sound(music).items()
+    })  # fmt: skip
+    return {
+        "perplexity": perplexity,
+        "jsb_nll": jsb,
+        "diverged": [n for n, m in {**models, **music}.items() if "diverged" in m],
+        "gaps": gaps,
+        "worst": max((most for _, most in gaps.values()), default=math.nan),
+        "pairs": len(gaps),
+    }
+
+
+def nats_lost(perplexity: Mapping, chords: Mapping) -> dict[str, tuple[float, float]]:
+    """Stable minus free in nats a token, least and largest over draws.
+
+    One draw has no spread: only pairs with more are judged. A chord has four voices, so
+    it counts as four tokens.
+    """
+    nats = {n: [math.log(v) for v in vs] for n, vs in perplexity.items()}
+    nats |= {n: [v / 4 for v in vs] for n, vs in chords.items()}
+    found = {}
+    for kind in sorted({name.rsplit(" ", 1)[0] for name in nats}):
+        held, free = (nats.get(f"{kind} {end}", []) for end in ("stable", "free"))
+        if min(len(held), len(free)) > 1:
+            found[kind] = (min(held) - max(free), max(held) - min(free))
+    return found
+
+
+def matching(e: Evidence) -> Verdict:
+    """Of every pair with several trainings: holds if the stable model never loses more
+    than 5 % of perplexity, differs if it always loses more than 5 % in some pair, refuted
+    if more than 30 %; open where the draws overlap or there is one draw only."""
+    gaps = list(e["gaps"].values())
+    if not gaps:
+        return "open"
+    if any(least > math.log(1.3) for least, _ in gaps):
+        return "refuted"
+    if any(least > math.log(1.05) for least, _ in gaps):
+        return "differs"
+    return "holds" if max(most for _, most in gaps) <= math.log(1.05) else "open"
+
+
+def exponents(results: Mapping[str, Any]) -> Evidence | None:
+    """Largest exponents of free language models along held-out text."""
+    models = sound(results["language"])
+    free = {name: v for name, v in models.items() if name.endswith("free")}
+    if not free:
+        return None
+    values = [short(v["exponent"]) for v in free.values()]
+    return {
+        "models": list(free),
+        "exponents": values,
+        "stderrs": [short(v["stderr"]) for v in free.values()],
+        "converged": [v["converged"] for v in free.values()],
+        "decay_20": [short(v["decay"][20] / v["decay"][0]) for v in free.values()],
+        "largest": max(values),
+        "count": len(values),
+    }
+
+
+def effectively_stable(e: Evidence) -> Verdict:
+    """Holds if every largest exponent is below 0 by two standard errors and has
+    converged; refuted if one is above 0 by two; else open."""
+    pairs = list(zip(e["exponents"], e["stderrs"], strict=True))
+    if any(v - 2 * s > 0 for v, s in pairs):
+        return "refuted"
+    settled = bool(pairs) and all(e["converged"])
+    return "holds" if settled and all(v + 2 * s < 0 for v, s in pairs) else "open"
+
+
+def memory(results: Mapping[str, Any]) -> Evidence:
+    """Each task at its longest, and how far above its floor the worst stable loss stays."""
+    tasks = {name: _longest(table) for name, table in results["memory"].items()}
+    return {"tasks": tasks, "failed": sum(map(_must_fail, tasks.values())), "count": len(tasks)}  # fmt: skip
+
+
+def _longest(table: xr.Dataset) -> dict[str, float]:
+    stable, free = table["model"].values[0], table["model"].values[-1]
+    held, last = table["loss"].sel(model=stable), table.isel(length=-1)
+    return {
+        "length": int(last["length"]),
+        "stable": short(last["loss"].sel(model=stable)),
+        "free": short(last["loss"].sel(model=free)),
+        "floor": short(last["floor"]),
+        "chance": short(table.attrs["chance"]),
+        "least_excess": short(float((held - table["floor"]).min()) + SLACK),
+    }
+
+
+def _must_fail(task: Mapping[str, float]) -> bool:
+    return task["stable"] > 0.8 * task["chance"] > task["free"]
+
+
+def costs(e: Evidence) -> Verdict:
+    """Refuted if a stable model beats its proved floor. On each of three tasks at its
+    longest the stable model must lose 0.8 of what forgetting loses and the free one less:
+    holds if on all, differs if not; open with fewer tasks."""
+    tasks = e["tasks"].values()
+    if any(task["least_excess"] < 0 for task in tasks):
+        return "refuted"
+    if len(tasks) < 3:
+        return "open"
+    return "holds" if all(map(_must_fail, tasks)) else "differs"
+
+
+def history(results: Mapping[str, Any]) -> Evidence | None:
+    """What a window of about twenty tokens costs, beside music, sums and convolutions."""
+    models, music = sound(results["language"]), sound(results["music"])
+    if not models:
+        return None
+    at = {name: _near(v["windows"], 20) for name, v in models.items()}
+    ratio = {n: short(v["truncated"][at[n]] / v["untruncated"]) for n, v in models.items()}  # fmt: skip
+    found = {
+        "window": int(max(models[name]["windows"][i] for name, i in at.items())),
+        "worst_loss": max(ratio.values()),
+        "costs": ratio,
+        "peers": {
+            name: dict(
+                zip(map(str, p["contexts"]), map(short, p["score"]), strict=True)
+            )
+            for name, p in results["convolutions"].items()
+        },
+    }
+    if music:
+        found["jsb"] = {
+            name: short(v["truncated"][_near(v["windows"], 20)] - v["nll"])
+            for name, v in music.items()
+        }
+    adding = results.get("adding windows")
+    if adding and "diverged" not in adding:
+        half = _near(adding["windows"], adding["length"] // 2)
+        found["adding_window"] = short(adding["truncated"][half])
+        found["adding_full"] = short(adding["full"])
+    return found
+
+
+def _near(windows, context: int) -> int:
+    """The last window that is no longer than the context."""
+    return max(i for i, k in enumerate(windows) if k <= context)
+
+
+def unnecessary(e: Evidence) -> Verdict:
+    """Holds if a window of at most twenty tokens costs every language model at most 2 %
+    of its perplexity on held-out text."""
+    return "holds" if e["worst_loss"] <= 1.02 else "differs"
+
+
+MODELS = (
+    Claim(
+        id="004.5",
+        says="Stable models match unstable ones.",
+        published="WikiText-2: RNN 146.7 free; LSTM 92.3 free; stable 143.5 and 113.2 recalled",
+        finding="worst of {pairs} pairs loses at most {worst:.3f} nats a token",
+        evidence=scores,
+        rule=matching,
+        figure="context",
+    ),
+    Claim(
+        id="004.6",
+        says="Trained free models are effectively stable: gradients vanish along real data.",
+        published="Figure 2; called sketchy by the slides themselves",
+        finding="largest of {count} largest exponents {largest:+.3f} nats a token",
+        evidence=exponents,
+        rule=effectively_stable,
+        figure="decay",
+    ),
+    Claim(
+        id="004.12",
+        says="Beyond: a stable model must fail to remember past the delay that its rate allows.",
+        published="long memory requires exploding gradients (slide on Lemma 1)",
+        finding="fails where the free model does not on {failed} of {count} tasks",
+        evidence=memory,
+        rule=costs,
+        figure="boundary",
+    ),
+    Claim(
+        id="004.13",
+        says="Full history is unnecessary: gains fade after a context of some twenty tokens.",
+        published="Dauphin et al. (2017): diminishing after 20 words",
+        finding=lambda e: (
+            f"a window of {e['window']} costs at most "
+            f"{100 * (e['worst_loss'] - 1):.2g} % of perplexity"
+        ),
+        evidence=history,
+        rule=unnecessary,
+        figure="context",
+    ),
+)
