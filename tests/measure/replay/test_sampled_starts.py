@@ -34,7 +34,7 @@ def test_starts_are_drawn_over_all_sequences_and_their_whole_length(monkeypatch)
         seen.append(starts)
         return follow(full, starts, **options)
 
-    monkeypatch.setattr("remanence.measure.replay.window.follow", spy)
+    monkeypatch.setattr("remanence.measure.replay.starts.follow", spy)
     cell = Linear(0.5 * jnp.eye(1), jnp.ones((1, 1)))
     rm.replay_window(cell, np.ones((4, 300, 1)), work=1e7, key=jr.key(3))
     starts = np.concatenate(seen)

@@ -1,4 +1,5 @@
 """How many of the last inputs suffice, measured at every position."""
 
 from .record import ReplayWindow as ReplayWindow, WindowCost as WindowCost
-from .window import replay_window as replay_window, WORK as WORK
+from .starts import WORK as WORK
+from .window import replay_window as replay_window
