@@ -41,7 +41,7 @@ def _versus(
 
     def evidence(results: Mapping[str, Any]) -> Evidence | None:
         kinds = results["kinds"]
-        names = [k(kinds) if callable(k) else k for k in (first, second)]
+        names: list[Any] = [k(kinds) if callable(k) else k for k in (first, second)]
         return versus(kinds, *names) if all(n in kinds for n in names) else None
 
     return Claim(
