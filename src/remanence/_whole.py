@@ -9,6 +9,7 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable
+from typing import BinaryIO
 
 
 def written_whole(path: pathlib.Path, content: bytes) -> pathlib.Path:
@@ -66,19 +67,34 @@ def _flush_folder(folder: pathlib.Path) -> None:
 
 @contextlib.contextmanager
 def alone_in(folder: pathlib.Path):
-    """A scope in which no other process works in `folder`.
+    """A scope in which no other process works in `folder`; it may remove the folder.
 
     The lock dies with its process, so a killed run never blocks the next one.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl
-    except ImportError:  # no such lock on this system: writes are still whole
+    with _locked(folder):
         yield without_leftovers(folder)
-        return
-    with (folder / ".lock").open("wb") as lock:
+
+
+def _locked(folder: pathlib.Path) -> BinaryIO:
+    """The lock file of a folder, locked as long as it is open."""
+    for _ in range(100):
+        folder.mkdir(parents=True, exist_ok=True)
         try:
+            lock = (folder / ".lock").open("wb")
+        except FileNotFoundError:
+            continue  # removed just now, by a run that has ended
+        try:
+            import fcntl
+
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(lock.fileno()).st_ino == (folder / ".lock").stat().st_ino:
+                return lock
+            lock.close()
+        except ImportError:  # no such lock on this system: writes are still whole
+            return lock
+        except FileNotFoundError:
+            lock.close()
         except OSError:
+            lock.close()
             raise ValueError(f"another run is at work in {folder}") from None
-        yield without_leftovers(folder)
+    raise ValueError(f"other runs begin and end in {folder} all the time")

@@ -3,7 +3,6 @@
 import dataclasses
 import json
 import pathlib
-import shutil
 import sys
 import time
 import traceback
@@ -13,8 +12,14 @@ from typing import Any
 from .._cores import cores
 from .._escape import printable
 from .._stop import check_stop, request_stop
-from ..report import json_bytes, JudgedClaim, write_front_page
-from ..subjects import parts_folder, reproduce, STUDIES, study as study_of
+from ..report import json_bytes, JudgedClaim
+from ..subjects import (
+    parts_folder,
+    reproduce,
+    STUDIES,
+    study as study_of,
+    write_index,
+)
 from ..sweeps import Unfinished
 from .app import ours, say
 from .reproduce import TimeUp
@@ -165,13 +170,12 @@ class Session:
         """Run one study, or read it back if it is there already."""
         chosen = study_of(name)
         parts = parts_folder(self.out, chosen, self.profile, self.seed)
-        if self.again and parts.exists():
-            shutil.rmtree(parts)
         if not self.again and self._read_back(name):
             self.tell(f"{name}: {READ_BACK}")
             return
         cost = chosen.cost.get(self.profile, "unknown")
-        going_on = " (going on where it was stopped)" if parts.exists() else ""
+        left = parts.exists() and not self.again
+        going_on = " (going on where it was stopped)" if left else ""
         self.tell(f"{name}, {self.profile} profile: {cost}{going_on}")
         begun = time.monotonic()
         record = reproduce(
@@ -183,6 +187,7 @@ class Session:
             quiet=self.quiet,
             time_limit=self.left(),
             on=self.on,
+            again=self.again,
         )
         self.tell(f"{name} took {time.monotonic() - begun:.0f} s")
         self.done[name] = record.document
@@ -219,8 +224,8 @@ class Session:
 
     def _front(self) -> None:
         if self.out.is_dir():
-            for problem in write_front_page(self.out, list(STUDIES), self.failed):
-                say(f"{problem}; it is not shown")
+            for problem in write_index(self.out, self.failed):
+                say(problem)
 
     def tell_stopped(self, stop: BaseException, missing: Sequence[str]) -> None:
         """Say what is kept of a run that was stopped, and how to go on."""

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from .app import say
+
 
 def show(
     result: Annotated[
@@ -26,10 +28,10 @@ def show(
     """The claims of stored results, what made them, and the command to redo them.
 
     Every file is checked against its digest first; a damaged result is named, never
-    shown.
+    shown. Every claim is judged again from its stored evidence.
     """
-    from ..report import page_alone, stored, write_whole
-    from ..subjects import STUDIES
+    from ..report import single_file_page, write_atomically
+    from ..subjects import stored_result, STUDIES
     from .table import print_json
 
     if result == "all":
@@ -43,7 +45,7 @@ def show(
             f"no study is called {result!r}, and no folder; "
             f"there are {', '.join(STUDIES)}, and all"
         )
-    found = [kept for folder in folders if (kept := stored(folder)) is not None]
+    found = [kept for folder in folders if (kept := stored_result(folder)) is not None]
     if not found:
         named = result in STUDIES
         what = f"no result of {result}" if named else "no result"
@@ -51,10 +53,12 @@ def show(
         raise FileNotFoundError(
             f"{out} holds {what}; remanence reproduce {study} makes one"
         )
+    for note in (note for kept in found for note in kept.notes):
+        say(note)
     if page is not None:
         if len(found) > 1 or page.suffix != ".html":
             raise ValueError("--page takes an .html file and one result, not all")
-        write_whole(page, page_alone(found[0].folder).encode())
+        write_atomically(page, single_file_page(found[0].folder).encode())
     if as_json:
         document = {
             "studies": [dict(kept.document) for kept in found],
@@ -71,6 +75,7 @@ def _print(kept: Any) -> None:
     from rich.table import Table
 
     from .._escape import printable
+    from ..report.provenance import provenance_in_words
     from .table import claims_table, console, visible
 
     title = kept.document.get("title", "")
@@ -79,7 +84,9 @@ def _print(kept: Any) -> None:
     origin = Table(title="Where it comes from", title_justify="left", box=None)
     origin.add_column("what", no_wrap=True)
     origin.add_column("value", overflow="fold")
-    for name, value in _origin(kept).items():
+    facts = {"seed": str(kept.seed), **provenance_in_words(kept.provenance)}
+    facts.pop("command")  # it is printed below
+    for name, value in facts.items():
         origin.add_row(visible(name), visible(value))
     console().print(origin)
     # On one line however long, so that it can be copied.
@@ -92,26 +99,3 @@ def _redo(kept: Any) -> str:
     home = kept.folder.parent if named else kept.folder.resolve().parent
     words = ["--out", str(home), "--again"]
     return f"{kept.provenance.get('command', '')} {shlex.join(words)}"
-
-
-def _origin(kept: Any) -> dict[str, str]:
-    """Configuration, seed, versions, precision, device, code and command, in words."""
-    known = kept.provenance
-    listed = lambda value: (
-        ", ".join(f"{k} {v}" for k, v in value.items())
-        if isinstance(value, dict)
-        else str(value if value is not None else "unknown")
-    )
-    where = (known.get(name) for name in ("device", "processor", "machine", "system"))
-    return {
-        "configuration": listed(known.get("configuration")),
-        "seed": str(kept.seed),
-        "versions": listed(known.get("versions")),
-        "precision": listed(known.get("precision")),
-        "device": ", ".join(str(part) for part in where if part),
-        "sweeps": str(known.get("sweeps", "unknown")),
-        "code": str(known.get("code", "unknown")),
-        "finished": f"{known.get('finished', 'unknown')} (UTC), after "
-        f"{known.get('seconds', '?')} s",
-        "schema": str(known.get("schema")),
-    }

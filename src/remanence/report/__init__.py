@@ -1,30 +1,38 @@
 """Claims, figures and pages."""
 
-from .alone import page_alone as page_alone
+from .canonical_json import json_bytes as json_bytes
 from .claims import (
     Claim as Claim,
     Evidence as Evidence,
-    judged as judged,
+    judge as judge,
     JudgedClaim as JudgedClaim,
     Statement as Statement,
     Verdict as Verdict,
 )
-from .cross import cross_table as cross_table, Row as Row
-from .front import write_front_page as write_front_page
-from .plain import json_bytes as json_bytes
+from .cross_table import cross_table as cross_table, Row as Row
 from .provenance import fingerprint as fingerprint, provenance as provenance
-from .record import (
-    concluded as concluded,
-    read_data as read_data,
-    Record as Record,
-    write_record as write_record,
+from .record import conclude as conclude, Record as Record, write_record as write_record
+from .results_folder import (
+    refuse_foreign_files as refuse_foreign_files,
+    write_atomically as write_atomically,
 )
-from .store import (
-    Damaged as Damaged,
-    refuse_strangers as refuse_strangers,
-    Stored as Stored,
-    stored as stored,
-    write_whole as write_whole,
+from .results_index import write_results_index as write_results_index
+from .single_file import single_file_page as single_file_page
+from .stored_result import (
+    DamagedResult as DamagedResult,
+    read_result as read_result,
+    StoredResult as StoredResult,
 )
-from .study import Bench as Bench, Figure as Figure, Outcome as Outcome, Study as Study
+from .study import (
+    Bench as Bench,
+    Figure as Figure,
+    Headline as Headline,
+    Outcome as Outcome,
+    Study as Study,
+)
 from .style import MARKS as MARKS, style as style
+from .tables import read_data as read_data
+
+
+# Earlier names, until everything that imports them is converted.
+judged, concluded, write_whole, stored = judge, conclude, write_atomically, read_result

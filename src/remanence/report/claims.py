@@ -2,14 +2,17 @@
 
 A `Claim` is one object in its study's `claims.py`: the sentence, the published value,
 the evidence (a function of the run's results), the rule and the figure that shows it.
-The rule sees only the evidence, so a verdict is never typed. The tests hold, for every
-claim, one piece of made-up evidence for it and one against it.
+The rule sees only the evidence, as it is stored, so a verdict is never typed and a
+stored one can be judged again. The tests hold, for every claim, one piece of made-up
+evidence for it and one against it.
 """
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, get_args, Literal
+
+from .canonical_json import as_read_back, numbers_of_words
 
 
 Verdict = Literal["holds", "differs", "refuted", "open"]
@@ -104,7 +107,7 @@ class JudgedClaim:
         return self.verdict if self.profile == "full" else f"{self.verdict} (quick)"
 
 
-def judged(
+def judge(
     claim: Claim | Statement,
     evidence: Evidence | None,
     *,
@@ -112,8 +115,13 @@ def judged(
     command: str,
     profile: str,
 ) -> JudgedClaim:
-    """The row that a claim becomes once evidence is there; open without."""
-    verdict = "open" if evidence is None else claim.rule(evidence)
+    """The row that a claim becomes once evidence is there; open without.
+
+    Rule and finding get the evidence as a reader of `claims.json` gets it, so that
+    what was stored is judged again to the same verdict.
+    """
+    known = {} if evidence is None else as_read_back(evidence)
+    verdict = "open" if evidence is None else claim.rule(known)
     if verdict not in VERDICTS:
         raise ValueError(f"the rule of {claim.id} gave {verdict!r}, not a verdict")
     old = isinstance(claim, Statement)
@@ -123,11 +131,43 @@ def judged(
         document=document,
         statement=claim.statement if old else claim.says,
         published=claim.published,
-        measured="not measured" if evidence is None else finding(evidence),
+        measured="not measured" if evidence is None else finding(known),
         verdict=verdict,
-        evidence={} if evidence is None else dict(evidence),
+        evidence=known,
         command=command,
         profile=profile,
         rule="" if old else claim.rule_in_words,
         figure="" if old else claim.figure,
+    )
+
+
+def judge_again(
+    row: JudgedClaim, claims: Sequence[Claim | Statement]
+) -> tuple[JudgedClaim, str]:
+    """A stored row judged from its evidence, and a sentence where the verdict is another."""
+    said = f"{row.id} is stored as {row.verdict!r}"
+    claim = {claim.id: claim for claim in claims}.get(row.id)
+    if claim is None:
+        fresh = dataclasses.replace(row, verdict="open")
+        return fresh, f"{said}, and this version has no such claim"
+    unmeasured = row.verdict == "open" and not row.evidence
+    try:
+        fresh = judge(
+            claim,
+            None if unmeasured else numbers_of_words(row.evidence),
+            document=row.document,
+            command=row.command,
+            profile=row.profile,
+        )
+    except (
+        Exception
+    ) as problem:  # the evidence may be anything, and so its rule's error
+        why = f"{type(problem).__name__}: {problem}"
+        fresh = dataclasses.replace(row, verdict="open")
+        return fresh, f"{said}, and its rule cannot read the stored evidence ({why})"
+    if fresh.verdict == row.verdict:
+        return fresh, ""
+    return (
+        fresh,
+        f"{said}, and its rule gives {fresh.verdict!r} for the stored evidence",
     )

@@ -1,4 +1,4 @@
-"""A figure as files: SVG by day and by night, PNG by day, its numbers beside it."""
+"""A figure as files: SVG for light and dark pages, a PNG, and its numbers beside it."""
 
 import dataclasses
 import io
@@ -7,31 +7,43 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .numbers import numbers
-from .store import write_whole
+from .results_folder import write_atomically
 from .study import Figure
 from .style import PALETTES, style, Theme
 from .tables import as_dataset, csv_tables, netcdf_bytes
 
 
+FIGURE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,80}")
+"""Also a file's name, on every system."""
 HEAVY = 400_000
-"""Bytes of SVG above which a page shows the PNG, and the night's PNG is drawn at all."""
+"""Bytes of SVG above which a page shows the PNG, and the dark PNG is drawn at all."""
+THUMBNAIL = (3.6, 2.2)
+"""Inches of the small picture on a card."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Drawn:
+class DrawnFigure:
     """A figure after drawing: the pictures by theme, and the files that were written."""
 
     figure: Figure
     svg: dict[Theme, bytes]
     png: dict[Theme, bytes]
-    tables: tuple[str, ...]
+    tables: tuple[str, ...] = ()
     """File names of its numbers, CSV first."""
-    twin: dict[Theme, dict[str, Any]] | None = None
-    """The interactive twin by theme, where there is a faithful one."""
+
+    @property
+    def kind(self) -> str:
+        """What a page shows: an SVG, or a PNG where that would be heavy."""
+        return "png" if max(map(len, self.svg.values())) > HEAVY else "svg"
+
+    @property
+    def width(self) -> int:
+        """Pixels of the page that it takes, as wide as it was drawn."""
+        points = re.search(rb'<svg[^>]* width="([\d.]+)pt"', self.svg["light"])
+        return round(float(points[1]) * 96 / 72) if points else 0
 
 
-def _picture(canvas: Any, format: str) -> bytes:
+def _saved(canvas: Any, format: str) -> bytes:
     buffer = io.BytesIO()
     metadata = (
         {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
@@ -40,71 +52,77 @@ def _picture(canvas: Any, format: str) -> bytes:
     return buffer.getvalue()
 
 
-def _laid_out(canvas: Any, boxes: list[Any] | None) -> list[Any] | None:
-    """Place the axes, and no more after that: a layout takes as long as a drawing.
-
-    `boxes` are the places in the other theme, which only differs in its colours;
-    None where more than axes is placed.
-    """
-    if boxes is None:
-        engine = canvas.get_layout_engine()
-        if engine is not None:
-            engine.execute(canvas)
-    else:
-        for axes, box in zip(canvas.axes, boxes, strict=True):
-            axes.set_position(box)
-    canvas.set_layout_engine("none")
-    if canvas.subfigs or canvas.legends or canvas.get_suptitle():
-        return None
-    return [axes.get_position(original=True) for axes in canvas.axes]
-
-
-def drawn(
-    figure: Figure, twin_of: Callable[[Any, Theme], dict[str, Any] | None] | None = None
-) -> Drawn:
-    """The figure drawn once in each theme."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,80}", figure.name):
+def draw_figure(
+    figure: Figure, change: Callable[[Any], None] = lambda canvas: None
+) -> DrawnFigure:
+    """The figure drawn once in each theme; `change` alters a drawing before it is saved."""
+    if not FIGURE_NAME.fullmatch(figure.name):
         raise ValueError(
             f"a figure's name is a file name of a-z, 0-9, - and _, got {figure.name!r}"
         )
     import matplotlib.pyplot as plt
-    from matplotlib.figure import Figure as MplFigure
 
-    svg, png, twins, boxes = {}, {}, {}, None
+    svg, png = {}, {}
     for theme in PALETTES:
         with style(theme):
             canvas = figure.draw()
             try:
-                boxes = _laid_out(canvas, boxes)
-                svg[theme] = _picture(canvas, "svg")
+                change(canvas)
+                if (engine := canvas.get_layout_engine()) is not None:
+                    engine.execute(canvas)
+                    canvas.set_layout_engine("none")  # once, not for every format
+                svg[theme] = _saved(canvas, "svg")
                 if theme == "light" or len(svg[theme]) > HEAVY:
-                    png[theme] = _picture(canvas, "png")
-                elif twin_of and type(canvas).savefig is not MplFigure.savefig:
-                    _picture(canvas, "png")  # one that moves stands still for its twin
-                twins[theme] = twin_of(canvas, theme) if twin_of else None
-                if figure.data is None:
-                    figure = dataclasses.replace(figure, data=numbers(canvas))
+                    png[theme] = _saved(canvas, "png")
             finally:
                 plt.close(canvas)
-    twin = twins if all(twins.values()) else None
-    return Drawn(figure=figure, svg=svg, png=png, tables=(), twin=twin)
+    return DrawnFigure(figure=figure, svg=svg, png=png)
 
 
-def write_figure(picture: Drawn, folder: pathlib.Path) -> Drawn:
-    """Write the pictures and the numbers; the light twin has the plain name."""
+def draw_thumbnail(figure: Figure) -> DrawnFigure:
+    """Its first panel alone, small enough to be read on a card."""
+    small = dataclasses.replace(figure, name=f"{figure.name}-small", data=None)
+    return draw_figure(small, _first_panel)
+
+
+def _first_panel(canvas: Any) -> None:
+    first, *others = canvas.axes
+    for axes in others:
+        for drawn in (*first.images, *first.collections):
+            if getattr(drawn.colorbar, "ax", None) is axes:
+                drawn.colorbar.remove()
+        if axes in canvas.axes and axes.bbox.bounds != first.bbox.bounds:
+            axes.remove()
+    canvas.suptitle("")
+    canvas.legends.clear()
+    canvas.set_size_inches(THUMBNAIL)
+    if first.get_subplotspec() is not None:
+        first.set_subplotspec(canvas.add_gridspec(1, 1)[0])
+    first.set_title("", loc="left")
+    first.set_title("")
+    if first.get_legend() is not None:
+        first.get_legend().remove()
+    first.tick_params(labelsize=8)
+
+
+def write_figure(picture: DrawnFigure, folder: pathlib.Path) -> DrawnFigure:
+    """Write the pictures and the numbers; the light one has the plain name."""
     name = picture.figure.name
     for theme in PALETTES:
         stem = name if theme == "light" else f"{name}-{theme}"
-        write_whole(folder / f"{stem}.svg", picture.svg[theme])
+        write_atomically(folder / f"{stem}.svg", picture.svg[theme])
         if theme in picture.png:
-            write_whole(folder / f"{stem}.png", picture.png[theme])
+            write_atomically(folder / f"{stem}.png", picture.png[theme])
     dataset = as_dataset(picture.figure.data)
     tables = []
     if dataset is not None:
         for axes, text in csv_tables(dataset).items():
             label = re.sub(r"[^A-Za-z0-9_-]+", "_", axes)
             tables.append(f"{name}.csv" if not axes else f"{name}.{label}.csv")
-            write_whole(folder / tables[-1], text.encode())
+            write_atomically(folder / tables[-1], text.encode())
         tables.append(f"{name}.nc")
-        write_whole(folder / tables[-1], netcdf_bytes(dataset))
+        write_atomically(folder / tables[-1], netcdf_bytes(dataset))
     return dataclasses.replace(picture, tables=tuple(tables))
+
+
+drawn = draw_figure  # its earlier name, until everything that imports it is converted

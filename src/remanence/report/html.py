@@ -1,28 +1,19 @@
-"""The frame that every page shares: head, colours, brand, foot. All text is escaped."""
+"""Pages from templates: one frame (head, colours, brand, foot), all text escaped."""
 
 import functools
 import html
 import pathlib
+from typing import Any
 
-from .style import MARKS, PALETTES
+import jinja2
+from markupsafe import Markup
+
+from .style import MARKS, PALETTES, Theme
+from .typeset import paragraphs, typeset
 
 
+TEMPLATES = pathlib.Path(__file__).parent / "templates"
 ASSETS = pathlib.Path(__file__).parent / "assets"
-
-LOGO = (
-    '<svg viewBox="0 0 32 32" aria-hidden="true" fill="none" stroke-width="2.4" '
-    'stroke-linecap="round"><path d="M3 16h26M16 4v24" stroke="var(--line)" '
-    'stroke-width="1.4"/><path d="M4 26C15 26 13 6 28 6" stroke="var(--c0)"/>'
-    '<path d="M4 26C19 26 17 6 28 6" stroke="var(--c1)"/></svg>'
-)
-"""A hysteresis loop: what stays when the field is gone."""
-
-
-def plotly_script() -> pathlib.Path:
-    """Plotly's script, from its Python package."""
-    import plotly
-
-    return pathlib.Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
 def escape(text: object) -> str:
@@ -34,7 +25,7 @@ def escape(text: object) -> str:
 def stylesheet() -> str:
     """The page's CSS with the colours of both themes in it."""
 
-    def variables(theme) -> str:
+    def variables(theme: Theme) -> str:
         palette = PALETTES[theme]
         names = ("ink", "soft", "line", "paper", "raised", *MARKS)
         colours = {name: getattr(palette, name) for name in names}
@@ -42,23 +33,29 @@ def stylesheet() -> str:
         return ";".join(f"--{name}:{colour}" for name, colour in colours.items())
 
     css = (ASSETS / "page.css").read_text(encoding="utf-8")
-    night = (
+    dark = (
         f"@media screen and (prefers-color-scheme:dark){{:root{{{variables('dark')}}}}}"
     )
-    return f":root{{{variables('light')}}}{night}\n{css}"
+    return f":root{{{variables('light')}}}{dark}\n{css}"
 
 
-def badge(verdict: str, profile: str = "full", count: int | None = None) -> str:
-    """A verdict with its mark, never by colour alone."""
-    text = f"{count} {verdict}" if count is not None else verdict
-    quick = "" if profile == "full" else f" <small>({escape(profile)})</small>"
-    return (
-        f'<span class="verdict {escape(verdict)}"><span aria-hidden="true">'
-        f"{MARKS[verdict]}</span> {escape(text)}{quick}</span>"
+@functools.cache
+def _environment(folder: pathlib.Path) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
+    environment.filters |= {"typeset": typeset, "paragraphs": paragraphs}
+    environment.globals |= {"MARKS": MARKS, "stylesheet": Markup(stylesheet())}
+    return environment
 
 
-JUDGED = "Every verdict on this page was computed by a rule from what was measured."
+def render(template: str, *, folder: pathlib.Path = TEMPLATES, **values: Any) -> str:
+    """A whole HTML document from a template of `folder`, or of ours."""
+    return _environment(folder).get_template(template).render(values)
 
 
 def page(
@@ -70,28 +67,13 @@ def page(
     scripts: str = "",
     foot: str = "",
 ) -> str:
-    """A whole HTML document; `lead` and `body` are HTML, `title` and `foot` are text."""
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{escape(title)}</title>
-<link rel="icon" href="data:,">
-<style>{stylesheet()}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
-<header><div>
-<div class="brand"><a href="{escape(home)}">{LOGO}<span>remanence</span></a></div>
-<div class="lead">{lead}</div>
-</div></header>
-<main id="main">
-{body}
-</main>
-<footer>remanence: a laboratory for memory in recurrent networks. {escape(foot)}</footer>
-{scripts}
-</body>
-</html>
-"""
+    """A document in the frame; `lead`, `body` and `scripts` are HTML, the rest is text."""
+    return render(
+        "page.html",
+        title=title,
+        lead=Markup(lead),
+        body=Markup(body),
+        home=home,
+        scripts=Markup(scripts),
+        foot=foot,
+    )

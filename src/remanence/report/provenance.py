@@ -13,28 +13,17 @@ import os
 import pathlib
 import platform
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
-from .plain import json_bytes, plain
+from .canonical_json import json_bytes, plain
 
 
 PACKAGES = (
-    "jax",
-    "jaxlib",
-    "numpy",
-    "scipy",
-    "equinox",
-    "optax",
-    "diffrax",
-    "llvmlite",
-    "cvxpy",
-    "clarabel",
-    "python-flint",
-    "xarray",
-    "zarr",
-    "matplotlib",
-)
+    "jax", "jaxlib", "numpy", "scipy", "equinox", "optax", "diffrax", "llvmlite", "cvxpy",
+    "clarabel", "python-flint", "xarray", "zarr", "matplotlib",
+)  # fmt: skip
 
 
 def configuration(config: Any) -> Any:
@@ -59,11 +48,11 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def source() -> str:
-    """The digest of the package's own source, the two doors left out."""
-    house = pathlib.Path(__file__).parents[1]
+    """The digest of the package's own source, command line and web left out."""
+    package = pathlib.Path(__file__).parents[1]
     total = hashlib.sha256()
-    for file in sorted(house.rglob("*.py")):
-        name = file.relative_to(house).as_posix()
+    for file in sorted(package.rglob("*.py")):
+        name = file.relative_to(package).as_posix()
         if not name.startswith(("cli/", "web/")):
             total.update(name.encode() + b"\0" + file.read_bytes())
     return total.hexdigest()
@@ -105,6 +94,27 @@ def _arithmetic() -> dict[str, Any]:
             "measurements": "float64",
             "otherwise": "float64" if wide else "float32",
         },
+    }
+
+
+def provenance_in_words(known: Mapping[str, Any]) -> dict[str, str]:
+    """Where a result comes from, a line a fact, for a page or a terminal."""
+    listed = lambda value: (
+        ", ".join(f"{name} {item}" for name, item in value.items())
+        if isinstance(value, Mapping)
+        else str(value or "unknown")
+    )
+    machine = [known.get(k) for k in ("device", "processor", "machine", "system")]
+    return {
+        "command": str(known.get("command", "unknown")),
+        "finished": f"{known.get('finished', 'unknown')} (UTC), after "
+        f"{known.get('seconds', '?')} s",
+        "configuration": listed(known.get("configuration")),
+        "versions": listed(known.get("versions")),
+        "precision": listed(known.get("precision")),
+        "device": ", ".join(str(part) for part in machine if part),
+        "sweeps": str(known.get("sweeps", "unknown")),
+        "code": str(known.get("code", "unknown")),
     }
 
 

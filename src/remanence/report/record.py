@@ -2,20 +2,20 @@
 
 import dataclasses
 import pathlib
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import xarray as xr
 
-from .claims import Claim, judged, JudgedClaim
-from .figures import drawn, write_figure
-from .page import study_page
-from .plain import json_bytes
-from .store import digests, SCHEMA, whole_folder, write_whole
+from .canonical_json import json_bytes
+from .claims import Claim, judge, JudgedClaim
+from .figures import draw_figure, draw_thumbnail, write_figure
+from .findings import main_finding
+from .results_folder import naming, replacing_folder, write_atomically
+from .stored_result import digests, SCHEMA
 from .study import Figure, Outcome, Study
-from .tables import as_dataset
-from .twin import twin
+from .study_page import study_page
+from .tables import as_dataset, write_data
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,14 @@ class Record:
     @property
     def document(self) -> dict[str, Any]:
         """What `claims.json` holds: no time, no path, no host name."""
-        return claims_document(self.study, self.profile, self.seed, self.claims)
+        return {
+            "study": self.study.name,
+            "document": self.study.document,
+            "title": self.study.title,
+            "profile": self.profile,
+            "seed": self.seed,
+            "claims": [dataclasses.asdict(claim) for claim in self.claims],
+        }
 
     def __repr__(self) -> str:
         lines = [f"{self.study.name} ({self.profile}, seed {self.seed})"]
@@ -44,21 +51,7 @@ class Record:
         return "\n".join(lines)
 
 
-def claims_document(
-    study: Study, profile: str, seed: int, claims: tuple[JudgedClaim, ...]
-) -> dict[str, Any]:
-    """The claims of a run as one plain document."""
-    return {
-        "study": study.name,
-        "document": study.document,
-        "title": study.title,
-        "profile": profile,
-        "seed": seed,
-        "claims": [dataclasses.asdict(claim) for claim in claims],
-    }
-
-
-def concluded(
+def conclude(
     study: Study,
     outcome: Outcome,
     *,
@@ -69,13 +62,13 @@ def concluded(
     about: str = "",
 ) -> Record:
     """The record that a run's outcome leads to: every claim judged by its rule."""
-    unknown = sorted({*outcome.evidence} - {s.id for s in study.claims})
+    unknown = sorted({*outcome.evidence} - {claim.id for claim in study.claims})
     if unknown:
         raise RuntimeError(
             f"{study.name} has evidence for {unknown[0]!r}, which it does not state"
         )
     claims = tuple(
-        judged(
+        judge(
             claim,
             claim.evidence_in(outcome.results)
             if isinstance(claim, Claim)
@@ -99,49 +92,21 @@ def concluded(
     )
 
 
-def _storable(dataset: xr.Dataset) -> xr.Dataset:
-    """Strings of one width, attributes that JSON can say, nothing of older files."""
-    fresh = dataset.drop_encoding()
-    for name, variable in fresh.variables.items():
-        if variable.dtype.kind == "O":
-            fresh[name] = variable.astype("U")
-    return fresh
+def write_record(
+    record: Record, out: pathlib.Path, scratch: pathlib.Path | None = None
+) -> Record:
+    """Write `OUT/STUDY` as a whole, and give back the record with its folder.
 
-
-def write_data(data: Mapping[str, xr.Dataset], path: pathlib.Path) -> None:
-    """The datasets as groups of one zarr store (format 2)."""
-    import zarr
-
-    zarr.open_group(str(path), mode="w", zarr_format=2)
-    for name, dataset in data.items():
-        with warnings.catch_warnings():
-            # Fixed-width strings have no specification in zarr 3; we write format 2.
-            warnings.filterwarnings("ignore", module=r"zarr\..*")
-            _storable(dataset).to_zarr(
-                str(path), group=name, mode="w", zarr_format=2, consolidated=False
-            )
-
-
-def read_data(path: pathlib.Path) -> dict[str, xr.Dataset]:
-    """The datasets of a stored result, loaded."""
-    import zarr
-
-    names = sorted(zarr.open_group(str(path), mode="r").group_keys())
-    return {
-        name: xr.open_zarr(str(path), group=name, consolidated=False).load()
-        for name in names
-    }
-
-
-def write_record(record: Record, out: pathlib.Path) -> Record:
-    """Write `OUT/STUDY` whole, and give back the record with its folder."""
+    It is put together under `scratch`, the folder of the run's own parts.
+    """
     folder = out / record.study.name
-    with whole_folder(folder) as fresh:
-        write_whole(fresh / "claims.json", json_bytes(record.document))
-        write_data(record.data, fresh / "data.zarr")
+    with replacing_folder(folder, scratch) as fresh:
+        write_atomically(fresh / "claims.json", json_bytes(record.document))
+        with naming(fresh / "data.zarr"):
+            write_data(record.data, fresh / "data.zarr")
         (fresh / "figures").mkdir()
         pictures = [
-            write_figure(drawn(figure, twin), fresh / "figures")
+            write_figure(draw_figure(figure), fresh / "figures")
             for figure in record.figures
         ]
         page = study_page(
@@ -153,12 +118,25 @@ def write_record(record: Record, out: pathlib.Path) -> Record:
             pictures=pictures,
             about=record.about,
         )
-        write_whole(fresh / "index.html", page.encode())
+        write_atomically(fresh / "index.html", page.encode())
         provenance = {
             "schema": SCHEMA,
             **record.provenance,
+            "figures": [figure.name for figure in record.figures],
+            "thumbnail": _write_thumbnail(record, fresh / "figures"),
             "files": digests(fresh),
         }
-        provenance["figures"] = [figure.name for figure in record.figures]
-        write_whole(fresh / "provenance.json", json_bytes(provenance))
+        write_atomically(fresh / "provenance.json", json_bytes(provenance))
     return dataclasses.replace(record, folder=folder)
+
+
+def _write_thumbnail(record: Record, folder: pathlib.Path) -> str:
+    """The small picture of the main finding's figure, else of the first; its name."""
+    if not record.figures:
+        return ""
+    finding = main_finding(record.study, record.claims)
+    by_name = {figure.name: figure for figure in record.figures}
+    name = finding.claim.figure if finding is not None else ""
+    small = draw_thumbnail(by_name.get(name, record.figures[0]))
+    write_figure(small, folder)
+    return small.figure.name

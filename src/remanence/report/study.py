@@ -56,6 +56,18 @@ class Outcome:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class Headline:
+    """The finding that stands for a study: one large number and one sentence."""
+
+    claim: str
+    """The id of the claim whose evidence fills in the rest, and whose figure is shown."""
+    number: str
+    """Of a few characters: `"{recalled} of {tried}"`."""
+    sentence: str
+    """What the number says, as `"strings are spelled by {units} units."`"""
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Study:
     """One document: its claims, its profiles, and how it is run."""
 
@@ -71,3 +83,5 @@ class Study:
     """What each profile costs on two cores, said beforehand."""
     cell: Callable[[Mapping[str, str], Bench], Mapping[str, Any]] | None = None
     """Redo one named cell of a published table, if the study has one."""
+    headline: Headline | None = None
+    """Its main finding; without one, that of the first measured claim with a figure."""

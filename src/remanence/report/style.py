@@ -1,18 +1,20 @@
-"""One visual language: eight colours told apart by every reader, by day and by night.
+"""Colours and drawing style: eight colours told apart by every reader, light and dark.
 
-The cycle starts from Okabe and Ito's palette, darkened for paper and lightened
-for night until each colour stands out from the background by 3:1 or more and
+The cycle starts from Okabe and Ito's palette, darkened for light pages and lightened
+for dark ones until each colour stands out from the background by 3:1 or more and
 neighbours differ also for protanopes, deuteranopes and in print. `C7` is the grey
-of references.
+of references. What does not depend on the theme stands in `assets/figures.mplstyle`.
 """
 
 import contextlib
 import dataclasses
+import pathlib
 from collections.abc import Iterator
 from typing import Any, Literal
 
 
 Theme = Literal["light", "dark"]
+STYLE = pathlib.Path(__file__).parent / "assets" / "figures.mplstyle"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,18 +33,15 @@ class Palette:
     open: str
 
 
+LIGHT = (
+    "#1a64b5", "#de5f0c", "#0a9a7f", "#8a2a72", "#6e5008", "#3f9bd6", "#2c2f66", "#777777",
+)  # fmt: skip
+DARK = (
+    "#5db1ee", "#ff8b52", "#3cc79f", "#ea9dca", "#efbb45", "#a9dbfa", "#b9b8f5", "#9a9a9a",
+)  # fmt: skip
 PALETTES: dict[Theme, Palette] = {
     "light": Palette(
-        cycle=(
-            "#1a64b5",
-            "#de5f0c",
-            "#0a9a7f",
-            "#8a2a72",
-            "#6e5008",
-            "#3f9bd6",
-            "#2c2f66",
-            "#777777",
-        ),
+        cycle=LIGHT,
         ink="#1c2024",
         soft="#596069",
         line="#d9d6cf",
@@ -54,16 +53,7 @@ PALETTES: dict[Theme, Palette] = {
         open="#596069",
     ),
     "dark": Palette(
-        cycle=(
-            "#5db1ee",
-            "#ff8b52",
-            "#3cc79f",
-            "#ea9dca",
-            "#efbb45",
-            "#a9dbfa",
-            "#b9b8f5",
-            "#9a9a9a",
-        ),
+        cycle=DARK,
         ink="#e8e6e1",
         soft="#a4a9b0",
         line="#33383f",
@@ -81,47 +71,21 @@ MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}
 
 
 def settings(theme: Theme) -> dict[Any, Any]:
-    """The matplotlib settings of a theme."""
+    """The matplotlib settings that depend on the theme."""
     from cycler import cycler
 
     palette = PALETTES[theme]
+    grounds = ("figure.facecolor", "savefig.facecolor", "axes.facecolor")
+    words = ("text.color", "axes.labelcolor", "axes.titlecolor", "xtick.labelcolor")
+    lines = ("axes.edgecolor", "xtick.color", "ytick.color", "patch.edgecolor")
+    panes = [f"axes3d.{axis}axis.panecolor" for axis in "xyz"]
     return {
         "axes.prop_cycle": cycler(color=palette.cycle),
-        "figure.facecolor": palette.raised,
-        "savefig.facecolor": palette.raised,
-        "axes.facecolor": palette.raised,
-        "text.color": palette.ink,
-        "axes.labelcolor": palette.ink,
-        "axes.titlecolor": palette.ink,
-        "axes.edgecolor": palette.soft,
-        "xtick.color": palette.soft,
-        "ytick.color": palette.soft,
-        "xtick.labelcolor": palette.ink,
-        "ytick.labelcolor": palette.ink,
-        "grid.color": palette.line,
-        "legend.facecolor": palette.raised,
-        "legend.edgecolor": palette.line,
-        "legend.labelcolor": palette.ink,
-        "patch.edgecolor": palette.soft,
-        "hatch.color": palette.soft,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.titlesize": "medium",
-        "axes.titlelocation": "left",
-        "axes.titleweight": "bold",
-        "axes.labelsize": "medium",
-        "lines.linewidth": 1.8,
-        "legend.frameon": False,
-        "legend.fontsize": "small",
-        "font.size": 10.0,
-        "figure.constrained_layout.use": True,
-        "image.cmap": "viridis",
-        "savefig.dpi": 144,
-        "axes3d.xaxis.panecolor": palette.paper,
-        "axes3d.yaxis.panecolor": palette.paper,
-        "axes3d.zaxis.panecolor": palette.paper,
-        "svg.hashsalt": "remanence",
-        "svg.fonttype": "path",
+        **dict.fromkeys([*grounds, "legend.facecolor"], palette.raised),
+        **dict.fromkeys([*words, "ytick.labelcolor", "legend.labelcolor"], palette.ink),
+        **dict.fromkeys([*lines, "hatch.color"], palette.soft),
+        **dict.fromkeys(["grid.color", "legend.edgecolor"], palette.line),
+        **dict.fromkeys(panes, palette.paper),
     }
 
 
@@ -132,5 +96,6 @@ def style(theme: Theme) -> Iterator[None]:
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
+        matplotlib.rcParams.update(matplotlib.rc_params_from_file(STYLE, False))
         matplotlib.rcParams.update(settings(theme))
         yield

@@ -1,24 +1,43 @@
-"""Labelled arrays as files that everything reads: CSV and NetCDF.
+"""Labelled arrays as files: zarr for the results, CSV and NetCDF for the figures.
 
 Variables that share their axes share a CSV table. NetCDF is the classic format
 (version 3), which knows neither complex numbers nor long integers: a complex
 variable becomes two, a long integer that does not fit becomes a float.
 """
 
+import pathlib
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
+from .stored_result import DamagedResult
+
+
+LARGEST = 2**30
+"""Bytes of one stored dataset that are read."""
+
 
 def as_dataset(data: Any) -> xr.Dataset | None:
-    """A dataset from a dataset, an array, or named columns; None from nothing."""
-    if data is None or isinstance(data, xr.Dataset):
-        return data
+    """A dataset from a dataset, an array, or named columns; None from nothing.
+
+    Variables are sorted by name: a run that read back some of its parts found them
+    in another order than one that computed them all.
+    """
+    if data is None:
+        return None
     if isinstance(data, xr.DataArray):
-        return data.to_dataset(name=data.name or "value")
+        data = data.to_dataset(name=data.name or "value")
+    if isinstance(data, xr.Dataset):
+        return xr.Dataset(
+            {name: data.variables[name] for name in sorted(data.data_vars, key=str)},
+            {name: data.variables[name] for name in sorted(data.coords, key=str)},
+            dict(sorted(data.attrs.items())),
+        )
     columns: dict[str, Any] = {}
-    for name, values in dict(data).items():
+    for name, values in sorted(dict(data).items()):
         array = np.asarray(values)
         axes = tuple(
             f"axis{n}_{size}" if array.ndim > 1 else f"row_{size}"
@@ -28,17 +47,12 @@ def as_dataset(data: Any) -> xr.Dataset | None:
     return xr.Dataset(columns)
 
 
-def _group(dataset: xr.Dataset) -> dict[tuple[str, ...], list[str]]:
+def csv_tables(dataset: xr.Dataset) -> dict[str, str]:
+    """CSV texts by suffix: "" alone, or named by their axes where axes differ."""
+    tables: dict[str, str] = {}
     groups: dict[tuple[str, ...], list[str]] = {}
     for name, variable in dataset.data_vars.items():
         groups.setdefault(tuple(map(str, variable.dims)), []).append(str(name))
-    return groups
-
-
-def csv_tables(dataset: xr.Dataset) -> dict[str, str]:
-    """CSV texts by suffix: "" alone, or named by their axes where axes differ."""
-    tables = {}
-    groups = _group(dataset)
     for axes, names in groups.items():
         part = dataset[names]
         if axes:
@@ -52,38 +66,61 @@ def csv_tables(dataset: xr.Dataset) -> dict[str, str]:
     return tables
 
 
-def _classic(variable: xr.Variable) -> xr.Variable:
-    if variable.dtype.kind in "iu" and variable.dtype.itemsize > 4:
-        fits = variable.size == 0 or np.abs(variable.values).max() < 2**31
-        return variable.astype(np.int32 if fits else np.float64)
-    if variable.dtype.kind in "OU":
-        return variable.astype(np.str_)
-    if variable.dtype.kind == "u":
-        return variable.astype(np.int32)
-    if variable.dtype == np.float16:
-        return variable.astype(np.float32)
-    return variable
-
-
 def netcdf_bytes(dataset: xr.Dataset) -> bytes:
     """The dataset as a classic NetCDF file."""
     variables: dict[str, xr.Variable] = {}
     for name, variable in dataset.variables.items():
-        if variable.dtype.kind == "c":
-            variables[f"{name}_real"] = variable.real
-            variables[f"{name}_imag"] = variable.imag
-        else:
-            variables[str(name)] = _classic(variable)
-    attributes = {
-        key: value
-        for key, value in dataset.attrs.items()
-        if isinstance(value, str | int | float)
-    }
-    plain = xr.Dataset(
-        {
-            name: xr.Variable(variable.dims, variable.values)
-            for name, variable in variables.items()
-        },
-        attrs=attributes,
-    )
+        found = xr.Variable(variable.dims, variable.values)
+        if found.dtype.kind == "c":
+            variables |= {f"{name}_real": found.real, f"{name}_imag": found.imag}
+            continue
+        long = found.dtype.kind in "iu" and np.any(np.abs(found.values) >= 2**31)
+        small = found.dtype == np.float16
+        variables[str(name)] = found.astype(np.float64) if long or small else found
+    plain = xr.Dataset(variables, attrs=_plain_attributes(dataset))
     return bytes(plain.to_netcdf(engine="scipy", format="NETCDF3_CLASSIC"))
+
+
+def _plain_attributes(dataset: xr.Dataset) -> dict[Any, Any]:
+    return {k: v for k, v in dataset.attrs.items() if isinstance(v, str | int | float)}
+
+
+def write_data(data: Mapping[str, xr.Dataset], path: pathlib.Path) -> None:
+    """The datasets as groups of one zarr store (format 2)."""
+    import zarr
+
+    zarr.open_group(str(path), mode="w", zarr_format=2)
+    for name, dataset in data.items():
+        fresh = dataset.drop_encoding()
+        words = [n for n, v in fresh.variables.items() if v.dtype.kind == "O"]
+        fresh = fresh.assign({n: fresh[n].astype("U") for n in words})
+        with warnings.catch_warnings():
+            # Fixed-width strings have no specification in zarr 3; we write format 2.
+            warnings.filterwarnings("ignore", module=r"zarr\..*")
+            fresh.to_zarr(
+                str(path), group=name, mode="w", zarr_format=2, consolidated=False
+            )
+
+
+def read_data(
+    path: pathlib.Path, names: Sequence[str] | None = None
+) -> dict[str, xr.Dataset]:
+    """The datasets of a stored result, or those of them that are asked for, loaded."""
+    import zarr
+
+    try:
+        there = sorted(zarr.open_group(str(path), mode="r").group_keys())
+        chosen = [name for name in there if names is None or name in names]
+        return {name: _loaded(path, name) for name in chosen}
+    except Exception as problem:  # a damaged store raises whatever its codecs raise
+        why = " ".join(str(problem).split())[:200]
+        raise DamagedResult(
+            f"{path} is damaged: it cannot be read ({type(problem).__name__}: {why})"
+        ) from None
+
+
+def _loaded(path: pathlib.Path, name: str) -> xr.Dataset:
+    dataset = xr.open_zarr(str(path), group=name, consolidated=False)
+    if dataset.nbytes > LARGEST:
+        raise ValueError(f"{name} says that it has {dataset.nbytes:,} bytes")
+    return dataset.load()

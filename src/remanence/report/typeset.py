@@ -1,18 +1,26 @@
-r"""Text with `$…$` in it, as HTML: equations become small inline SVG paths.
+r"""Text with `$…$` in it, as HTML: equations become MathML, which every browser sets.
 
-matplotlib's mathtext knows the TeX that our sentences use; the glyphs are drawn
-in the colour of the text around them, so they follow the theme and need no font
-and no network. What mathtext cannot read is shown as it was written.
+latex2mathml reads the TeX but escapes nothing, so its elements are taken apart and
+written anew: known elements and attributes only, text escaped. What it cannot read is
+shown as it was written.
 """
 
 import functools
 import html
 import re
+import xml.etree.ElementTree as ElementTree
 
+from markupsafe import Markup
+
+
+ATTRIBUTES = {"display", "displaystyle", "scriptlevel", "stretchy", "width", "mathvariant",
+    "fence", "form", "accent", "lspace", "rspace", "columnalign", "linethickness", "movablelimits",
+    "minsize", "maxsize"}  # fmt: skip
+LONGEST = 2000
+"""Characters of an equation that are read."""
 
 SYMBOL = re.compile(r"(?<![\w$])([A-Za-zΑ-Ωα-ω])_([A-Za-z0-9]{1,3})(?!\w)")
 """A letter with a short index, as it is written in a sentence: W_fc, h_2, Φ_105."""
-
 POWER = re.compile(
     r"(?<=[\w)\]>])\^(?:\(([^()]{1,24})\)|([−-]?(?:\d+(?:\.\d+)?|[^\W\d_](?!\w))))"
 )
@@ -24,76 +32,75 @@ MINUS = re.compile(r"(?<![^\s({\[,:;=±|<>/])-(?=\.?\d)|(?<=[\w)>] )-(?= (?:\d|\
 PERCENT = re.compile(r"(?<=\d) ?%")
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
 @functools.cache
-def equation(tex: str) -> str:
-    """The equation as an inline SVG, one em high where the text is."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.mathtext import MathTextParser
-    from matplotlib.textpath import TextPath
+def mathml(tex: str, display: str = "inline") -> Markup:
+    """The equation in MathML, or as code where it cannot be read."""
+    from latex2mathml.converter import convert_to_element
 
-    size = 100.0
-    font = FontProperties(size=size, math_fontfamily="cm")
+    code = Markup(f"<code>{html.escape(tex)}</code>")
+    if len(tex) > LONGEST:
+        return code
     try:
-        with _mathtext():
-            box = MathTextParser("path").parse(f"${tex}$", dpi=72, prop=font)
-            path = TextPath((0, 0), f"${tex}$", prop=font)
-    except ValueError:
-        return f"<code>{html.escape(tex)}</code>"
-    letters = {1: "M", 2: "L", 3: "Q", 4: "C", 79: "Z"}
-    strokes = []
-    for vertices, code in path.iter_segments(curves=True, simplify=False):
-        letter = letters[int(code)]
-        points = "" if letter == "Z" else " ".join(_number(v) for v in vertices)
-        strokes.append(letter + points)
-    width, height, depth = box.width, box.height, box.depth
-    label = html.escape(tex)
-    return (
-        f'<svg class="tex" role="img" aria-label="{label}" '
-        f'style="width:{width / size:.3f}em;height:{(height + depth) / size:.3f}em;'
-        f'vertical-align:{-depth / size:.3f}em" '
-        f'viewBox="0 {-height:.1f} {width:.1f} {height + depth:.1f}">'
-        f'<path transform="scale(1,-1)" d="{"".join(strokes)}"/></svg>'
-    )
+        # latex2mathml knows max, min and lim, but not arg.
+        known = re.sub(r"\\arg(?![A-Za-z])", r"\\operatorname{arg}", tex)
+        root = convert_to_element(known, display=display)
+        for element in root.iter():
+            _make_safe(element)
+    except (Exception, RecursionError):  # its errors have no common class
+        return code
+    return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
-def _mathtext():
-    import matplotlib
+def _make_safe(element: ElementTree.Element) -> None:
+    if not re.fullmatch(r"m[a-z]+", element.tag):
+        raise ValueError(element.tag)
+    element.attrib = {k: v for k, v in element.attrib.items() if k in ATTRIBUTES}
+    element.text = html.unescape(element.text or "")
+    if re.match(r"\\[A-Za-z]", element.text):
+        raise ValueError(element.text)  # a command that it does not know
 
-    return matplotlib.rc_context({"text.usetex": False, "mathtext.fontset": "cm"})
 
-
-def typeset(text: str) -> str:
+def typeset(text: str) -> Markup:
     """Escaped text, its `$…$` set as equations, its `` `…` `` as code, the rest as in print.
 
-    >>> typeset("W_h of `W_h` & all_of it")
+    >>> str(typeset("W_h of `W_h` & all_of it"))
     '<i>W</i><sub>h</sub> of <code>W_h</code> &amp; all_of it'
-    >>> typeset("x^p - 1 by 1e-3, at -2.5 well-known")
+    >>> str(typeset("x^p - 1 by 1e-3, at -2.5 well-known"))
     'x<sup>p</sup> − 1 by 10<sup>−3</sup>, at −2.5 well-known'
     """
-    pieces = re.split(r"(\$[^$\n]+\$|`[^`\n]+`)", text)
-    return "".join(
-        equation(piece[1:-1])
-        if piece.startswith("$") and piece.endswith("$") and len(piece) > 2
-        else f"<code>{html.escape(piece[1:-1])}</code>"
-        if piece.startswith("`") and piece.endswith("`") and len(piece) > 2
-        else _sentence(piece)
-        for piece in pieces
-    )
+    pieces = re.split(r"(\$[^$\n]+\$|`[^`\n]+`)", str(text))
+    return Markup("").join(map(_piece, pieces))
+
+
+def paragraphs(text: str) -> list[Markup]:
+    """Paragraphs, set; one that is an equation and nothing else stands on its own."""
+    found = [" ".join(part.split()) for part in text.split("\n\n")]
+    return [
+        mathml(alone[1], "block")
+        if (alone := re.fullmatch(r"\$([^$]+)\$", part))
+        else typeset(part)
+        for part in found
+        if part
+    ]
+
+
+def _piece(piece: str) -> Markup:
+    if len(piece) > 2 and piece[0] == piece[-1] == "$":
+        return mathml(piece[1:-1])
+    if len(piece) > 2 and piece[0] == piece[-1] == "`":
+        return Markup(f"<code>{html.escape(piece[1:-1])}</code>")
+    return Markup(_sentence(piece))
 
 
 def _sentence(text: str) -> str:
     """Escaped text with indices, powers, minus signs and per cent as in print."""
     text = SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(text))
-    text = DECIMAL.sub(_of_ten, text)
+    text = DECIMAL.sub(_power_of_ten, text)
     text = POWER.sub(lambda m: f"<sup>{_minus(m[1] or m[2])}</sup>", text)
     return PERCENT.sub("\u00a0%", MINUS.sub("−", text))
 
 
-def _of_ten(found: re.Match) -> str:
+def _power_of_ten(found: re.Match) -> str:
     mantissa = "" if found[1] == "1" else f"{found[1]}\u00a0×\u00a0"
     return f"{mantissa}10<sup>{_minus(found[2].strip('+') + found[3])}</sup>"
 

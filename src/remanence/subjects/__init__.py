@@ -1,4 +1,4 @@
-"""One folder or file a document; each is imported only when it is asked for."""
+"""One folder a document; each is imported only when it is asked for."""
 
 import contextlib
 import functools
@@ -10,20 +10,22 @@ import pathlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .._whole import alone_in
 from ..report import (
     Bench,
-    concluded,
+    conclude,
     json_bytes,
     provenance,
+    read_result,
     Record,
-    refuse_strangers,
+    refuse_foreign_files,
+    StoredResult,
     Study,
-    write_front_page,
     write_record,
+    write_results_index,
 )
 
 
@@ -49,6 +51,24 @@ def study(name: str) -> Study:
 def about(name: str) -> str:
     """What the study's module says of itself."""
     return inspect.getdoc(MODULE(f".{STUDIES[name]}.study")) or ""
+
+
+def stored_result(folder: pathlib.Path) -> StoredResult | None:
+    """The result in a folder, every claim judged again from its evidence.
+
+    `.notes` says where a stored verdict is not the one that its rule gives.
+    """
+    found = read_result(folder)
+    if found is None or found.study not in STUDIES:
+        return found
+    return found.judged_again(study(found.study).claims)
+
+
+def write_index(
+    out: pathlib.Path, failures: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """Write `OUT/index.html`; gives back a sentence for everything that is not in order."""
+    return write_results_index(out, list(STUDIES), failures or {}, study)
 
 
 def command(name: str, profile: str, seed: int) -> str:
@@ -89,11 +109,12 @@ def reproduce(
     quiet: bool = True,
     time_limit: float | None = None,
     on: str | None = None,
+    again: bool = False,
 ) -> Record:
     """Run a study, judge its claims, and keep everything under `out/name`.
 
     A run that is stopped keeps its finished parts and goes on from there when it is
-    called again. With `out=None` nothing is kept.
+    called again, or from the start with `again=True`. With `out=None` nothing is kept.
 
     `.claims` are the judged statements, `.data` the labelled arrays by name, and
     `.figures` can be drawn again with `.figures[0].draw()`.
@@ -117,17 +138,29 @@ def reproduce(
         with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
             return _run(chosen, config, bench(folder=pathlib.Path(folder)))
     home = pathlib.Path(out)
-    refuse_strangers(home / name)
+    refuse_foreign_files(home / name)
     parts = parts_folder(home, chosen, profile, seed)
     with alone_in(parts):
+        if again:
+            _empty(parts)
         record = _run(chosen, config, bench(folder=parts))
-    tell("drawing the figures and writing the page")
-    record = write_record(record, home)
-    shutil.rmtree(parts.parent, ignore_errors=True)
-    with contextlib.suppress(OSError):  # other studies may still keep parts there
-        parts.parent.parent.rmdir()
-    write_front_page(home, list(STUDIES), {})
+        tell("drawing the figures and writing the page")
+        record = write_record(record, home, scratch=parts)
+        shutil.rmtree(parts)
+    for folder in (parts.parent, parts.parent.parent):
+        with contextlib.suppress(OSError):  # other runs keep their parts there
+            folder.rmdir()
+    write_index(home)
     return record
+
+
+def _empty(parts: pathlib.Path) -> None:
+    """Remove what a run kept, but for the lock that it holds."""
+    for path in parts.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != ".lock":
+            path.unlink()
 
 
 def _swept(bench: Bench) -> str:
@@ -144,7 +177,7 @@ def _run(chosen: Study, config: Any, bench: Bench) -> Record:
     begun = time.monotonic()
     outcome = chosen.run(config, bench)
     words = command(chosen.name, bench.profile, bench.seed)
-    return concluded(
+    return conclude(
         chosen,
         outcome,
         profile=bench.profile,

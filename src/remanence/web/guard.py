@@ -25,8 +25,6 @@ STRICT = (
     "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-# Study pages carry their own small script; they may still load nothing from elsewhere.
-RESULTS = STRICT.replace("script-src 'self'", "script-src 'self' 'unsafe-inline'")
 
 
 class Guard:
@@ -49,8 +47,6 @@ class Guard:
         if sentence:
             await _answer(send, status, sentence)
             return
-        path = scope["path"]
-        policy = RESULTS if path.startswith(("/results/", "/checkups/")) else STRICT
         taken = 0
 
         async def counted() -> Message:
@@ -66,7 +62,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 message["headers"] = [
                     *message.get("headers", ()),
-                    (b"content-security-policy", policy.encode()),
+                    (b"content-security-policy", STRICT.encode()),
                     (b"x-content-type-options", b"nosniff"),
                     (b"referrer-policy", b"no-referrer"),
                     (b"cross-origin-resource-policy", b"same-origin"),

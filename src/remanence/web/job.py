@@ -11,7 +11,7 @@ import pathlib
 import tempfile
 from typing import Any
 
-from ..report import write_whole
+from ..report import write_atomically
 
 
 LARGEST = 32 * 1024 * 1024
@@ -60,7 +60,7 @@ class Job:
 def write_job(job: Job, home: pathlib.Path) -> None:
     """Write a job's file, whole or not at all."""
     content = {name: getattr(job, name) for name in WRITTEN} | {"document": job.answer}
-    write_whole(home / f"{job.id}.json", json.dumps(content).encode())
+    write_atomically(home / f"{job.id}.json", json.dumps(content).encode())
 
 
 def earlier_jobs(home: pathlib.Path) -> dict[int, Job]:

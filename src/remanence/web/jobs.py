@@ -17,7 +17,8 @@ import tempfile
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-from ..report import Damaged, stored, write_whole
+from ..report import DamagedResult, read_result, write_atomically
+from ..subjects import stored_result
 from .job import earlier_jobs, Job, write_job
 
 
@@ -163,11 +164,13 @@ class Jobs:
 
     def _set_apart(self, study: str) -> None:
         """Keep the claims of what is stored, whoever made it, before it is replaced."""
-        with contextlib.suppress(OSError, Damaged):  # the result itself is still there
-            if (last := stored(self.out / study)) is not None:
+        with contextlib.suppress(
+            OSError, DamagedResult
+        ):  # the result itself is still there
+            if (last := read_result(self.out / study)) is not None:
                 name = f"{study}-{last.profile}-{last.seed}.json"
                 content = json.dumps(dict(last.document)).encode()
-                write_whole(self.out / ".lab" / name, content)
+                write_atomically(self.out / ".lab" / name, content)
 
     async def cancel(self, job: Job, patience: float = 10.0) -> None:
         """Ctrl-C for the job; after `patience` seconds, the end."""
@@ -214,8 +217,8 @@ class Jobs:
                 run = (document["profile"], document["seed"])
                 if isinstance(document["claims"], list):
                     found[run] = document
-        with contextlib.suppress(Damaged):
-            if (last := stored(self.out / study)) is not None:
+        with contextlib.suppress(DamagedResult):
+            if (last := stored_result(self.out / study)) is not None:
                 found[last.profile, last.seed] = dict(last.document)
         return list(found.values())
 

@@ -6,11 +6,12 @@ from typing import Any
 from fastapi import APIRouter, HTTPException, Response
 from fastapi.responses import FileResponse, HTMLResponse
 
-from ..report import Damaged, stored
-from ..report.front import front_page
-from ..report.html import escape, page
-from ..subjects import STUDIES
+from ..report import DamagedResult
+from ..report.html import render
+from ..report.results_index import Entry, results_page
+from ..subjects import stored_result, STUDIES
 from .jobs import Jobs
+from .lab import TEMPLATES
 from .questions import ABSENT, GUARDED, missing
 
 
@@ -52,8 +53,8 @@ def kept(out: pathlib.Path, jobs: Jobs) -> APIRouter:
 
 def _stored(out: pathlib.Path, name: str) -> dict[str, Any]:
     try:
-        result = stored(out / name)
-    except Damaged as problem:
+        result = stored_result(out / name)
+    except DamagedResult as problem:
         return {"study": name, "stored": False, "note": f"damaged: {problem.args[0]}"}
     if result is None:
         return {"study": name, "stored": False, "note": "not run yet"}
@@ -68,6 +69,7 @@ def _stored(out: pathlib.Path, name: str) -> dict[str, Any]:
             verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)
         },
         "claims": result.document["claims"],
+        "notes": result.notes,
     }
 
 
@@ -75,7 +77,7 @@ def _result(out: pathlib.Path, path: str) -> Response:
     """A file of the results folder; never anything hidden or outside of it."""
     absent: HTTPException = missing("such result")
     parts = path.split("/")
-    ours = parts[0] in STUDIES or path in ("index.html", "plotly.min.js")
+    ours = parts[0] in STUDIES or path == "index.html"
     odd = any(not part or part.startswith(".") for part in parts) or "\0" in path
     if not ours or odd or len(path) > 1000:
         raise absent
@@ -95,15 +97,11 @@ def _result(out: pathlib.Path, path: str) -> Response:
 def _not_yet(parts: list[str]) -> str:
     """The page in the place of one that nothing has been measured for yet."""
     if not parts:
-        return front_page(
-            dict.fromkeys(STUDIES), dict.fromkeys(STUDIES, "Not run yet."), {}
-        )
-    name = escape(parts[0])
-    return page(
+        return results_page([Entry(name=n, note="Not run yet.") for n in STUDIES])
+    return render(
+        "not_run.html",
+        folder=TEMPLATES,
         title=f"remanence: {parts[0]}",
-        lead=f"<h1>{name}</h1><p>There is no such page: this study has not been run here yet.</p>",
-        body='<p>Run it in <a href="/#studies">the lab</a>, or with</p>'
-        f"<pre>remanence reproduce {name}</pre>"
-        '<p><a href="/results/index.html">What has been run</a></p>',
         home="/results/index.html",
+        study=parts[0],
     )

@@ -1,8 +1,8 @@
-"""One JSON document for one meaning: sorted keys, six digits, no surprise.
+"""Canonical JSON: sorted keys, six significant digits, one document for one value.
 
 The same evidence always gives the same bytes, so two runs compare with `cmp`.
 A number that is not finite is written as a word ("nan", "inf", "-inf"), since
-JSON has none for it.
+JSON has none for it, and read back as the number.
 """
 
 import json
@@ -43,6 +43,23 @@ def plain(value: Any) -> Any:
     if hasattr(value, "__array__"):
         return plain(np.asarray(value).tolist())
     raise TypeError(f"evidence holds a {type(value).__name__}, which JSON cannot say")
+
+
+def numbers_of_words(value: Any) -> Any:
+    """A value read from JSON, with the words for what is not finite as numbers again."""
+    match value:
+        case "nan" | "inf" | "-inf":
+            return float(value)
+        case dict():
+            return {key: numbers_of_words(item) for key, item in value.items()}
+        case list():
+            return [numbers_of_words(item) for item in value]
+    return value
+
+
+def as_read_back(value: Any) -> Any:
+    """What a reader of the stored document gets for the value."""
+    return numbers_of_words(json.loads(json_bytes(value)))
 
 
 def json_bytes(value: Any) -> bytes:

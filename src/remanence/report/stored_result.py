@@ -1,0 +1,169 @@
+"""Results read back: checked before they are believed.
+
+A study's folder holds exactly `CONTENTS`. `provenance.json` lists the digest of
+everything beside it, so a file that was cut, edited or lost is noticed by name. A
+digest proves only that a file is the one whose digest is beside it: verdicts that are
+read back are judged again from their evidence.
+"""
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .canonical_json import plain
+from .claims import Claim, judge_again, JudgedClaim, Statement, VERDICTS
+from .results_folder import CONTENTS
+
+
+SCHEMA = 2
+"""Of a result. Schema 1 did not name itself; its files are the same."""
+LONGEST = 64 * 1024 * 1024
+"""Bytes of a JSON document that are read."""
+
+
+class DamagedResult(ValueError):
+    """A stored result that must not be believed; the sentence names the file."""
+
+
+@dataclasses.dataclass(frozen=True)
+class StoredResult:
+    """A finished result as read back from its folder."""
+
+    folder: pathlib.Path
+    study: str
+    profile: str
+    seed: int
+    claims: tuple[JudgedClaim, ...]
+    document: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    """A sentence for every verdict that its rule does not give any more."""
+
+    def judged_again(self, claims: Sequence[Claim | Statement]) -> "StoredResult":
+        """The result with every row judged by its study's own rules."""
+        found = [judge_again(row, claims) for row in self.claims]
+        rows = tuple(row for row, _ in found)
+        written = [plain(dataclasses.asdict(row)) for row in rows]
+        document = {**self.document, "claims": written}
+        left_out = sorted({c.id for c in claims} - {row.id for row in rows})
+        notes = tuple(note for _, note in found if note) + tuple(
+            f"{id} is a claim of the study, and the stored result leaves it out"
+            for id in left_out
+        )
+        return dataclasses.replace(self, claims=rows, document=document, notes=notes)
+
+
+def _paths(top: pathlib.Path) -> list[pathlib.Path]:
+    """A file, or a folder and everything in it; refuses what is neither.
+
+    A link could lead anywhere, and a pipe or a device may never end.
+    """
+    if top.is_symlink():
+        raise DamagedResult(f"{top} is a link, and results hold none")
+    if top.is_dir():
+        inside = sorted(top.iterdir())
+        return [top, *(path for below in inside for path in _paths(below))]
+    if top.exists() and not top.is_file():
+        raise DamagedResult(f"{top} is a pipe or a device, and results hold none")
+    return [top]
+
+
+def digest(path: pathlib.Path) -> str:
+    """The SHA-256 of a file, or of a folder's names and contents."""
+    total = hashlib.sha256()
+    if path.is_dir():
+        for file in sorted(file for file in _paths(path) if file.is_file()):
+            total.update(file.relative_to(path).as_posix().encode() + b"\0")
+            total.update(hashlib.sha256(file.read_bytes()).digest())
+    else:
+        total.update(path.read_bytes())
+    return total.hexdigest()
+
+
+def digests(folder: pathlib.Path) -> dict[str, str]:
+    """The digest of every part of a result beside its provenance."""
+    return {name: digest(folder / name) for name in CONTENTS[:-1]}
+
+
+def _read_json(path: pathlib.Path) -> Any:
+    if not path.is_file():
+        raise DamagedResult(f"{path} is missing")
+    if path.stat().st_size > LONGEST:
+        raise DamagedResult(f"{path} is damaged: it is too large to be a document")
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError):
+        raise DamagedResult(f"{path} is damaged: it is not a JSON document") from None
+    if not isinstance(content, dict):
+        raise DamagedResult(f"{path} is damaged: it is not a JSON object")
+    return content
+
+
+def read_claims(path: pathlib.Path) -> tuple[dict[str, Any], tuple[JudgedClaim, ...]]:
+    """The document of a `claims.json` and its rows, every field of its type."""
+    document = _read_json(path)
+    try:
+        claims = tuple(JudgedClaim(**claim) for claim in document["claims"])
+        if not (
+            all(map(_sound, claims))
+            and isinstance(document["seed"], int)
+            and all(isinstance(document[name], str) for name in ("study", "profile"))
+        ):
+            raise ValueError
+    except (KeyError, TypeError, ValueError):
+        raise DamagedResult(f"{path} is damaged: it holds no claims") from None
+    return document, claims
+
+
+def _sound(claim: JudgedClaim) -> bool:
+    words = {**vars(claim)}
+    evidence = words.pop("evidence")
+    return (
+        claim.verdict in VERDICTS
+        and all(isinstance(word, str) for word in words.values())
+        and isinstance(evidence, dict | None)
+    )
+
+
+def read_result(folder: pathlib.Path) -> StoredResult | None:
+    """The result in a folder, or None if there is none; refuses a damaged one."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return None
+    try:
+        for name in CONTENTS:
+            _paths(folder / name)
+        provenance = _read_json(folder / "provenance.json")
+        found = provenance.get("schema", 1)
+        if found not in (1, SCHEMA):
+            raise DamagedResult(
+                f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}"
+            )
+        listed = provenance.get("files")
+        if not (
+            isinstance(listed, dict) and isinstance(provenance.get("figures", []), list)
+        ):
+            raise DamagedResult(
+                f"{folder / 'provenance.json'} is damaged: it lists no files"
+            )
+        for name in CONTENTS[:-1]:
+            if not (folder / name).exists():
+                raise DamagedResult(f"{folder / name} is missing")
+            if digest(folder / name) != listed.get(name):
+                raise DamagedResult(
+                    f"{folder / name} is damaged: it is not what was written"
+                )
+    except OSError as problem:  # no permission, or gone while it was read
+        raise DamagedResult(f"{folder} cannot be read: {problem}") from None
+    document, claims = read_claims(folder / "claims.json")
+    return StoredResult(
+        folder=folder,
+        study=document["study"],
+        profile=document["profile"],
+        seed=document["seed"],
+        claims=claims,
+        document=document,
+        provenance=provenance | {"schema": SCHEMA},
+    )
