@@ -6,7 +6,7 @@ ablation, writes one down in closed form, and asks what changes with the cell,
 the operation and the recipe.
 """
 
-from ...report import Study
+from ...report import Headline, Study
 from ..references import REFERENCES
 from .config import FULL, QUICK
 from .run import run
@@ -22,4 +22,9 @@ STUDY = Study(
     profiles={"quick": QUICK, "full": FULL},
     run=run,
     cost={"quick": "about a minute", "full": "about twenty minutes"},
+    headline=Headline(
+        claim="002.1",
+        number="{counts[0]} of {possible}",
+        sentence="frequencies carry addition modulo a prime in a trained network.",
+    ),
 )
