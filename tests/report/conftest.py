@@ -5,16 +5,25 @@ import shutil
 import pytest
 import small_study
 
-from remanence.report import Bench, concluded, write_record
+from remanence.report import Bench, conclude, write_record
+
+
+@pytest.fixture(scope="module", autouse=True)
+def full_claims(tmp_path_factory):
+    """No full results, as in an installed package; a test may put some there."""
+    folder = tmp_path_factory.mktemp("full")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("remanence.report.findings.FULL_RESULTS", folder)
+        yield folder
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory):
+def result(tmp_path_factory, full_claims):
     """What was written."""
     chosen = small_study.study()
     parts = tmp_path_factory.mktemp("parts")
     outcome = small_study.run(chosen.profiles["quick"], Bench(folder=parts))
-    record = concluded(
+    record = conclude(
         chosen,
         outcome,
         profile="quick",

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from remanence.report.plain import json_bytes, plain
+from remanence.report.canonical_json import as_read_back, json_bytes, plain
 
 
 def test_numbers_keep_six_digits_and_integers_all():
@@ -18,6 +18,14 @@ def test_numbers_keep_six_digits_and_integers_all():
 
 def test_what_is_not_finite_becomes_a_word():
     assert plain([math.nan, math.inf, -math.inf]) == ["nan", "inf", "-inf"]
+
+
+def test_what_is_not_finite_is_read_back_as_a_number():
+    read = as_read_back(
+        {"b": [math.inf, np.float64(-math.inf)], "a": (1, 2), "word": "x"}
+    )
+    assert read == {"a": [1, 2], "b": [math.inf, -math.inf], "word": "x"}
+    assert math.isnan(as_read_back(math.nan))
 
 
 def test_arrays_sets_and_complex_numbers_have_a_plain_form():

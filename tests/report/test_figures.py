@@ -6,7 +6,14 @@ import pytest
 import xarray as xr
 
 from remanence.report import Figure
-from remanence.report.figures import drawn, write_figure
+from remanence.report.figures import (
+    draw_figure,
+    draw_thumbnail,
+    first_panel,
+    THUMBNAIL,
+    write_figure,
+)
+from remanence.report.tables import as_dataset, csv_tables, netcdf_bytes
 
 
 def test_numbers_of_a_figure_are_beside_it(result):
@@ -20,37 +27,47 @@ def test_numbers_of_a_figure_are_beside_it(result):
         assert (folder / name).stat().st_size > 1000
 
 
-def test_a_figure_without_numbers_gets_those_that_are_drawn(tmp_path):
+def test_a_figure_without_numbers_has_only_pictures(tmp_path):
+    picture = draw_figure(
+        Figure("bare", "Bare", "Nothing beside it.", lambda: plt.subplots()[0])
+    )
+    assert write_figure(picture, tmp_path).tables == ()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"bare.svg", "bare-dark.svg", "bare.png"}
+
+
+def test_a_thumbnail_is_the_first_panel_alone_without_legend_and_title():
     def draw():
-        figure, (left, right) = plt.subplots(1, 2)
-        left.plot([1.0, 2.0], [3.0, 4.0], label="a line")
-        left.scatter([5.0, 6.0], [7.0, 8.0])
-        right.imshow([[1.0, 2.0], [3.0, np.nan]], extent=(0, 2, 0, 2), origin="lower")
-        right.bar([0.5], [9.0])
+        figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), num=7)
+        shown = left.imshow([[1.0, 2.0]], label="x")
+        figure.colorbar(shown, ax=left)
+        left.set_title("Left")
+        left.plot([0, 1], [0, 0], label="line")
+        left.legend()
+        right.plot([1, 2])
+        figure.suptitle("Both")
         return figure
 
-    picture = drawn(Figure("bare", "Bare", "Nothing beside it.", draw, None))
-    read = picture.figure.data.to_dataframe()
-    line = read[read["mark"] == "a line"]
-    assert line[["x", "y"]].values.tolist() == [[1.0, 3.0], [2.0, 4.0]]
-    assert [5.0, 7.0] in read[["x", "y"]].values.tolist()
-    pixels = read[read["value"].notna()]
-    assert pixels[["x", "y", "value"]].values.tolist() == [
-        [0.5, 0.5, 1.0], [1.5, 0.5, 2.0], [0.5, 1.5, 3.0],
-    ]  # fmt: skip
-    assert [0.5, 9.0] in read[read["panel"] == 1][["x", "y"]].values.tolist()
-    assert write_figure(picture, tmp_path).tables == ("bare.csv", "bare.nc")
+    figure = draw()
+    first_panel(figure)
+    (axes,) = figure.axes
+    figure.draw_without_rendering()
+    assert axes.get_title() == axes.get_title(loc="left") == figure.get_suptitle() == ""
+    assert axes.get_legend() is None and tuple(figure.get_size_inches()) == THUMBNAIL
+    assert axes.get_position().width > 0.6  # of the whole width, not of one column
+    plt.close(figure)
+    small = draw_thumbnail(Figure("two", "", "", draw, {"a": [1]}))
+    assert small.figure.name == "two-small" and small.width == round(96 * THUMBNAIL[0])
+    assert small.figure.data is None
 
 
 def test_a_figure_cannot_choose_a_path():
     figure = Figure("../../etc", "x", "y", plt.figure)
     with pytest.raises(ValueError, match="a figure's name is a file name"):
-        drawn(figure)
+        draw_figure(figure)
 
 
 def test_variables_on_other_axes_get_their_own_table(tmp_path):
-    from remanence.report.tables import csv_tables, netcdf_bytes
-
     data = xr.Dataset(
         {"a": ("t", [1, 2]), "z": (("t", "k"), np.full((2, 2), 1j)), "n": 2**40}
     )
@@ -61,3 +78,17 @@ def test_variables_on_other_axes_get_their_own_table(tmp_path):
             read["z_imag"].values.tolist() == [[1, 1], [1, 1]]
             and float(read["n"]) == 2.0**40
         )
+
+
+def test_columns_are_in_one_order_however_a_run_found_them():
+    columns = {"b": ("t", [1.0, 2.0]), "a": ("t", [3.0, 4.0])}
+    one = xr.Dataset(columns, coords={"t": [0, 1], "s": ("t", [5, 6])})
+    other = xr.Dataset(dict(reversed(columns.items())), coords={"s": one["s"], "t": one["t"]})  # fmt: skip
+    assert csv_tables(one) != csv_tables(other)
+    first, second = as_dataset(one), as_dataset(other)
+    assert first is not None and second is not None and first.identical(one)
+    assert csv_tables(first) == csv_tables(second)
+    assert netcdf_bytes(first) == netcdf_bytes(second)
+    assert csv_tables(first)[""].splitlines()[0] == "t,a,b,s"
+    plain = as_dataset({"y": [1], "x": [2]})
+    assert plain is not None and list(plain) == ["x", "y"]

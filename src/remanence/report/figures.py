@@ -82,10 +82,11 @@ def draw_figure(
 def draw_thumbnail(figure: Figure) -> DrawnFigure:
     """Its first panel alone, small enough to be read on a card."""
     small = dataclasses.replace(figure, name=f"{figure.name}-small", data=None)
-    return draw_figure(small, _first_panel)
+    return draw_figure(small, first_panel)
 
 
-def _first_panel(canvas: Any) -> None:
+def first_panel(canvas: Any) -> None:
+    """Leave the first panel of a drawing, alone and small, without legend and title."""
     first, *others = canvas.axes
     for axes in others:
         for drawn in (*first.images, *first.collections):
