@@ -5,15 +5,12 @@ import os
 
 import numpy as np
 import pytest
+import small_study
 from fuzzed import changed, Counts, JSON
 from hypothesis import given, HealthCheck, settings, strategies as st
 
-from remanence.report import (
-    Damaged,
-    stored,
-    write_front_page,
-)
-from remanence.report.store import digest
+from remanence.report import DamagedResult, read_result, write_results_index
+from remanence.report.stored_result import digest
 
 
 quickly = settings(
@@ -37,15 +34,17 @@ def forge(folder, document):
 
 def shown(folder, counts):
     try:
-        found = stored(folder)
-    except Damaged:
+        found = read_result(folder)
+    except DamagedResult:
         counts.add("refused")
     else:
         counts.add("read")
         assert found is not None
-        assert all(isinstance(claim.measured, str) for claim in found.claims)
+        again = found.judged_again(small_study.study().claims)
+        assert all(isinstance(claim.measured, str) for claim in again.claims)
     if sum(counts.seen.values()) % 10 == 0:  # it takes as long as all the rest
-        write_front_page(folder.parent, ["memorization"], {})
+        study_of = lambda name: small_study.study()
+        write_results_index(folder.parent, ["memorization"], {}, study_of)
 
 
 @quickly
@@ -88,7 +87,7 @@ def test_changed_bytes_are_refused(folder, counts):
         path.write_bytes(changed(rng, kept))
         shown(folder, counts)
         path.write_bytes(kept)
-    assert stored(folder) is not None
+    assert read_result(folder) is not None
 
 
 @pytest.mark.parametrize(
@@ -97,14 +96,14 @@ def test_changed_bytes_are_refused(folder, counts):
 def test_a_link_inside_a_result_is_refused(folder, name):
     (folder / name).rename(folder.parent / "elsewhere")
     (folder / name).symlink_to(folder.parent / "elsewhere")
-    with pytest.raises(Damaged, match="is a link, and results hold none"):
-        stored(folder)
+    with pytest.raises(DamagedResult, match="is a link, and results hold none"):
+        read_result(folder)
 
 
 def test_an_absurd_size_is_refused_unread(folder):
     os.truncate(folder / "provenance.json", 2**40)  # sparse
-    with pytest.raises(Damaged, match="too large to be a document"):
-        stored(folder)
+    with pytest.raises(DamagedResult, match="too large to be a document"):
+        read_result(folder)
 
 
 def test_an_older_schema_is_migrated_and_a_newer_refused_by_name(folder):
@@ -112,11 +111,11 @@ def test_an_older_schema_is_migrated_and_a_newer_refused_by_name(folder):
     provenance = json.loads(path.read_text())
     assert provenance.pop("schema") == 2
     path.write_text(json.dumps(provenance))  # schema 1 did not name itself
-    older = stored(folder)
+    older = read_result(folder)
     assert older is not None and older.provenance["schema"] == 2
     path.write_text(json.dumps(provenance | {"schema": 3}))
-    with pytest.raises(Damaged, match="has schema 3, this version reads 1 and 2"):
-        stored(folder)
+    with pytest.raises(DamagedResult, match="has schema 3, this version reads 1 and 2"):
+        read_result(folder)
 
 
 def test_both_outcomes_were_seen(counts, capsys):

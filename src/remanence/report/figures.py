@@ -4,6 +4,7 @@ import dataclasses
 import io
 import pathlib
 import re
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -104,6 +105,8 @@ def first_panel(canvas: Any) -> None:
     if first.get_legend() is not None:
         first.get_legend().remove()
     first.tick_params(labelsize=8)
+    first.set_xlabel(textwrap.fill(first.get_xlabel(), 44), fontsize=8)
+    first.set_ylabel(textwrap.fill(first.get_ylabel(), 28), fontsize=8)
 
 
 def write_figure(picture: DrawnFigure, folder: pathlib.Path) -> DrawnFigure:

@@ -72,7 +72,7 @@ def study_page(
         study=study,
         profile=profile,
         finding=main_finding(study, claims),
-        about=about,
+        about=about.removeprefix(f"{study.title}."),
         pictures=pictures,
         drawn={picture.figure.name for picture in pictures},
         claims=claims,
