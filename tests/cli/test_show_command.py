@@ -5,6 +5,7 @@ import json
 import shlex
 import shutil
 
+from remanence.report.stored_result import digest
 from remanence.subjects import STUDIES
 
 
@@ -71,9 +72,27 @@ def test_a_page_alone_is_written_on_request(everything, remanence, tmp_path):
     out, _ = everything
     page = tmp_path / "alone.html"
     run = remanence("show", "memorization", "--out", out, "--page", page)
-    assert run.returncode == 0 and page.stat().st_size > 1_000_000
+    assert run.returncode == 0 and "data:image/svg+xml" in page.read_text()
     refused = remanence("show", "all", "--out", out, "--page", page)
     assert refused.returncode == 2 and "one result, not all" in refused.stderr
+
+
+def test_a_verdict_that_its_rule_does_not_give_is_said_and_not_shown(
+    everything, remanence, tmp_path
+):
+    folder = shutil.copytree(everything[0] / "memorization", tmp_path / "memorization")
+    claims, listed = folder / "claims.json", folder / "provenance.json"
+    claims.write_text(claims.read_text().replace('"verdict": "refuted"', '"verdict": "holds"'))  # fmt: skip
+    provenance = json.loads(listed.read_text())
+    provenance["files"]["claims.json"] = digest(claims)
+    listed.write_text(json.dumps(provenance))
+    run = remanence("show", folder, "--json")
+    assert "000.3 is stored as 'holds', and its rule gives 'refuted'" in run.stderr
+    (study,) = json.loads(run.stdout)["studies"]
+    assert [claim["verdict"] for claim in study["claims"]][2] == "refuted"
+    # It does not stand for a run either.
+    again = remanence("reproduce", "memorization", "--out", tmp_path)
+    assert again.returncode == 0 and "memorization is computed again" in again.stderr
 
 
 def test_cite_prints_bibtex(remanence):

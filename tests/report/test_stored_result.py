@@ -172,7 +172,7 @@ def test_a_stored_verdict_is_judged_again_from_its_evidence(folder):
 
 
 @pytest.mark.parametrize(
-    "name", [*CONTENTS, "figures/orbit.csv", "data.zarr/orbit/x/0"]
+    "name", [*reversed(CONTENTS), "figures/orbit.csv", "data.zarr/orbit/x/0"]
 )
 def test_a_pipe_or_a_folder_in_the_place_of_a_file_is_refused_not_read(folder, name):
     place = folder / name

@@ -1,9 +1,9 @@
-"""Equations as MathML, so that the pages need no network."""
+"""Equations of the documentation as MathML, by the renderer of the results pages."""
 
 import html
 import re
 
-from latex2mathml.converter import convert
+from remanence.report.typeset import mathml
 
 
 EQUATION = re.compile(
@@ -13,10 +13,9 @@ EQUATION = re.compile(
 
 def _mathml(match: re.Match) -> str:
     body = html.unescape(match["body"]).strip()
-    display = "block" if match["tag"] == "div" else "inline"
     for opening, closing in ((r"\(", r"\)"), (r"\[", r"\]")):
         body = body.removeprefix(opening).removesuffix(closing)
-    return convert(body, display=display)
+    return mathml(body, "block" if match["tag"] == "div" else "inline")
 
 
 def on_page_content(content: str, **_) -> str:
