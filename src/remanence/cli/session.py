@@ -231,7 +231,9 @@ class Session:
     def tell_stopped(self, stop: BaseException, missing: Sequence[str]) -> None:
         """Say what is kept of a run that was stopped, and how to go on."""
         request_stop(None)
-        signal.setitimer(signal.ITIMER_REAL, 0.0)  # it is heard: none is thrown after it
+        signal.setitimer(
+            signal.ITIMER_REAL, 0.0
+        )  # it is heard: none is thrown after it
         kept = ", ".join(self.done) or "no study"
         why = "time is up" if isinstance(stop, TimeUp) else str(stop) or "interrupted"
         why = str(stop) if isinstance(stop, Unfinished) else why
