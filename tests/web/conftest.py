@@ -5,7 +5,16 @@ import pytest
 
 pytest.importorskip("fastapi")
 pytest.importorskip("uvicorn")
+import small_study
 from lab_server import Server, SMALL
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_studies():
+    """The server judges stored results again: by the small studies, as they are made."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("remanence.subjects.study", small_study.study)
+        yield
 
 
 @pytest.fixture(scope="session")

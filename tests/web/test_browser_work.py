@@ -131,32 +131,27 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
         running.stop()
 
 
-def test_a_page_of_results_comes_alive(server, browser, tmp_path):
-    """The interactive twins: no error, and back again."""
+def test_a_page_of_results_opens_from_disk_and_prints_whole(page, tmp_path):
+    command = [sys.executable, str(SMALL), "reproduce", "memorization"]
     study = subprocess.run(
-        [
-            sys.executable,
-            str(SMALL),
-            "reproduce",
-            "memorization",
-            "--out",
-            str(tmp_path),
-        ],
-        capture_output=True,
-        check=False,
+        [*command, "--out", str(tmp_path)], capture_output=True, check=False
     )
     assert study.returncode == 0
-    page = browser.new_page()
-    page.set_default_timeout(PATIENCE)
-    wrong = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto((tmp_path / "memorization" / "index.html").as_uri())
-    page.click("button.swap")
-    page.wait_for_selector(".live .main-svg")
-    looked_at(page, "twin")
-    page.click("button.swap")
-    page.wait_for_selector("picture.still")
+    assert page.locator("figure img").evaluate("picture => picture.naturalWidth") > 0
+    evidence = page.locator("#claim-000\\.1 table.evidence")
+    assert not evidence.is_visible()
+    page.click("#claim-000\\.1 >> text=figure")
+    assert page.url.endswith("#figure-orbit")
+    looked_at(page, "study")
+    page.emulate_media(media="print")
+    assert evidence.is_visible()  # what is folded on screen is not missing on paper
+    cut = "[...document.querySelectorAll('main *')].filter(e => e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX != 'visible').length"
+    assert page.evaluate(cut) == 0
+    page.emulate_media(media="screen")
     page.click("header a")
-    page.wait_for_selector("text=The documents")
-    assert wrong == []
-    page.close()
+    page.wait_for_selector("text=The studies")
+    looked_at(page, "index")
+    page.emulate_media(media="print")
+    assert page.locator("text=certified rate").first.is_visible()
+    assert page.evaluate(cut) == 0
