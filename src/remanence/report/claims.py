@@ -104,7 +104,11 @@ class JudgedClaim:
     @property
     def label(self) -> str:
         """The verdict as shown: a quick run says that it is quick."""
-        return self.verdict if self.profile == "full" else f"{self.verdict} ({self.profile})"
+        return (
+            self.verdict
+            if self.profile == "full"
+            else f"{self.verdict} ({self.profile})"
+        )
 
 
 def judge(
