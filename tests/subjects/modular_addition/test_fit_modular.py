@@ -25,7 +25,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def test_a_small_table_is_learned_and_the_history_is_its_film():
+def test_a_small_table_is_learned_and_its_history_holds_the_spectra():
     task = Modular(7)
     done = fit_modular(task, steps=200, every=50, fraction=0.8, **SMALL)
     history = done.history
@@ -33,7 +33,7 @@ def test_a_small_table_is_learned_and_the_history_is_its_film():
     assert float(history.train[-1]) == 1.0
     assert done.diverged_at is None
     assert done.seen.sum() == round(0.8 * 49)
-    # The film's last frame is the spectrum of the weights that came out.
+    # The last frame is the spectrum of the weights that came out.
     for name, W in (("W_E", done.net.embedding), ("W_fc", done.net.W_y)):
         rows = np.asarray(W, dtype=float)[:7]
         last = history.energy.sel(tensor=name).values[-1]
@@ -47,13 +47,13 @@ def test_a_small_table_is_learned_and_the_history_is_its_film():
     assert float(history.norm[-1]) == pytest.approx(norm, rel=1e-4)
 
 
-def test_without_a_film_the_same_network_comes_out_and_only_the_loss_is_kept():
+def test_without_spectra_the_same_network_comes_out_and_only_the_loss_is_kept():
     asked: dict[str, Any] = {"steps": 20, "every": 10, "fraction": 0.8, **SMALL}
-    plain = fit_modular(Modular(5), film=False, **asked)
-    filmed = fit_modular(Modular(5), **asked)
+    plain = fit_modular(Modular(5), record_spectra=False, **asked)
+    recorded = fit_modular(Modular(5), **asked)
     assert list(plain.history) == ["loss"]
     for one, other in zip(
-        jax.tree.leaves(plain.net), jax.tree.leaves(filmed.net), strict=True
+        jax.tree.leaves(plain.net), jax.tree.leaves(recorded.net), strict=True
     ):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 

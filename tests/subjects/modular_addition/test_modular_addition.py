@@ -9,17 +9,23 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from remanence.measure.fourier import spectrum
 from remanence.report import Bench, judged
 from remanence.report.tables import csv_tables
 from remanence.subjects import study
 from remanence.subjects.modular_addition.ablations import ablations, growing
+from remanence.subjects.modular_addition.claims.beyond import depends, negative
 from remanence.subjects.modular_addition.config import Config, Recipe
-from remanence.subjects.modular_addition.counting import narrowed
-from remanence.subjects.modular_addition.dissection import dissected
-from remanence.subjects.modular_addition.dynamics import widened
+from remanence.subjects.modular_addition.dissection import dissect, profile
+from remanence.subjects.modular_addition.dynamics import pad_network
 from remanence.subjects.modular_addition.exact_adder import adder
-from remanence.subjects.modular_addition.film import animated, film_figure
-from remanence.subjects.modular_addition.weights_drawn import told_together
+from remanence.subjects.modular_addition.frequency_counts import narrowed
+from remanence.subjects.modular_addition.task import Modular
+from remanence.subjects.modular_addition.training_animation import (
+    animated,
+    animation_figure,
+)
+from remanence.subjects.modular_addition.weights_figures import merged_labels
 
 
 mpl.use("Agg")
@@ -27,7 +33,7 @@ mpl.use("Agg")
 
 def test_a_written_adder_is_dissected_as_it_was_written():
     built = adder(17, (1, 4, 6), doubled=False)
-    found = dissected(built.net, built.task)
+    found = dissect(built.net, built.task)
     assert found.key == (1, 4, 6)
     assert found.accuracy == 1.0
     for node in ("W_E", "h1", "W_fc"):
@@ -99,13 +105,13 @@ def test_a_widened_network_gives_the_same_answers():
 
     built = adder(11, (1, 3))
     large = modular_network(built.task, embedding=20, units=24, key=jr.key(0))
-    wide = widened(built.net, like=large)
+    wide = pad_network(built.net, like=large)
     assert wide.cell.W_x.shape == large.cell.W_x.shape
     np.testing.assert_allclose(
         modular_logits(wide, built.task), modular_logits(built.net, built.task)
     )
     small = modular_network(built.task, embedding=2, units=4, key=jr.key(0))
-    assert widened(built.net, like=small).cell.W_x.shape == built.net.cell.W_x.shape
+    assert pad_network(built.net, like=small).cell.W_x.shape == built.net.cell.W_x.shape
 
 
 def net_arrays(net):
@@ -127,14 +133,14 @@ def test_subsets_grow_from_none_to_all():
 def test_frequencies_too_near_for_two_labels_share_one():
     shares = np.full(21, 0.01)
     shares[[14, 15, 20]] = 0.2, 0.3, 0.25
-    labels = told_together((21, 15, 16), shares)
+    labels = merged_labels((21, 15, 16), shares)
     assert labels == [(15.5, 0.3, "15, 16"), (21.0, 0.25, "21")]
-    assert told_together((), shares) == []
+    assert merged_labels((), shares) == []
     # A low bar far from the others keeps its own label, at its own height.
-    assert told_together((3, 16), shares)[0] == (3.0, 0.01, "3")
+    assert merged_labels((3, 16), shares)[0] == (3.0, 0.01, "3")
 
 
-def test_each_frame_of_the_film_is_visible_in_its_turn():
+def test_each_frame_is_visible_in_its_turn():
     svg = '<g id="frame-0-W_E"><g id="frame-1-W_E"><g id="frame-2-W_E"><g id="axes">'
     moving = animated(svg, 3)
     assert moving.count("<animate") == 3
@@ -144,7 +150,7 @@ def test_each_frame_of_the_film_is_visible_in_its_turn():
     assert '<g id="frame-2-W_E" visibility="visible">' in moving
 
 
-def test_the_film_moves_in_svg_and_stands_still_in_png():
+def test_the_animation_moves_in_svg_and_stands_still_in_png():
     one = xr.Dataset(
         {
             "energy": (("step", "tensor", "frequency"), np.ones((3, 2, 5))),
@@ -152,7 +158,7 @@ def test_the_film_moves_in_svg_and_stands_still_in_png():
         },
         coords={"step": [1, 2, 3], "tensor": ["W_E", "W_fc"]},
     )
-    figure, buffer = film_figure(one), io.BytesIO()
+    figure, buffer = animation_figure(one), io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     assert (
         buffer.getvalue().count(b"<animate") == 9
@@ -177,7 +183,7 @@ TINY = Recipe(
 def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
     chosen = study("modular-addition")
     monkeypatch.setattr(
-        sys.modules[chosen.run.__module__], "WRITTEN", (3, 12)
+        sys.modules[chosen.run.__module__], "MODULI", (3, 12)
     )  # each modulus compiles anew
     config = Config(
         main=TINY,
@@ -196,21 +202,43 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
     )
     told = []
     outcome = chosen.run(config, Bench(folder=tmp_path, tell=told.append))
-    ids = {statement.id for statement in chosen.claims}
-    assert set(outcome.evidence) == ids and len(told) > 5
-    for statement in chosen.claims:
-        claim = judged(
-            statement,
-            outcome.evidence[statement.id],
-            document="002",
-            command="",
-            profile="quick",
-        )
-        assert claim.measured
-    assert outcome.evidence["002.1"]["accuracy"][0] > 0.9
-    assert outcome.evidence["002.11"]["tried"][0]["right"] == 1.0
+    evidence = {c.id: c.evidence_in(outcome.results) for c in chosen.claims}
+    shown = {figure.name for figure in outcome.figures}
+    for claim in chosen.claims:
+        found = evidence[claim.id]
+        assert found is not None, claim.id
+        row = judged(claim, found, document="002", command="", profile="quick")
+        assert row.measured and (not claim.figure or claim.figure in shown)
+    assert len(told) > 5
+    assert evidence["002.1"]["accuracy"][0] > 0.9
+    assert evidence["002.11"]["tried"][0]["right"] == 1.0
     assert outcome.data["cross"].sizes["network"] == 2
     names = [figure.name for figure in outcome.figures]
     assert len(names) == len(set(names)) == 11
-    film = next(f for f in outcome.figures if f.name == "film-animated")
-    assert {"step-tensor-frequency", "step"} <= set(csv_tables(film.data))
+    moving = next(f for f in outcome.figures if f.name == "training-animated")
+    assert {"step-tensor-frequency", "step"} <= set(csv_tables(moving.data))
+
+
+def test_a_network_that_was_not_measured_and_one_axis_of_three_are_no_proof():
+    stderr = [0.01, None]
+    assert negative({"exponents": [-0.4, None], "stderr": stderr}) == "open"
+    assert negative({"exponents": [-0.4, -0.5], "stderr": [0.01, 0.01]}) == "holds"
+    error = {"fraction": 0.1, "decay": 0.1, "width": 0.1}
+    one = {"fraction": 0.0, "decay": 1.5, "width": 0.0}
+    assert depends({"span": one, "error": error}) == "differs"
+    # Within the spread of seeds nothing has moved.
+    wide = {"span": dict.fromkeys(error, 1.5), "error": dict.fromkeys(error, 1.0)}
+    assert depends(wide) == "refuted"
+
+
+def test_the_second_state_is_judged_for_every_b():
+    """A frequency whose phase turns with b is gone from the mean over b, not from the rule."""
+    P, task = 17, Modular(17)
+    a, b = np.mgrid[:P, :P]
+    turning = np.stack(
+        [np.cos(2 * np.pi * 3 * (a + b) / P), np.sin(2 * np.pi * 3 * (a + b) / P)], -1
+    )
+    assert np.abs(turning.mean(1)).max() < 1e-12
+    flat = profile(turning, task, "h2")
+    energy = spectrum(flat)
+    assert energy[3] / energy[1:].sum() > 0.999

@@ -74,9 +74,12 @@ def node_tables(net: Recurrent, task: Modular) -> dict[str, np.ndarray]:
 
 
 def profile(table: np.ndarray, task: Modular, node: str) -> np.ndarray:
-    """A node as a function of one index: of a for $h_2$, of the answer for $h_3$."""
+    """A node as a function of one index: of a (for every b) for $h_2$, of the answer for $h_3$."""
     if node == "h2":
-        return table.mean(1)
+        # Every b counts: a factor of the Gram matrix has the same energies as all columns.
+        columns = table.reshape(task.period, -1)
+        values, vectors = np.linalg.eigh(columns @ columns.T)
+        return vectors * np.sqrt(np.maximum(values, 0.0))
     if node == "h3":
         total = np.zeros((task.period, table.shape[-1]))
         np.add.at(total, task.phases.ravel(), table.reshape(-1, table.shape[-1]))
@@ -84,7 +87,7 @@ def profile(table: np.ndarray, task: Modular, node: str) -> np.ndarray:
     return table
 
 
-def dissected(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dissection:
+def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dissection:
     """Spectra, key frequencies, ranks, singular vectors and fits of one network."""
     tables = node_tables(net, task)
     flat = {name: profile(tables[name], task, name) for name in NODES}

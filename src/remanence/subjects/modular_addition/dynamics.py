@@ -1,4 +1,4 @@
-r"""The adder as a dynamical system: exponents, certificate, horizon, and its written twin."""
+r"""The adder as a dynamical system: exponents, certificate, horizon; learned beside exact."""
 
 import math
 from typing import Any
@@ -10,6 +10,7 @@ import scipy.linalg
 
 from ...cells import dimension
 from ...measure import contraction, lyapunov_spectrum, memory_horizon, truncation_window
+from ...measure.fourier import frequency_plane
 from ...nets import Recurrent
 from ...report import Row
 from .ablation import PLACES
@@ -27,7 +28,7 @@ def stream(task: Modular, sums: int, *, seed: int) -> np.ndarray:
     return tokens.ravel().astype(np.int32)
 
 
-def forgetting(
+def measure_dynamics(
     net: Recurrent, task: Modular, *, steps: int, seed: int, thorough: bool = False
 ) -> dict[str, Any]:
     """Exponents along a stream of sums, and the best proof of forgetting found.
@@ -48,12 +49,12 @@ def forgetting(
         found["lost"] = int(np.isneginf(exponents).sum())
     except (ValueError, FloatingPointError) as refusal:
         found |= {"outcome": f"no exponent: {refusal}", "exponent": math.nan}
-    heard = float(np.abs(np.asarray(net.embedding)).max())
+    bound = float(np.abs(np.asarray(net.embedding)).max())
     radius = float(np.abs(np.linalg.eigvals(matrices(net, task)["W_hh"])).max())
     climb = thorough or radius < 1
     proof = contraction(
         net.cell,
-        input_bound=heard,
+        input_bound=bound,
         metric="auto" if climb else "norm",
         time_limit=120.0 if climb else 0.1,
     )
@@ -77,8 +78,8 @@ def _in_words(steps: float | None) -> float | str:
     return float(steps) if math.isfinite(steps) else "never"
 
 
-def widened(net: Recurrent, *, like: Recurrent) -> Recurrent:
-    """The same Elman network in arrays as large as another's; what is added is silent."""
+def pad_network(net: Recurrent, *, like: Recurrent) -> Recurrent:
+    """The same Elman network in arrays as large as another's; what is added is zero."""
     cell, E, W_y = net.cell, net.embedding, net.W_y
     assert E is not None and W_y is not None and cell.b is not None
     units, inputs = np.maximum(cell.W_x.shape, like.cell.W_x.shape) - cell.W_x.shape
@@ -114,7 +115,17 @@ def cross_row(
     )
 
 
-def compared(
+def _random_cosine(span: np.ndarray, period: int, count: int) -> float:
+    """The mean cosine with random frequencies that 95 % of 200 draws stay below."""
+    random, every, found = np.random.default_rng(0), range(1, period // 2 + 1), []
+    for _ in range(200):
+        drawn = random.choice(every, min(count, len(every)), replace=False)
+        waves = np.concatenate([frequency_plane(period, int(k)) for k in drawn]).T
+        found.append(np.cos(scipy.linalg.subspace_angles(span, waves)).mean())
+    return float(np.quantile(found, 0.95))
+
+
+def compare_adders(
     learned: Recurrent,
     found: Dissection,
     cuts: Ablations,
@@ -152,8 +163,10 @@ def compared(
         ]
         for place in PLACES
     }
+    first = spans(theirs["W_E"], 2 * len(key))
     return {
         "cosines": angles,
+        "random_cosine": _random_cosine(first, task.period, len(key)),
         "mean_cosine": {name: float(np.mean(c)) for name, c in angles.items()},
         "spectra_apart": moved,
         "ablation": curves,

@@ -1,41 +1,41 @@
-"""The pictures of the study: the document's four, the film, and what lies beyond."""
+"""The pictures of the study: the paper's four and what goes beyond."""
 
 from ...report import Figure
-from .behaviour_drawn import (
+from .adder_figures import beside_data, beside_drawn, exact_drawn
+from .behaviour_figures import (
     ablation_data,
     ablation_drawn,
     counts_drawn,
-    film_drawn,
     Findings as Findings,
     pairs_drawn,
+    training_drawn,
 )
-from .film import film_figure
-from .graph import graph_figure
-from .weights_drawn import (
+from .network_diagram import network_diagram
+from .training_animation import animation_figure
+from .weights_figures import (
     singular_data,
     singular_values_drawn,
     singular_vectors_drawn,
     spectra_data,
     spectra_drawn,
 )
-from .written_drawn import beside_data, beside_drawn, written_drawn
 
 
 def pictures(of: Findings) -> tuple[Figure, ...]:
-    """All figures, in the order in which the story is told."""
+    """All figures, in order."""
     d = of.found[0]
     few = ", ".join(map(str, d.key))
     figures = [
         Figure(
             "graph",
-            "The computation",
+            "The network and what its key frequencies hold",
             f"The unrolled network modulo {of.task.modulus}; beside each node the share of "
             f"its energy that the key frequencies of W_fc ({few}) hold (seed {of.seeds[0]}).",
-            lambda: graph_figure(d),
+            lambda: network_diagram(d),
         ),
         Figure(
             "spectra",
-            "Every node speaks the same few frequencies",
+            "Every tensor has the same few frequencies",
             "Energy by frequency. Above: nodes of one index, in shares of what is not "
             "constant; the line is what the largest frequency of shuffled rows reaches in "
             "1 % of cases. Below: the states of two indices, a dot where more than a thousandth "
@@ -69,32 +69,32 @@ def pictures(of: Findings) -> tuple[Figure, ...]:
             ablation_data(of),
         ),
         Figure(
-            "film",
+            "training",
             "Frequencies appear before the held-out answers do",
             "Above: accuracy during training, all seeds. Below: energy of the embedding by "
             "frequency at six moments of the first seed.",
-            lambda: film_drawn(of),
+            lambda: training_drawn(of),
             of.histories,
         ),
         Figure(
-            "film-animated",
-            "The film of the spectrum",
+            "training-animated",
+            "The spectrum throughout training",
             "Energy of embedding and unembedding by frequency throughout training (the SVG "
             "moves, in a loop of eight seconds; the PNG shows the end).",
-            lambda: film_figure(of.histories.isel(seed=0)),
+            lambda: animation_figure(of.histories.isel(seed=0)),
             of.histories.isel(seed=0)[["energy", "held_out"]],
         ),
         Figure(
-            "written",
+            "exact-adder",
             "Learned and written down",
             "Left: margin of the written adder against its number of frequencies. Right: "
             "cosines of the principal angles between learned and written subspaces at the "
             "same frequencies (1: the same direction).",
-            lambda: written_drawn(of),
+            lambda: exact_drawn(of),
             of.margins,
         ),
         Figure(
-            "beside",
+            "learned-and-exact",
             "Learned and written, frequency by frequency",
             "Above: energy by frequency in the learned network and in the one written at "
             "its key frequencies. Below: accuracy against the number of those removed, "

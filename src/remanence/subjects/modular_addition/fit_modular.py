@@ -2,7 +2,7 @@ r"""Training on modular arithmetic: the whole table at once, AdamW, weight decay
 
 $$\ell = -\frac{1}{|T|} \sum_{(a, b) \in T} \log \mathrm{softmax}(W_{fc} h_3(a, b) + b_{fc})_{a \circ b}$$
 
-The history is also a film: the energy of embedding and unembedding at every
+The history also holds the energy of embedding and unembedding at every
 frequency, as often as anything else is looked at.
 """
 
@@ -117,13 +117,13 @@ def fit_modular(
     learning_rate: float = 1e-3,
     weight_decay: float = 1.0,
     every: int = 100,
-    film: bool = True,
+    record_spectra: bool = True,
     folder: str | pathlib.Path | None = None,
     quiet: bool = True,
 ) -> ModularFit:
     """Train a fresh network on a random fraction of the table.
 
-    Without `film` the history holds the loss alone, and all operations modulo one
+    Without `record_spectra` the history holds the loss alone, and all operations modulo one
     number share a compiled program.
 
     >>> done = fit_modular(Modular(5), steps=60, units=16, embedding=8, every=30)
@@ -143,13 +143,13 @@ def fit_modular(
         key=jr.key(seed),
         # Padded to the modulus: every choice of pairs has the same shapes.
         data=(pairs_of(seen, task.answers, most=task.modulus), jnp.asarray(seen)),
-        metrics=progress_on(task) if film else None,
+        metrics=progress_on(task) if record_spectra else None,
         every=every,
         folder=folder,
         title=f"{task.operation} modulo {task.modulus}, {cell}, seed {seed}",
         quiet=quiet,
     )
-    history = _film(done.history) if film else done.history
+    history = _labelled_spectra(done.history) if record_spectra else done.history
     return ModularFit(task, done.model, seen, history, done.diverged_at)
 
 
@@ -191,7 +191,7 @@ def rows_spectrum(
     return power.sum(1) * count / period
 
 
-def _film(history: xr.Dataset) -> xr.Dataset:
+def _labelled_spectra(history: xr.Dataset) -> xr.Dataset:
     """The energies of both tensors as one array by tensor and frequency."""
     tensors = ["W_E", "W_fc"]
     energy = np.stack([history[name].values for name in tensors], axis=1)

@@ -8,8 +8,8 @@ from ...report import Bench
 from .ablation import modular_accuracy
 from .config import Recipe
 from .dissection import node_tables, NODES, profile
-from .evidence import mean, overlap
 from .fit_modular import fit_modular, ModularFit
+from .numbers import mean, overlap
 from .task import Modular
 
 
@@ -20,7 +20,7 @@ def trained_network(
     *,
     seed: int,
     cell: str = "elman",
-    film: bool = True,
+    record_spectra: bool = True,
 ) -> ModularFit:
     """One network by a recipe, kept in a folder of its own."""
     bench.tell(f"training {cell}, {task.operation} modulo {task.modulus}, seed {seed}")
@@ -32,19 +32,21 @@ def trained_network(
         task,
         seed=seed,
         cell=cell,
-        film=film,
+        record_spectra=record_spectra,
         folder=folder,
         quiet=bench.quiet,
         **settings,
     )
 
 
-def elsewhere(
+def other_network(
     recipe: Recipe, bench: Bench, *, cell: str = "elman", operation: str = "+"
 ) -> dict[str, Any]:
     """Another cell or operation: what it reached and which frequencies it uses."""
     task = Modular(recipe.modulus, operation)
-    fit = trained_network(task, recipe, bench, seed=bench.seed, cell=cell, film=False)
+    fit = trained_network(
+        task, recipe, bench, seed=bench.seed, cell=cell, record_spectra=False
+    )
     tables = node_tables(fit.net, task)
     nodes = {n: key_frequencies(profile(tables[n], task, n)) for n in NODES}
     key = nodes["W_fc"].frequencies

@@ -25,7 +25,7 @@ def spectra_drawn(d: Dissection):
         axis.bar(k, shares.shares, color=np.where(chosen, "C0", "C7"), width=0.9)
         axis.axhline(shares.threshold, color="C1", lw=1)
         axis.set(title=name_of(node), xlabel="frequency k")
-        for x, y, text in told_together(shares.frequencies, shares.shares):
+        for x, y, text in merged_labels(shares.frequencies, shares.shares):
             axis.annotate(text, (x, y), ha="center", va="bottom")
         axis.margins(y=0.15)
     top.axes[0].set_ylabel("share of energy")
@@ -49,7 +49,7 @@ def spectra_drawn(d: Dissection):
     return figure
 
 
-def told_together(
+def merged_labels(
     frequencies: Sequence[int], shares: np.ndarray
 ) -> list[tuple[float, float, str]]:
     """Where the numbers of the bars stand: neighbours too near for two share one label."""

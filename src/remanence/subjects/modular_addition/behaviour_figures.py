@@ -109,7 +109,7 @@ def pairs_drawn(of: Findings):
     return figure
 
 
-def film_drawn(of: Findings):
+def training_drawn(of: Findings):
     """Accuracies above, six frames of the spectrum below."""
     figure = plt.figure(figsize=(10, 5), layout="constrained")
     halves: Any = figure.subfigures(2, 1)

@@ -4,14 +4,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from .behaviour_drawn import Findings, PLACE_NAMES
-from .weights_drawn import name_of
+from .behaviour_figures import Findings, PLACE_NAMES
+from .weights_figures import name_of
 
 
 COMPARED = ("W_E", "h3", "W_fc")
 
 
-def written_drawn(of: Findings):
+def exact_drawn(of: Findings):
     """Margins of written adders, and the cosines of the principal angles."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
     for i, waves in enumerate(of.margins.waves.values):

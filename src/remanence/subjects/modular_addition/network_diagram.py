@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 from .dissection import Dissection
 
 
-def graph_figure(d: Dissection) -> Any:
+def network_diagram(d: Dissection) -> Any:
     """Tokens below, states in the middle, the answer on the right."""
     figure, axis = plt.subplots(figsize=(9, 3.6), layout="constrained")
     share = {

@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from .weights_drawn import name_of
+from .weights_figures import name_of
 
 
 SECONDS = 8
@@ -56,7 +56,7 @@ def animated(svg: str, frames: int) -> str:
     return re.sub(r'<g id="(frame-(\d+)-\w+)">', group, svg)
 
 
-def film_figure(one: xr.Dataset, *, most: int = 40) -> Any:
+def animation_figure(one: xr.Dataset, *, most: int = 40) -> Any:
     """Spectra of embedding and unembedding, a frame each time training was looked at."""
     figure = plt.figure(FigureClass=Film, figsize=(8, 4.4), layout="constrained")
     axes = figure.subplots(2, 1, sharex=True)

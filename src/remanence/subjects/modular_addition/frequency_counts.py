@@ -21,7 +21,7 @@ from .fit_modular import adamw, modular_network
 from .task import Modular
 
 
-def counted(config: Config, bench: Bench) -> xr.Dataset:
+def count_frequencies(config: Config, bench: Bench) -> xr.Dataset:
     """One batched sweep over fractions, decays, widths and seeds.
 
     `count by …` follows one axis with the others at the recipe's own values.
@@ -94,7 +94,7 @@ class Lane:
 def narrowed(net: Recurrent, width: Any) -> Recurrent:
     """The network with its first `width` units alone, in arrays of the same size.
 
-    The others start at zero and stay there: a rectifier that hears nothing passes
+    The others start at zero and stay there: a rectifier that gets nothing passes
     no gradient, and decay leaves zero alone. So widths differ in numbers only, and
     all of them train as one program.
     """

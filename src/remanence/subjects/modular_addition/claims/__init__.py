@@ -1,0 +1,10 @@
+"""What Rangamani (2025) says, and what is asked beyond it."""
+
+from .beyond import BEYOND
+from .circuit import CIRCUIT
+from .frequencies import FREQUENCIES
+
+
+CLAIMS = tuple(
+    sorted((*FREQUENCIES, *CIRCUIT, *BEYOND), key=lambda c: int(c.id.split(".")[1]))
+)

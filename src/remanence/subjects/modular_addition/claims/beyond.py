@@ -1,0 +1,262 @@
+"""Claims beyond the paper: other cells and operations, the exact adder, dynamics, recipes."""
+
+import statistics
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ....report import Claim, Evidence, Verdict
+from ..exact_adder import Adder
+from ..numbers import finite
+
+
+def other_cells(results: Mapping[str, Any]) -> Evidence:
+    """What other cells reached, and which frequencies they use."""
+    return _networks(results["cells"])
+
+
+def other_operations(results: Mapping[str, Any]) -> Evidence:
+    """The same for other operations."""
+    return _networks(results["operations"])
+
+
+def _networks(networks: Mapping[str, Any]) -> Evidence:
+    learned = [c for c in networks.values() if c["held_out"] >= 0.99]
+    sparse = sum(c["count"] >= 1 and c["share"] >= 0.5 for c in learned)
+    return {
+        "networks": dict(networks),
+        "trained": len(networks),
+        "learned": len(learned),
+        "sparse": sparse,
+    }
+
+
+def everywhere(e: Evidence) -> Verdict:
+    """Of networks that reach 99 % of held-out pairs: holds if all were learned and all have
+    key frequencies with half the energy of W_fc; differs if some, refuted if none; open
+    if none was learned."""
+    if not e["learned"]:
+        return "open"
+    if e["sparse"] == e["learned"] == e["trained"]:
+        return "holds"
+    return "differs" if e["sparse"] else "refuted"
+
+
+def exact_adders(results: Mapping[str, Any]) -> Evidence:
+    """Adders in closed form: answers, units and margins."""
+    rows = [_row(built) for built in results["exact adders"]]
+    return {
+        "tried": rows,
+        "tables": len(rows),
+        "worst": min(row["right"] for row in rows),
+        "last": rows[-1],
+    }
+
+
+def _row(built: Adder) -> dict[str, Any]:
+    return {
+        "modulus": built.task.modulus,
+        "frequencies": list(built.frequencies),
+        "units": built.units,
+        "margin": built.margin,
+        "rounding": built.rounding,
+        "right": built.accuracy,
+    }
+
+
+def all_right(e: Evidence) -> Verdict:
+    """Holds if every answer of every table is right and, from modulus 17 on, there are
+    fewer units than residues; else refuted."""
+    large = [row for row in e["tried"] if row["modulus"] >= 17]
+    below = all(row["units"] < row["modulus"] for row in large)
+    right = bool(e["tried"]) and e["worst"] == 1.0
+    return "holds" if right and below else "refuted"
+
+
+def subspaces(results: Mapping[str, Any]) -> Evidence:
+    """Cosines between learned and exact subspaces, beside those of random frequencies."""
+    found = results["comparison"]
+    return {
+        "mean_cosine": found["mean_cosine"],
+        "embedding": found["mean_cosine"]["W_E"],
+        "random": found["random_cosine"],
+        "spectra_apart": found["spectra_apart"],
+    }
+
+
+def same_subspace(e: Evidence) -> Verdict:
+    """The frequencies are read off W_fc, so W_E is judged: its cosine with the exact
+    adder's subspace must exceed that of 95 % of as many random frequencies (else refuted);
+    holds from 0.9, else differs."""
+    if e["embedding"] <= e["random"]:
+        return "refuted"
+    return "holds" if e["embedding"] >= 0.9 else "differs"
+
+
+def exponents(results: Mapping[str, Any]) -> Evidence:
+    """Largest exponents of the learned adders along a stream of sums, and certificates."""
+    forgot, exact = results["dynamics"], results["exact dynamics"]
+    values = [finite(f["exponent"]) for f in forgot]
+    known = [v for v in values if v is not None]
+    return {
+        "exponents": values,
+        "stderr": [finite(f.get("stderr")) for f in forgot],
+        "largest": max(known, default=None),
+        "unmeasured": len(values) - len(known),
+        "rates": [f["rate"] for f in forgot],
+        "metrics": [f["metric"] for f in forgot],
+        "radius": [f["radius"] for f in forgot],
+        "outcomes": [f["outcome"] for f in forgot],
+        "growing": [f.get("growing") for f in forgot],
+        "lost": [f.get("lost") for f in forgot],
+        "horizons": forgot[0]["horizons"],
+        "written": {
+            "exponent": finite(exact["exponent"]),
+            "rate": exact["rate"],
+            "metric": exact["metric"],
+            "horizons": exact["horizons"],
+        },
+    }
+
+
+def negative(e: Evidence) -> Verdict:
+    """Refuted if the exponent of one network is above zero by two standard errors; holds
+    if all are below by two; open if one could not be measured or lies within its error."""
+    pairs = list(zip(e["exponents"], e["stderr"], strict=True))
+    measured = [(v, s or 0.0) for v, s in pairs if v is not None]
+    if any(v - 2 * s > 0 for v, s in measured):
+        return "refuted"
+    below = bool(pairs) and all(v + 2 * s < 0 for v, s in measured)
+    return "holds" if below and len(measured) == len(pairs) else "open"
+
+
+def dependence(results: Mapping[str, Any]) -> Evidence:
+    """Mean counts along each axis of the sweep, how far they differ, and their spread."""
+    counts: xr.Dataset = results["counts"]
+    means, span, error = {}, {}, {}
+    for name in ("fraction", "decay", "width"):
+        values = counts[f"count by {name}"].transpose(name, "seed").values
+        known = [row[np.isfinite(row)] for row in values]
+        each = [float(row.mean()) if len(row) else None for row in known]
+        means[name] = [[float(x) for x in counts[name].values], each]
+        seen = [m for m in each if m is not None]
+        span[name] = max(seen) - min(seen) if len(seen) > 1 else None
+        several = [row for row in known if len(row) > 1]
+        error[name] = max((float(r.std(ddof=1) / np.sqrt(len(r))) for r in several), default=None)  # fmt: skip
+    which = counts["key"].values.reshape(-1, counts.sizes["frequency"])
+    learned = np.isfinite(counts["count"].values).ravel()
+    return {
+        "means": means,
+        "span": span,
+        "error": error,
+        "moved": sum(_moved(span[n], error[n]) for n in span),
+        "learned": [int(learned.sum()), len(learned)],
+        "which": [counts.frequency.values[row].tolist() for row in which[learned]],
+        "chosen": which[learned].sum(0).tolist(),
+    }
+
+
+def _moved(span: float | None, error: float | None) -> bool:
+    return span is not None and error is not None and span >= 1 and span > 2 * error
+
+
+def depends(e: Evidence) -> Verdict:
+    """For each of fraction, decay and width: do mean counts differ by one or more, and by
+    more than twice their standard error over seeds? Holds if for all three, differs if
+    for some, refuted if for none; open where an axis has no spread."""
+    if any(e["span"][name] is None or e["error"][name] is None for name in e["span"]):
+        return "open"
+    moved = sum(_moved(e["span"][name], e["error"][name]) for name in e["span"])
+    return "holds" if moved == len(e["span"]) else "differs" if moved else "refuted"
+
+
+def ablation_gap(results: Mapping[str, Any]) -> Evidence:
+    """Distance of the ablation curves of learned and exact adders, by place."""
+    found = results["comparison"]
+    gap = found["ablation_gap"]
+    return {
+        "gap": gap,
+        "largest": max(gap.values()),
+        "mean": statistics.mean(gap.values()),
+        "learned": {place: both[0] for place, both in found["ablation"].items()},
+        "written": {place: both[1] for place, both in found["ablation"].items()},
+    }
+
+
+def alike(e: Evidence) -> Verdict:
+    """Holds if the curves are at most 0.1 apart in every place, differs if 0.25 on average
+    over places, else refuted."""
+    if e["largest"] <= 0.1:
+        return "holds"
+    return "differs" if e["mean"] <= 0.25 else "refuted"
+
+
+BEYOND = (
+    Claim(
+        id="002.9",
+        says="Other cells (LSTM, GRU, residual) find a few shared frequencies too.",
+        published="not in the paper (beyond)",
+        finding="{sparse} of {trained} cells, {learned} learned",
+        evidence=other_cells,
+        rule=everywhere,
+    ),
+    Claim(
+        id="002.10",
+        says="Subtraction and multiplication use the characters of their own group.",
+        published="not in the paper (beyond)",
+        finding="{sparse} of {trained} operations, {learned} learned",
+        evidence=other_operations,
+        rule=everywhere,
+    ),
+    Claim(
+        id="002.11",
+        says="An exact adder can be written down from its frequencies, with 8 units each.",
+        published="not in the paper (beyond)",
+        finding="{worst:.0%} right at worst of {tables} tables; modulo {last[modulus]}: "
+        "{last[units]} units",
+        evidence=exact_adders,
+        rule=all_right,
+        figure="exact-adder",
+    ),
+    Claim(
+        id="002.12",
+        says="The learned embedding lives in the subspace of the exact adder's.",
+        published="not in the paper (beyond)",
+        finding="mean cosine {embedding:.3f}; random frequencies {random:.2f} (95 %)",
+        evidence=subspaces,
+        rule=same_subspace,
+        figure="exact-adder",
+    ),
+    Claim(
+        id="002.13",
+        says="Driven by a stream of sums, the learned adder's largest exponent is negative.",
+        published="not in the paper (beyond)",
+        finding=lambda e: (
+            "no exponent could be measured"
+            if e["largest"] is None
+            else f"largest {e['largest']:+.3f} nats a step; {e['unmeasured']} not measured"
+        ),
+        evidence=exponents,
+        rule=negative,
+    ),
+    Claim(
+        id="002.14",
+        says="The number of frequencies depends on train fraction, weight decay and width.",
+        published="6 at the paper's settings",
+        finding="{moved} of 3 settings move the mean count beyond its error",
+        evidence=dependence,
+        rule=depends,
+        figure="counts",
+    ),
+    Claim(
+        id="002.15",
+        says="Learned and exact adders miss removed frequencies alike, in every place.",
+        published="not in the paper (beyond)",
+        finding="mean gap between ablation curves at most {largest:.2f}, {mean:.2f} on average",
+        evidence=ablation_gap,
+        rule=alike,
+        figure="learned-and-exact",
+    ),
+)
