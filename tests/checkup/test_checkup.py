@@ -9,18 +9,20 @@ import sys
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import remanence as rm
 from remanence.cells import Elman, GRU, Linear, LSTM
-from remanence.checkup.compare import compared
+from remanence.checkup.compare import comparison_table
 from remanence.checkup.export import write_truncated
-from remanence.checkup.gate import FIGURES, unmet
-from remanence.checkup.heard import from_npy, from_text, noise
+from remanence.checkup.figures import FIGURES
+from remanence.checkup.gate import failure
 from remanence.checkup.page import checkup_page
-from remanence.checkup.pictures import pictures
+from remanence.checkup.pictures import memory_pictures, network_pictures
 from remanence.checkup.pictures.training import over_training
+from remanence.checkup.sources import model_files
 from remanence.cli import checkup as command
 from remanence.nets import Recurrent, truncate
 
@@ -37,13 +39,43 @@ def found(net):
     return rm.checkup(net, xs, name="<b>small</b>")
 
 
-def test_the_verdict_comes_first_and_says_what_was_measured_and_proved(found):
-    assert found.verdict.startswith("remembers about ")
-    assert "keeps outputs within 0.001, measured" in found.verdict
-    assert "is proved to" in found.verdict
+def test_the_verdict_names_the_inputs_and_says_what_to_do_and_what_is_proved(found):
+    window, proved = found.figures["window"], found.figures["certified_window"]
+    assert found.verdict.startswith(
+        f"on 300 steps as given: replay the last {window:.0f} steps: every output is within 0.001"
+    )
+    assert "of their scale), at all 300 positions of 1 sequence" in found.verdict
+    assert f"{proved:.0f} are proved to do" in found.verdict
+    assert "remembers about " in found.verdict
     assert found.summary.startswith(f"{found.name}: {found.verdict}")
-    assert found.figures["window"] <= found.figures["certified_window"]
+    assert window <= proved
+    assert found.figures["window_median"] <= found.figures["window_95"] <= window
     assert found.figures["exponents"] == 6 and found.figures["fixed_points"] == 1
+
+
+def test_it_shows_itself_in_a_few_lines(found):
+    assert str(found) == found.summary and 8 <= len(str(found).splitlines()) <= 14
+    assert "array(" not in str(found) + repr(found) and "\n" not in repr(found)
+    shown = found._repr_html_()
+    assert "&lt;b&gt;small" in shown and "<b>small</b>" not in shown
+    assert all(figure.title in shown for figure in FIGURES.values())
+
+
+def test_tokens_of_a_language_model_have_their_window_in_nats(key):
+    cell = GRU.init(3, 4, key=key)
+    net = Recurrent.init(cell, outputs=5, tokens=5, key=key)
+    tokens = np.random.default_rng(0).integers(0, 5, 80)
+    found = rm.checkup(net, tokens, quick=True, time_limit=1.0)
+    assert found.verdict.startswith("on 80 tokens as given: replay the last ")
+    assert "nats" in found.verdict and "What a window costs" in checkup_page((found,))
+    assert len(json.loads(found.json)["replay"]["cost"]["excess"]) > 3
+
+
+def test_a_direction_that_does_not_fade_is_no_measurable_forgetting():
+    # One direction is kept for ever (λ₁ = 0), the others fade.
+    cell = Linear(jnp.diag(jnp.array([1.0, 0.5])), jnp.array([[0.0], [1.0]]))
+    found = rm.checkup(cell, np.ones((100, 1)), quick=True)
+    assert "no measurable forgetting in the long run (λ₁ = " in found.verdict
 
 
 def test_the_page_opens_from_disk_and_escapes_what_is_not_ours(found, tmp_path):
@@ -53,7 +85,7 @@ def test_the_page_opens_from_disk_and_escapes_what_is_not_ours(found, tmp_path):
     for figure in ("spectrum", "gradients", "windows", "eigenvalues", "singular-values",
                    "fixed-points"):  # fmt: skip
         assert f'id="figure-{figure}"' in text
-    assert text.index(found.verdict[1:]) < text.index("<figure")
+    assert text.index(found.verdict.split(";")[0][1:]) < text.index("<figure")
 
 
 def test_json_is_plain_and_complete(found, tmp_path):
@@ -66,19 +98,22 @@ def test_json_is_plain_and_complete(found, tmp_path):
 
 
 def test_the_gate(found):
-    assert tuple(found.figures) == FIGURES
-    assert unmet("window<=300", found.figures) is None
-    assert "required window<=1, found" in unmet("window<=1", found.figures)
-    assert "not known" in unmet("capacity>1", {"capacity": None})
-    assert unmet("remembers >= inf", {"remembers": np.inf}) is None
+    assert tuple(found.figures) == tuple(FIGURES)
+    rows = json.loads(found.json)["table"]
+    assert [row["name"] for row in rows] == list(FIGURES)
+    assert all(row["title"] and row["meaning"] for row in rows)
+    assert failure("window<=300", found.figures) is None
+    assert "required window<=1, found" in failure("window<=1", found.figures)
+    assert "not known" in failure("capacity>1", {"capacity": None})
+    assert failure("remembers >= inf", {"remembers": np.inf}) is None
     with pytest.raises(ValueError, match="reads like 'window<=128'"):
-        unmet("window under 3", found.figures)
+        failure("window under 3", found.figures)
     with pytest.raises(ValueError, match="no figure is called 'widow'"):
-        unmet("widow<3", found.figures)
+        failure("widow<3", found.figures)
 
 
 def test_two_side_by_side(found):
-    rows = compared((found, found))
+    rows = comparison_table((found, found))
     assert rows[0] == ["figure", found.name, found.name, "change"]
     assert all(row[-1] in ("same", "") for row in rows[1:])
 
@@ -89,8 +124,8 @@ def test_a_dead_network_is_told_in_words():
     )
     assert "remembers nothing" in dead.verdict
     assert "nan" not in dead.json.lower() and "NaN" not in dead.summary
-    names = [figure.name for figure in pictures(dead)]
-    assert "eigenvalues" in names and "spectrum" not in names
+    assert "spectrum" not in [figure.name for figure in memory_pictures((dead,))]
+    assert "eigenvalues" in [figure.name for figure in network_pictures(dead)]
 
 
 def test_a_network_that_sometimes_dies_remembers_in_between():
@@ -100,7 +135,7 @@ def test_a_network_that_sometimes_dies_remembers_in_between():
     xs = np.where(np.arange(400) % 40 == 39, -100.0, 1.0)[:, None]
     found = rm.checkup(cell, xs, quick=True)
     assert found.spectrum.exponents[0] == -np.inf
-    assert found.verdict.startswith("remembers about 10 steps")
+    assert "remembers about 10 steps" in found.verdict
     assert "some steps forget the whole state" in found.verdict
 
 
@@ -108,19 +143,20 @@ def test_a_latch_without_slopes_remembers_by_switching():
     # h' = tanh(100 h + 60 x) with |x| < 1: a switch that keeps its side for ever.
     one = jnp.ones((1, 1))
     xs = np.random.default_rng(0).uniform(-0.5, 0.5, size=(200, 1))
-    found = rm.checkup(Elman(100 * one, 60 * one), np.append([[1.0]], xs, 0))
+    xs = np.append([[1.0], [-0.4]], xs, 0)  # only the first input sets its side
+    found = rm.checkup(Elman(100 * one, 60 * one), xs, quick=True)
     assert found.spectrum.exponents[0] == -np.inf
     assert found.figures["window"] == np.inf
-    assert found.verdict.startswith("remembers by switching, which no gradient sees")
+    assert "remembers by switching, which no gradient sees" in found.verdict
     assert "no window up to" in found.verdict and "nothing" not in found.verdict
-    assert "unbounded steps  half of the positions" in found.summary
+    assert "unbounded steps" in found.summary
 
 
 def test_many_checkpoints_have_a_row_each_and_a_picture(found, net):
     names = [f"step-{i}" for i in range(5)]
     run = tuple(dataclasses.replace(found, name=name) for name in names)
-    head, *rows = compared(run)
-    assert head[:3] == ["network", "remembers", "window"]
+    head, *rows = comparison_table(run)
+    assert head[:3] == ["network", "window", "certified_window"]
     assert [row[0] for row in rows] == names
     figure = over_training(run)
     assert figure is not None and over_training(run[:2]) is None
@@ -129,7 +165,21 @@ def test_many_checkpoints_have_a_row_each_and_a_picture(found, net):
     assert (data["low"] < data["largest_exponent"]).all()
     assert (data["largest_exponent"] < data["high"]).all()
     assert 'id="figure-over-training"' in checkup_page(run)
-    assert 'id="figure-over-training"' not in checkup_page(run[:2])
+    two = checkup_page((run[0], dataclasses.replace(found, name="other")))
+    assert 'id="figure-over-training"' not in two
+
+
+def test_a_comparison_draws_every_network(found):
+    pair = tuple(dataclasses.replace(found, name=name) for name in ("first", "second"))
+    for figure in memory_pictures(pair):
+        assert figure.data["network"].values.tolist() == ["first", "second"]
+        canvas = figure.draw()
+        legend = [t.get_text() for t in canvas.axes[0].get_legend().get_texts()]
+        plt.close(canvas)
+        assert {"first", "second"} <= set(legend), figure.name
+    page = checkup_page(pair)
+    assert "States and weights of first" in page and "of second" in page
+    assert page.count('id="figure-eigenvalues') == 2
 
 
 def test_an_unstable_network_is_told_in_words():
@@ -144,34 +194,18 @@ def test_refusals(net):
         rm.checkup(net, np.ones((5, 2)))
     with pytest.raises(ValueError, match="hears 2 numbers a step, the inputs have 3"):
         rm.checkup(net, np.ones((50, 3)))
+    with pytest.raises(ValueError, match=r"np\.moveaxis\(inputs, 0, -1\)"):
+        rm.checkup(net, np.ones((2, 500)))
+    with pytest.raises(
+        ValueError, match=r"500 sequences of 8 steps; if time comes first"
+    ):
+        rm.checkup(net, np.ones((500, 8, 2)))
     broken = Linear(jnp.array([[jnp.nan]]), jnp.ones((1, 1)))
     with pytest.raises(ValueError, match="W_h hold NaN or infinite numbers"):
         rm.checkup(broken, np.ones((50, 1)))
     wild = Elman(9 * jnp.eye(1), jnp.ones((1, 1)), activation=jnp.square)
     with pytest.raises(ValueError, match="range of floats"):
         rm.checkup(wild, np.ones((50, 1)), quick=True)
-
-
-def test_inputs_from_files(tmp_path, key):
-    net = Recurrent.init(GRU.init(4, 3, key=key), outputs=2, tokens=4, key=key)
-    np.save(tmp_path / "x.npy", np.ones((5, 2)))
-    assert from_npy(tmp_path / "x.npy")[0].shape == (5, 2)
-    np.save(tmp_path / "bad.npy", np.array([{"a": 1}], dtype=object))
-    with pytest.raises(ValueError, match="not an array of numbers"):
-        from_npy(tmp_path / "bad.npy")
-    (tmp_path / "t.txt").write_text("abcdabcd")
-    tokens, said = from_text(tmp_path / "t.txt", net, 6)
-    assert tokens.tolist() == [0, 1, 2, 3, 0, 1] and "characters" in said
-    (tmp_path / "t.txt").write_text("abc")
-    with pytest.raises(ValueError, match="3 distinct characters and the network 4"):
-        from_text(tmp_path / "t.txt", net, 6)
-    assert noise(net, 30)[0].shape == (30,)
-    # Words are told from a text only by a vocabulary, which is not in the weights.
-    words = Recurrent.init(net.cell, outputs=4, tokens=10_000, key=key)
-    with pytest.raises(ValueError, match="10000 tokens, which only its own vocabulary"):
-        from_text(tmp_path / "t.txt", words, 6)
-    bytes_ = Recurrent.init(net.cell, outputs=4, tokens=259, key=key)
-    assert from_text(tmp_path / "t.txt", bytes_, 6)[0].tolist() == [97, 98, 99]
 
 
 @pytest.mark.torch
@@ -194,23 +228,27 @@ def test_the_truncated_network_runs_in_torch(kind, tmp_path):
 
 def test_the_command_refuses_before_it_works(tmp_path):
     model = tmp_path / "a.safetensors"
+    model.touch()
     cases = [
         ({"noise": True, "text": tmp_path / "t.txt"}, "give one of --inputs, --text"),
         (
             {"out": tmp_path / "c.pdf"},
-            "--out takes an .html or .json file, got 'c.pdf'",
+            "--out takes a .html or .htm or .json file, got 'c.pdf'",
         ),
         ({"require": ["window"]}, "reads like 'window<=128'"),
-        ({"steps": 3}, "--steps at least 20"),
+        ({"steps": "3"}, "--steps takes a number, at least 20"),
+        ({"error": float("nan")}, "--error must be a positive number, got nan"),
+        ({"require": ["window<9"]}, "--require needs inputs to hold on"),
     ]
     for options, sentence in cases:
         with pytest.raises(ValueError, match=sentence):
             command.checkup(model, **options)
-    with pytest.raises(FileNotFoundError, match=r"holds no \.safetensors file"):
-        command._models([tmp_path])
+    model.unlink()
+    with pytest.raises(FileNotFoundError, match=r"holds no checkpoint \(\.safetensors"):
+        model_files([tmp_path])
     for name in ("step-2", "step-1"):
         (tmp_path / f"{name}.safetensors").touch()
-    found = command._models([tmp_path])
+    found = model_files([tmp_path])
     assert [path.stem for path in found] == ["step-1", "step-2"]
 
 
@@ -224,11 +262,13 @@ def test_the_command(net, tmp_path):
         check=False,
     )
     good = run("a.safetensors", "--steps", "120", "--quick", "--json", "--quiet",
-               "--out", "c.html", "--require", "window<=1")  # fmt: skip
+               "--noise", "--require", "window<=1")  # fmt: skip
     assert good.returncode == 3, good.stderr
-    assert "required window<=1" in good.stderr
+    (sentence,) = good.stderr.splitlines()  # no warning of NumPy's or matplotlib's
+    assert sentence.startswith("required window<=1, found ")
+    assert sentence.endswith(" on white noise (120 steps, seed 0)")
     assert json.loads(good.stdout)["name"] == "a"
-    assert (tmp_path / "c.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "checkup.html").read_text().startswith("<!doctype html>")
     missing = run("b.safetensors")
     assert missing.returncode == 2 and "b.safetensors" in missing.stderr
     assert "Traceback" not in missing.stderr

@@ -9,7 +9,8 @@ import pytest
 from fuzzed import changed, Counts
 
 from remanence import cells, nets
-from remanence.checkup import heard
+from remanence.checkup.inputs import from_npy
+from remanence.checkup.text import from_text
 
 
 FILES = 1500
@@ -46,7 +47,7 @@ def test_every_broken_array_is_read_or_refused(tmp_path, capsys):
     for content in files(np.random.default_rng(0)):
         path.write_bytes(content)
         try:
-            array, _ = heard.from_npy(path)
+            array = from_npy(path).values
             assert np.issubdtype(array.dtype, np.number)
             counts.add("read")
         except ValueError as refusal:
@@ -70,7 +71,7 @@ def test_any_bytes_are_a_text_or_are_refused(tmp_path, capsys):
         path.write_bytes(letters)
         tokens = int(rng.choice([3, 256]))
         try:
-            spoken, _ = heard.from_text(path, nets_of[tokens], 30)
+            spoken = from_text(path, nets_of[tokens], 30).values
             assert len(spoken) <= 30 and 0 <= spoken.min() <= spoken.max() < tokens
             counts.add("read")
         except ValueError:
@@ -89,7 +90,7 @@ def test_what_is_no_file_is_refused_unread(tmp_path, kind):
     elif kind == "device":
         path.symlink_to("/dev/zero")
     with pytest.raises(ValueError, match="is not a file"):
-        heard.from_npy(path)
+        from_npy(path)
     net = nets.Recurrent.init(
         cells.Elman.init(2, 3, key=jax.random.key(0)),
         outputs=2,
@@ -97,4 +98,4 @@ def test_what_is_no_file_is_refused_unread(tmp_path, kind):
         tokens=256,
     )
     with pytest.raises(ValueError, match="is not a file"):
-        heard.from_text(path, net, 5)
+        from_text(path, net, 5)

@@ -1,6 +1,5 @@
 """`remanence checkup` by its words: inputs, comparisons, gates, exports, refusals."""
 
-import functools
 import json
 import shutil
 
@@ -21,7 +20,11 @@ def checkup(capfd, monkeypatch, models):
     monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
     monkeypatch.chdir(models)
 
-    return functools.partial(ended, capfd, "checkup", "--quick", "--quiet")
+    def run(*words):
+        page = () if {"--out", "--page"} & set(words) else ("--no-page",)
+        return ended(capfd, "checkup", "--quick", "--quiet", *page, *words)
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +56,8 @@ def test_two_checkpoints_side_by_side(checkup, models):
     assert run.returncode == 0, run.stderr
     before, after = json.loads(run.stdout)["checkups"]
     assert (before["name"], after["name"]) == ("before", "after")
-    assert "x.npy, of shape 80 x 2" in after["heard"]
+    assert after["inputs"] == "80 steps from x.npy"
+    assert after["verdict"].startswith("on 80 steps from x.npy: replay the last ")
     # A larger gain forgets more slowly.
     exponents = [c["figures"]["largest_exponent"] for c in (before, after)]
     assert exponents[0] < exponents[1] < 0
@@ -122,7 +126,7 @@ def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
                   "--json")  # fmt: skip
     assert run.returncode == 0, run.stderr
     # What was taken stands in the document, where a gate's log finds it.
-    taken = json.loads(run.stdout)["taken"]
+    taken = json.loads(run.stdout)["weights"]
     assert "embedding words.weight, readout head.weight, read at the end" in taken
     assert "not used: encoder.weight_hh_l0, encoder.weight_ih_l0" in taken
 
@@ -131,11 +135,44 @@ def test_a_text_and_a_gate(checkup):
     held = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
                    "--require", "window<=100", "--require", "largest_exponent<0")  # fmt: skip
     assert held.returncode == 0, held.stderr
-    assert "words.txt" in held.stdout and held.stdout.startswith("spoken: remembers")
+    assert held.stdout.startswith(
+        "spoken: on 100 of 160 characters of words.txt: replay"
+    )
     failed = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
                      "--require", "remembers>=1000")  # fmt: skip
     assert failed.returncode == 3
     assert "required remembers>=1000, found " in failed.stderr
+    assert "on 100 of 160 characters of words.txt" in failed.stderr
+
+
+def test_a_gate_holds_on_named_inputs_only(checkup, models):
+    gate = ("--require", "window<=100")
+    refused = checkup("after.safetensors", *gate)
+    assert refused.returncode == 2 and refused.stdout == ""
+    assert (
+        "--require needs inputs to hold on: --inputs, --text, or --noise"
+        in refused.stderr
+    )
+    plain = checkup("after.safetensors", "--steps", "60")
+    assert plain.returncode == 0
+    assert plain.stdout.startswith("after: on white noise (60 steps, seed 0): ")
+    # Neither is the beginning of a long text what was named, unless that is said.
+    (models / "long.txt").write_text("abcd" * 300)
+    words = ("spoken.safetensors", "--text", "long.txt", *gate)
+    refused = checkup(*words)
+    assert refused.returncode == 2 and refused.stdout == ""
+    assert "would hold on 1,000 of 1,200 characters of long.txt only" in refused.stderr
+    assert checkup(*words, "--steps", "60").returncode == 0
+
+
+def test_held_out_text(checkup, models):
+    (models / "held.txt").write_text("adda" * 15)
+    words = ("spoken.safetensors", "--text", "held.txt", "--json")
+    refused = checkup(*words)
+    assert refused.returncode == 2 and "--vocab with the text" in refused.stderr
+    run = checkup(*words, "--vocab", "words.txt")
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout)["inputs"] == "all 60 characters of held.txt"
 
 
 def test_the_truncated_network_is_written(checkup, models):
@@ -143,7 +180,7 @@ def test_the_truncated_network_is_written(checkup, models):
     assert run.returncode == 0, run.stderr
     written = (models / "cut.py").read_text()
     window = int(written.split("WINDOW = ")[1].split()[0])
-    assert f"a window of {window} keeps" in run.stdout
+    assert f"replay the last {window} steps" in run.stdout
     assert 'torch.nn.RNN(2, 4, num_layers=1, bias=True, nonlinearity="tanh")' in written
     again = rm.load(models / "cut.safetensors", quiet=True)
     np.testing.assert_array_equal(
@@ -152,10 +189,61 @@ def test_the_truncated_network_is_written(checkup, models):
     )
 
 
+def test_the_page_is_written_unless_told_otherwise(checkup, models, monkeypatch):
+    words = ("before.safetensors", "--inputs", "x.npy", "--page")
+    run = checkup(*words, "--json")
+    assert run.returncode == 0 and run.stderr == ""
+    assert json.loads(run.stdout)["name"] == "before"
+    page = models / "checkup.html"
+    assert "On 80 steps from x.npy: replay the last" in page.read_text()
+    # What was measured is printed before it is written.
+    full = OSError(28, "No space left on device", "checkup.html")
+    with monkeypatch.context() as patch:
+        patch.setattr("remanence.checkup.outputs.write_page", raises(full))
+        lost = checkup(*words)
+    assert lost.returncode == 2 and "No space left on device" in lost.stderr
+    assert lost.stdout.startswith("before: on 80 steps from x.npy: replay the last")
+    page.write_text("<title>my own notes</title>")
+    refused = checkup(*words)
+    assert refused.returncode == 2 and refused.stdout == ""
+    assert (
+        "checkup.html exists and is no checkup; --out FILE or --no-page"
+        in refused.stderr
+    )
+    page.unlink()
+
+
+def raises(error):
+    def run(*_):
+        raise error
+
+    return run
+
+
+def test_names_from_a_file_reach_no_terminal(checkup, models):
+    evil = "\x1b[31m\u202e\nforged: verified"
+    tensors = {"rnn.weight_ih_l0": np.ones((4, 2), np.float32) / 4,
+               "rnn.weight_hh_l0": np.eye(4, dtype=np.float32) / 2,
+               f"{evil}.weight": np.ones((7, 9), np.float32)}  # fmt: skip
+    model = models / f"{evil}.safetensors"
+    save_file(tensors, model)
+    for options in ((), ("--json",)):
+        run = checkup(model.name, "--inputs", "x.npy", *options)
+        assert run.returncode == 0, run.stderr
+        assert "\x1b" not in run.stdout and "\u202e" not in run.stdout
+        assert "forged" in run.stdout  # escaped, not hidden
+        assert not any(line.startswith("forged") for line in run.stdout.splitlines())
+    model.unlink()
+
+
 def test_refusals_in_one_sentence(checkup, models):
     (models / "model.pt").write_bytes(b"PK\x03\x04 not opened")
     (models / "words.npy").write_text("not an array")
     (models / "empty").mkdir(exist_ok=True)
+    (models / "empty.html").mkdir(exist_ok=True)
+    (models / "text.html").write_text("abcd")
+    (models / "step.safetensors").symlink_to("before.safetensors")
+    np.save(models / "turned.npy", np.ones((2, 80)))
     broken = {f"rnn.weight_{side}_l0{back}": np.ones((4, size), np.float32)
               for side, size in (("ih", 2), ("hh", 4)) for back in ("", "_reverse")}  # fmt: skip
     save_file(broken, models / "both-ways.safetensors")
@@ -168,10 +256,45 @@ def test_refusals_in_one_sentence(checkup, models):
         (("nan.safetensors",), "weight_hh_l0 holds 16 values that are NaN or infinite"),
         (("both-ways.safetensors",), "['rnn.backward', 'rnn.forward']; name one by"),
         ((model, "--inputs", "wide.npy"), "hears 2 numbers a step, the inputs have 5"),
+        ((model, "--inputs", "turned.npy"), "np.moveaxis(inputs, 0, -1)"),
+        ((model, "--error", "nan"), "--error must be a positive number, got nan"),
+        (
+            (model, "--steps", "1000000000000"),
+            "GB are free; fewer steps (--steps) would do",
+        ),
+        ((model, "--out", "x.npy/page.html"), "nothing can be written to x.npy"),
+        (
+            (model, "--out", "empty.html"),
+            "--out takes a file, and empty.html is a folder",
+        ),
+        (
+            (model, "--truncate-to", "cut.pt"),
+            "--truncate-to takes a .py file, got 'cut.pt'",
+        ),
+        (
+            (model, "--truncate-to", "after.py"),
+            "would replace after.safetensors, which is read",
+        ),
+        (
+            (
+                model,
+                "--inputs",
+                "x.npy",
+                "--truncate-to",
+                "step.py",
+                "--compare",
+                "step.safetensors",
+            ),
+            "would replace step.safetensors",
+        ),
+        (
+            ("spoken.safetensors", "--text", "text.html", "--out", "text.html"),
+            "--out would replace text.html, which is read from",
+        ),
         ((model, "--inputs", "words.npy"), "words.npy is not an array of numbers"),
         ((model, "--inputs", "absent.npy"), "absent.npy"),
         ((model, "--text", "words.txt"), "a text needs a network with an embedding"),
-        ((model, "--compare", "empty"), "holds no .safetensors file"),
+        ((model, "--compare", "empty"), "holds no checkpoint ("),
         ((model, "--layout", "keras"), "no recurrent_kernel is in the file"),
         ((model, "--layout", "tf"), "layout must be one of torch, keras, flax"),
         ((model, "--require", "widow<3"), "no figure is called 'widow'"),

@@ -54,7 +54,10 @@ def test_a_word_from_outside(remanence):
 
 
 def test_checkup_is_the_function_also_after_its_folder_was_imported():
-    importlib.import_module("remanence.checkup.page")
+    import remanence.checkup.page as page
+
+    assert page.__name__ == "remanence.checkup.page"
     assert inspect.isfunction(remanence.checkup)
+    assert "quick" in inspect.signature(remanence.checkup).parameters
     assert "How long a network" in pydoc.render_doc(remanence.checkup)
     assert importlib.import_module("remanence.checkup").Checkup.__name__ == "Checkup"

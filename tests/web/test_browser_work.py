@@ -116,7 +116,7 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
         page.click("#examine")
         page.wait_for_selector("#checkup-result table")
         assert "largest exponent" in page.inner_text("#checkup-result")
-        assert "of shape 120 x 2" in page.inner_text("#checkup-result")
+        assert "on 120 steps from inputs.npy" in page.inner_text("#checkup-result")
         looked_at(page, "checkup")
         page.reload()  # a refresh loses no finished result
         page.wait_for_selector("#checkup-result table")

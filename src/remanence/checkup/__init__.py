@@ -2,3 +2,9 @@
 
 from .examine import checkup as checkup
 from .record import Checkup as Checkup
+
+
+# `remanence.checkup` is the function, also for `import remanence.checkup.page as page`,
+# which looks for the file there: so the function has the folder's attributes.
+globals().update(vars(checkup))
+checkup.__dict__ = globals()

@@ -3,21 +3,14 @@
 from collections.abc import Sequence
 
 from ..measure.horizon_record import shown
+from .figures import FIGURES
 from .record import Checkup
 
 
 WIDE = 4  # networks beyond which each has a row of its own, with fewer figures
-CHIEF = (
-    "remembers",
-    "window",
-    "certified_window",
-    "largest_exponent",
-    "capacity",
-    "contraction_rate",
-)
 
 
-def compared(found: Sequence[Checkup]) -> list[list[str]]:
+def comparison_table(found: Sequence[Checkup]) -> list[list[str]]:
     """A table with a row for each figure and a column for each network, heads first.
 
     With two networks a last column says how the second differs from the first. A run
@@ -25,16 +18,17 @@ def compared(found: Sequence[Checkup]) -> list[list[str]]:
     """
     columns = [checkup.figures for checkup in found]
     if len(found) > WIDE:
+        chief = [name for name, figure in FIGURES.items() if figure.chief]
         rows = [
-            [each.name, *(shown(column[name]) for name in CHIEF)]
+            [each.name, *(shown(column[name]) for name in chief)]
             for each, column in zip(found, columns, strict=True)
         ]
-        return [["network", *CHIEF], *rows]
+        return [["network", *chief], *rows]
     head = ["figure", *(checkup.name for checkup in found)]
     if len(found) == 2:
         head.append("change")
     rows = [head]
-    for name in columns[0]:
+    for name in FIGURES:
         values = [column[name] for column in columns]
         row = [name, *(shown(value) for value in values)]
         if len(found) == 2:

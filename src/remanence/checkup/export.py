@@ -11,7 +11,7 @@ from ..nets import Recurrent
 from ..report import write_whole
 
 
-SOURCE = '''"""A recurrent network that hears only its last {window} inputs. Written by remanence.
+SOURCE = '''"""A recurrent network that replays only its last {window} inputs. Written by remanence.
 
 Time comes first. `Truncated.load()` reads the weights from the file beside this one.
 """
@@ -55,6 +55,14 @@ class Truncated(torch.nn.Module):
 '''
 
 
+def refuse_no_module(net: Recurrent) -> None:
+    """Refuse a network that torch has no module for."""
+    if net.head is not None:
+        raise ValueError("a head that is any function cannot be written for torch")
+    if kind_of(net.cell) is None:
+        raise ValueError(f"torch has no module for {type(net.cell).__name__}")
+
+
 def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathlib.Path:
     """Write `path` (a `.py` file) and its weights: the network cut to `window` inputs."""
     if path.suffix != ".py":
@@ -65,9 +73,8 @@ def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathli
         raise ValueError(
             "there is no window to truncate to: none tried keeps the error"
         )
-    kind = kind_of(net.cell)
-    if kind is None:
-        raise ValueError(f"torch has no module for {type(net.cell).__name__}")
+    refuse_no_module(net)
+    kind = str(kind_of(net.cell))
     layers = net.cell.cells if isinstance(net.cell, Stack) else (net.cell,)
     first = layers[0]
     options = f"num_layers={len(layers)}, bias={first.b is not None}"

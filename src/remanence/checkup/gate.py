@@ -5,6 +5,8 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 
+from .figures import FIGURES
+
 
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
@@ -14,33 +16,11 @@ COMPARISONS: dict[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
 }
 PATTERN = re.compile(
-    r"\s*([a-z_]+)\s*(<=|>=|==|<|>)\s*(-?(?:\d+\.?\d*(?:e-?\d+)?|inf))\s*"
+    r"\s*([a-z_0-9]+)\s*(<=|>=|==|<|>)\s*(-?(?:(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?|inf))\s*"
 )
 
 
-FIGURES = (
-    "remembers",
-    "window",
-    "certified_window",
-    "half_life",
-    "exponent_horizon",
-    "largest_exponent",
-    "largest_exponent_stderr",
-    "capacity",
-    "capacity_stderr",
-    "contraction_rate",
-    "spectral_radius",
-    "kaplan_yorke",
-    "entropy",
-    "fixed_points",
-    "stable_fixed_points",
-    "exponents",
-    "state_dimension",
-)
-"""What a checkup reports, and what can be required of it."""
-
-
-def parsed(requirement: str) -> tuple[str, str, float]:
+def parse_requirement(requirement: str) -> tuple[str, str, float]:
     """The name, the comparison and the number of a requirement such as `window<=128`."""
     match = PATTERN.fullmatch(requirement)
     if match is None:
@@ -55,15 +35,15 @@ def parsed(requirement: str) -> tuple[str, str, float]:
     return name, sign, float(number)
 
 
-def unmet(requirement: str, figures: Mapping[str, float | None]) -> str | None:
+def failure(requirement: str, figures: Mapping[str, float | None]) -> str | None:
     """The sentence that says why a requirement fails, or None if it holds.
 
-    >>> unmet("window<=128", {"window": 120.0}) is None
+    >>> failure("window<=128", {"window": 120.0}) is None
     True
-    >>> unmet("window<=100", {"window": 120.0})
+    >>> failure("window<=100", {"window": 120.0})
     'required window<=100, found 120'
     """
-    name, sign, number = parsed(requirement)
+    name, sign, number = parse_requirement(requirement)
     value = figures[name]
     if value is None or math.isnan(value):
         return f"required {name}{sign}{number:g}, but {name} is not known"

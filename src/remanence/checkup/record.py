@@ -8,18 +8,23 @@ from typing import Any
 import numpy as np
 
 from ..measure import FixedPoint, MemoryHorizon, Spectrum
-from ..report import json_bytes, write_whole
+from ..report import json_bytes
+from ..report.html import escape
+from .figures import FIGURES
+from .headline import headline
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
 class Checkup:
     """One network on one sequence: how long it remembers, and how that is known."""
 
     name: str
     network: str
     """What it is: kind, units, inputs, layers."""
-    heard: str
-    """What it was driven by."""
+    inputs: str
+    """What it was driven by, as it stands after "on"."""
+    unit: str
+    """What one step is: steps, tokens, bytes or characters."""
     quick: bool
     horizon: MemoryHorizon
     fixed: tuple[FixedPoint, ...]
@@ -33,8 +38,10 @@ class Checkup:
     """Share of energy at each frequency along the rows of a weight matrix, by name."""
     orbit: np.ndarray
     """States visited, for the picture of the fixed points."""
-    taken: str = ""
+    weights: str = ""
     """What of a file was taken for what, and what was not used."""
+    remarks: tuple[str, ...] = ()
+    """What of the inputs is doubtful, or was left out."""
 
     @property
     def spectrum(self) -> Spectrum:
@@ -43,94 +50,58 @@ class Checkup:
 
     @property
     def figures(self) -> dict[str, float | None]:
-        """Every reported figure by name; None where it is not known."""
-        panel, spectrum = self.horizon, self.spectrum
-        proof, capacity = panel.certificate, panel.capacity
-        fixed = [p for p in self.fixed if p.kind == "fixed"]
-        searched = not self.fixed_remark
-        return {
-            "remembers": panel.remembers,
-            "window": panel["window"],
-            "certified_window": panel["certified window"],
-            "half_life": panel["half-life"],
-            "exponent_horizon": panel["exponent"],
-            "largest_exponent": float(spectrum.exponents[0]),
-            "largest_exponent_stderr": float(spectrum.stderr[0]),
-            "capacity": panel["capacity"],
-            "capacity_stderr": None if capacity is None else capacity.stderr,
-            "contraction_rate": None if proof is None else float(proof.rate),
-            "spectral_radius": float(np.abs(self.eigenvalues).max()),
-            "kaplan_yorke": float(spectrum.kaplan_yorke),
-            "entropy": float(spectrum.entropy),
-            "fixed_points": float(len(fixed)) if searched else None,
-            "stable_fixed_points": float(sum(p.stability == "stable" for p in fixed))
-            if searched
-            else None,
-            "exponents": float(len(spectrum.exponents)),
-            "state_dimension": float(spectrum.dimension),
-        }
+        """Every figure by name; None where it is not known. `FIGURES` says what each means."""
+        return {name: figure.value(self) for name, figure in FIGURES.items()}
 
     @property
     def verdict(self) -> str:
         """The finding in one sentence."""
-        panel, error = self.horizon, self.horizon.error
-        dead = bool(np.isneginf(self.spectrum.exponents[0]))
-        window = panel["window"]
-        brief = dead and not panel.remembers > 1
-        if brief and window == 1:
-            return "remembers nothing: one step forgets the whole state (every exponent is -inf)"
-        # A saturated network has no slopes, and windows longer than any nilpotent's.
-        switches = brief and window is not None and window > self.spectrum.dimension
-        parts = [
-            "remembers by switching, which no gradient sees"
-            if switches
-            else panel.gradients.sentence
-        ]
-        tried = panel.replay.longest
-        if window is None or np.isinf(window):
-            parts.append(
-                f"no window up to {tried} keeps outputs within {error:g}, measured"
-            )
-        else:
-            parts.append(
-                f"a window of {window:.0f} keeps outputs within {error:g}, measured"
-            )
-        parts.append(self._proof())
-        if dead:
-            lost = (
-                "no small difference lasts"
-                if switches
-                else "some steps forget the whole state"
-            )
-            parts.append(f"{lost} (every exponent is -inf)")
-        elif self.spectrum.exponents[0] > 2 * self.spectrum.stderr[0]:
-            parts.append("the largest exponent is positive: chaotic or unstable here")
-        elif not self.spectrum.converged:
-            parts.append("the exponents have not converged")
-        return "; ".join(parts)
+        return "; ".join(headline(self))
 
-    def _proof(self) -> str:
-        panel = self.horizon
-        proved = panel["certified window"]
-        if proved is not None:
-            return f"a window of {proved:.0f} is proved to"
-        if panel.certificate is None:
-            return "no proof: none is known for this kind of cell"
-        return f"no proof: contraction rate {panel.certificate.rate:.3g}"
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Why the horizons disagree, where they do, and what of the inputs is doubtful."""
+        return (*self.remarks, *self.horizon.notes)
 
     @property
     def summary(self) -> str:
-        """The whole finding in plain text, the verdict first."""
+        """The finding in about ten lines of plain text, the verdict first."""
         lines = [f"{self.name}: {self.verdict}.", "", f"network  {self.network}"]
-        lines += [f"taken    {self.taken}"] if self.taken else []
-        lines += [f"heard    {self.heard}", ""]
+        lines += [f"weights  {self.weights}"] if self.weights else []
+        lines += [f"inputs   {self.inputs}", ""]
         lines += [
-            f"{m.name:<17}{m.said:<17}{m.remark}".rstrip()
-            for m in self.horizon.measures
+            f"{figure.title:<27}{figure.text(self):<21}{figure.remark(self)}".rstrip()
+            for figure in FIGURES.values()
+            if figure.chief
         ]
-        lines += ["", f"exponents        {self.spectrum.verdict}"]
-        lines.append(f"fixed points     {self.fixed_sentence}")
-        return "\n".join([*lines, "", *self.horizon.notes])
+        return "\n".join(lines)
+
+    __str__ = summary.fget  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        return f"<Checkup of {self.name}: {self.verdict}>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{escape(row['title'])}</th><td>{escape(row['text'])}</td>"
+            f"<td>{escape(row['remark'])}</td></tr>"
+            for row in self.table
+        )
+        return f"<p><b>{escape(self.name)}</b>: {escape(self.verdict)}.</p><table>{rows}</table>"
+
+    @property
+    def table(self) -> list[dict[str, str]]:
+        """Every figure in words, for people: name, title, value with unit, meaning, remark."""
+        return [
+            {
+                "name": figure.name,
+                "title": figure.title,
+                "text": figure.text(self),
+                "meaning": figure.meaning,
+                "remark": figure.remark(self),
+            }
+            for figure in FIGURES.values()
+        ]
 
     @property
     def fixed_sentence(self) -> str:
@@ -154,13 +125,14 @@ class Checkup:
         return {
             "name": self.name,
             "network": self.network,
-            "taken": self.taken,
-            "heard": self.heard,
+            "weights": self.weights,
+            "inputs": self.inputs,
             "quick": self.quick,
             "verdict": self.verdict,
             "figures": self.figures,
-            "horizons": [dataclasses.asdict(m) for m in self.horizon.measures],
-            "notes": list(self.horizon.notes),
+            "table": self.table,
+            "notes": list(self.notes),
+            "replay": self._replay,
             "spectrum": {
                 "exponents": self.spectrum.exponents,
                 "stderr": self.spectrum.stderr,
@@ -189,20 +161,27 @@ class Checkup:
         }
 
     @property
+    def _replay(self) -> dict[str, Any]:
+        """The measured window with its evidence, and what shorter ones cost."""
+        replay = self.horizon.replay
+        keys = ("error", "worst", "q95", "median", "scale", "positions", "evidence")
+        found = {key: getattr(replay, key) for key in keys}
+        if (cost := replay.cost) is not None:
+            keys = ("windows", "loss", "excess", "accuracy", "full_loss", "targets")
+            found["cost"] = {key: getattr(cost, key) for key in keys}
+        return found
+
+    @property
     def json(self) -> str:
         """The document as JSON; what is not finite is written as a word."""
         return json_bytes(self.document).decode()
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the page (`.html`) or the figures (`.json`), whole or not at all."""
-        path = pathlib.Path(path)
-        if path.suffix == ".json":
-            content = self.json.encode()
-        elif path.suffix in (".html", ".htm"):
-            from .page import checkup_page
+        from .outputs import write_page
 
-            content = checkup_page((self,)).encode()
-        else:
+        path = pathlib.Path(path)
+        if path.suffix not in (".html", ".htm", ".json"):
             raise ValueError(f"a checkup is saved as .html or .json, got {path.name!r}")
-        write_whole(path, content)
+        write_page((self,), path)
         return path

@@ -138,8 +138,7 @@ def exit_code(error: BaseException) -> int:
         say(f"{error.strerror or error}: {error.filename}")
         return 2
     if isinstance(error, OSError) or (isinstance(error, ValueError) and ours(error)):
-        for line in str(error).split("\n"):  # a recipe keeps its lines
-            say(line)
+        say(str(error))
         return 2
     sys.stderr.write(printable("".join(traceback.format_exception(error)), keep="\n"))
     say(f"this is a bug in remanence {__version__}: please report the lines above")

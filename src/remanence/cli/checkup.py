@@ -1,18 +1,27 @@
 """`remanence checkup`: how long a trained network remembers, on one page."""
 
+import math
 import os
 import pathlib
 import sys
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+
+from .._escape import printable
+from .app import say
+
+
+PAGE = pathlib.Path("checkup.html")
 
 
 def checkup(
     model: Annotated[
         pathlib.Path,
         typer.Argument(
-            metavar="MODEL", help="A .safetensors file, or a folder of checkpoints."
+            metavar="MODEL",
+            help="Weights (.safetensors, .pt, .pth, .bin), or a folder of checkpoints.",
         ),
     ],
     inputs: Annotated[
@@ -26,12 +35,17 @@ def checkup(
     text: Annotated[
         pathlib.Path | None, typer.Option(help="A text, for a network with tokens.")
     ] = None,
+    vocab: Annotated[
+        pathlib.Path | None,
+        typer.Option(help="Which characters the tokens are: .json, or the whole text."),
+    ] = None,
     noise: Annotated[
-        bool, typer.Option("--noise", help="Independent noise (without a file, too).")
+        bool, typer.Option("--noise", help="White noise, where no file is given too.")
     ] = False,
     steps: Annotated[
-        int, typer.Option(help="Steps of noise, or of the text, to hear.")
-    ] = 1000,
+        str | None,
+        typer.Option(help="How many steps of them, or all; 1000 of noise or a text."),
+    ] = None,
     error: Annotated[
         float, typer.Option(help="The output error that windows are held to.")
     ] = 1e-3,
@@ -40,8 +54,11 @@ def checkup(
     ] = False,
     out: Annotated[
         pathlib.Path | None,
-        typer.Option("--out", "--save", help="Write the page (.html) or .json here."),
+        typer.Option(
+            "--out", "--save", help="Write .html or .json here, not checkup.html."
+        ),
     ] = None,
+    page: Annotated[bool, typer.Option(help="Write a page at all.")] = True,
     compare: Annotated[
         list[pathlib.Path] | None,
         typer.Option(help="Another model, or a folder of checkpoints, side by side."),
@@ -80,8 +97,9 @@ def checkup(
 ) -> None:
     """How long does a trained network remember, and is it stable? One page.
 
-    The verdict comes first. With --require the exit code is 3 when a requirement
-    does not hold; any figure of the report can be required.
+    The verdict comes first, and the page is checkup.html. With --require the exit code
+    is 3 when a requirement does not hold; any figure of the report can be required, of
+    named inputs: --inputs, --text or --noise.
     """
     # Before anything imports JAX: else its cache of programs is not found, and every
     # checkup compiles anew. LAPACK's threads wait for each other at these sizes.
@@ -89,71 +107,61 @@ def checkup(
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     prepare_jax()
-    from ..checkup.gate import parsed
-
-    if seed < 0 or steps < 20:
-        raise ValueError("--seed must not be negative and --steps at least 20")
-    if sum((inputs is not None, text is not None, noise)) > 1:
-        raise ValueError("give one of --inputs, --text and --noise")
-    if lengths is not None and inputs is None:
-        raise ValueError("--lengths go with --inputs, and there are none")
-    for requirement in require or ():
-        parsed(requirement)
-    if out is not None and out.suffix not in (".html", ".htm", ".json"):
-        raise ValueError(f"--out takes an .html or .json file, got {out.name!r}")
-    models = _models([*(compare or ()), model])
-
+    from ..checkup.export import refuse_no_module
+    from ..checkup.gate import parse_requirement
+    from ..checkup.outputs import refuse_bad_outputs
+    from ..checkup.sources import model_files, Sources
     from ..formats import load_and_tell
 
-    found, net = [], None
+    sources = Sources(
+        inputs=inputs, lengths=lengths, text=text, vocab=vocab, noise=noise,
+        steps=steps, seed=seed,
+    )  # fmt: skip
+    if not 0 < error < math.inf:
+        raise ValueError(f"--error must be a positive number, got {error}")
+    for requirement in require or ():
+        parse_requirement(requirement)
+    if require:
+        sources.refuse_unnamed()
+    models = model_files([*(compare or ()), model])
+    target = (out or PAGE) if page or out is not None else None
+    refuse_bad_outputs(
+        target, truncate_to, [*models, *sources.paths], named=out is not None
+    )
+    loaded = []
     for path in models:
-        net, taken = load_and_tell(
+        net, weights = load_and_tell(
             path, layout=layout, activation=activation, prefix=prefix,
             embedding=embedding, readout=readout, positions=positions,
         )  # fmt: skip
-        xs, heard = _heard(net, inputs, text, steps, seed)
-        words = {"name": path.stem, "heard": heard, "taken": taken}
-        ends = None if lengths is None else _heard(net, lengths, None, steps, seed)[0]
-        found.append(_examined(net, xs, ends, words, error, quick, quiet))
-    _deliver(found, net, out, as_json, quiet, truncate_to)
+        given, ends = sources.read(net)
+        if require and given.partial:
+            raise ValueError(
+                f"--require would hold on {given.words} only; --steps "
+                f"{len(given.values)} says that this is meant, --steps all takes the rest"
+            )
+        loaded.append((net, given, {"name": path.stem, "weights": weights, "lengths": ends}))  # fmt: skip
+    if truncate_to is not None:
+        refuse_no_module(loaded[-1][0])
+    found = [
+        _examined(net, given, options | {"error": error, "quick": quick}, quiet)
+        for net, given, options in loaded
+    ]
+    _print(found, as_json)
+    _write(found, loaded[-1][0], target, truncate_to, quiet)
+    if loaded[-1][1].white_noise and not noise and not quiet:
+        say("this was white noise; --inputs or --text would measure on your own data")
     _gate(found[-1], require or [])
 
 
-def _models(given: list[pathlib.Path]) -> list[pathlib.Path]:
-    """The files to examine, each once, the last one last; checkpoints by their numbers."""
-    from .._order import counted
-
-    models: dict[pathlib.Path, pathlib.Path] = {}
-    for path in given:
-        inside = [path]
-        if path.is_dir():
-            inside = sorted(path.glob("*.safetensors"), key=lambda p: counted(p.name))
-            if not inside:
-                raise FileNotFoundError(f"{path} holds no .safetensors file")
-        for file in inside:
-            if not file.exists():  # before the others have taken their minutes
-                raise FileNotFoundError(f"there is no file {file}")
-            models.pop(file.resolve(), None)
-            models[file.resolve()] = file
-    return list(models.values())
-
-
-def _heard(net: Any, inputs: Any, text: Any, steps: int, seed: int):
-    from ..checkup.heard import from_npy, from_text, noise
-
-    if inputs is not None:
-        return from_npy(inputs)
-    if text is not None:
-        return from_text(text, net, steps)
-    return noise(net, steps, seed)
-
-
-def _examined(net, xs, ends, words, error, quick, quiet):
+def _examined(net: Any, given: Any, options: dict[str, Any], quiet: bool) -> Any:
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from ..checkup import checkup as examine
 
+    name = escape(printable(options["name"]))
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -162,75 +170,63 @@ def _examined(net, xs, ends, words, error, quick, quiet):
         transient=True,
         disable=quiet or not sys.stderr.isatty(),  # else it leaves an empty line
     ) as progress:
-        task = progress.add_task(f"{words['name']}: reading", total=None)
+        task = progress.add_task(f"{name}: reading", total=None)
 
         def tell(stage: str) -> None:
-            progress.update(task, description=f"{words['name']}: {stage}", total=None)
+            progress.update(task, description=f"{name}: {stage}", total=None)
 
         def step(done: int, last: int) -> None:
             progress.update(task, completed=done, total=last)
 
-        return examine(
-            net, xs, **words, lengths=ends, error=error, quick=quick, tell=tell,
-            progress=step,
-        )  # fmt: skip
+        return examine(net, given, **options, tell=tell, progress=step)
 
 
-def _deliver(found, net, out, as_json, quiet, truncate_to) -> None:
+def _print(found: Sequence[Any], as_json: bool) -> None:
+    """What was measured, before anything is written: a full disk must not take it."""
     import json
 
-    from ..checkup.compare import compared
-    from ..checkup.page import checkup_page
-    from ..report import json_bytes, write_whole
-    from .app import say
+    from rich.table import Table
 
-    last = found[-1]
-    document = last.document
-    if len(found) > 1:
-        document = {"checkups": [each.document for each in found]}
-    if out is not None:
-        whole = out.suffix == ".json"
-        write_whole(
-            out, json_bytes(document) if whole else checkup_page(found).encode()
-        )
+    from ..checkup.compare import comparison_table
+    from ..checkup.outputs import document
+    from ..report import json_bytes
+    from .table import console, print_json, visible
+
+    if as_json:
+        print_json(json.loads(json_bytes(document(found))))
+    else:
+        sys.stdout.write(found[-1].summary + "\n")
+        if len(found) > 1:
+            head, *rows = comparison_table(found)
+            table = Table(box=None)
+            for name in head:
+                table.add_column(visible(name))
+            for row in rows:
+                table.add_row(*map(visible, row))
+            console().print()
+            console().print(table)
+    sys.stdout.flush()
+
+
+def _write(found, net, target, truncate_to, quiet) -> None:
+    from ..checkup.export import write_truncated
+    from ..checkup.outputs import write_page
+
+    if target is not None:
+        write_page(found, target)
         if not quiet:
-            say(f"the {'document' if whole else 'page'} is {out}")
+            say(f"the {'document' if target.suffix == '.json' else 'page'} is {target}")
     if truncate_to is not None:
-        from ..checkup.export import write_truncated
-
-        write_truncated(net, last.figures["window"] or float("inf"), truncate_to)
+        write_truncated(net, found[-1].figures["window"] or math.inf, truncate_to)
         if not quiet:
             say(f"the truncated network is {truncate_to}, with its weights beside it")
-    if as_json:
-        plain = json.loads(json_bytes(document))
-        sys.stdout.write(json.dumps(plain, indent=2, ensure_ascii=False) + "\n")
-        return
-    sys.stdout.write(last.summary + "\n")
-    if len(found) > 1:
-        _print_table(compared(found))
-
-
-def _print_table(rows: list[list[str]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from .table import console
-
-    table = Table(box=None)
-    for name in rows[0]:
-        table.add_column(Text(name))
-    for row in rows[1:]:
-        table.add_row(*(Text(cell) for cell in row))
-    console().print()
-    console().print(table)
 
 
 def _gate(found: Any, requirements: list[str]) -> None:
-    from ..checkup.gate import unmet
-    from .app import say
+    from ..checkup.gate import failure
 
-    failures = [s for r in requirements if (s := unmet(r, found.figures)) is not None]
+    failures = [s for r in requirements if (s := failure(r, found.figures)) is not None]
     for sentence in failures:
-        say(sentence)
+        say(f"{sentence} on {found.inputs}")
     if failures:
         raise typer.Exit(3)

@@ -10,6 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from .._escape import printable
 from .._order import counted
 from ..cells import input_size, output
 from ..nets import Recurrent
@@ -62,7 +63,7 @@ def load(
         positions=positions,
     )
     if not quiet:
-        sys.stderr.write(f"loaded: {taken}\n")
+        sys.stderr.write(f"loaded: {printable(taken)}\n")
     return net
 
 

@@ -81,7 +81,9 @@ class Jobs:
             "npy": ["--inputs", str(inputs)],
         }
         words = ["checkup", str(home / "model.safetensors"), *source[hear], "--quick"]
-        words += ["--steps", str(steps), "--seed", str(seed)]
+        words += ["--seed", str(seed)]
+        if hear != "npy":  # a file is taken whole
+            words += ["--steps", str(steps)]
         return await self._started(job, [*words, "--out", str(home / "page.html")])
 
     def _entered(self, study: str, profile: str, seed: int, keep: bool = True) -> Job:

@@ -1,16 +1,21 @@
 """The pictures of a checkup."""
 
+from collections.abc import Sequence
+
 from ...report import Figure
 from ..record import Checkup
 from . import memory, states, weights
 
 
-def pictures(found: Checkup) -> tuple[Figure, ...]:
-    """Every picture that the checkup has something for."""
+def memory_pictures(found: Sequence[Checkup]) -> tuple[Figure, ...]:
+    """How memory fades, all networks in the same axes."""
+    makers = (memory.windows, memory.gradients, memory.spectrum)
+    return tuple(figure for make in makers if (figure := make(found)) is not None)
+
+
+def network_pictures(found: Checkup) -> tuple[Figure, ...]:
+    """What one network looks like: its states and its weights."""
     makers = (
-        memory.spectrum,
-        memory.gradients,
-        memory.windows,
         states.eigenvalues,
         weights.singular,
         weights.fourier,

@@ -31,8 +31,8 @@ def eigenvalues(found: Checkup) -> Figure:
 
 def fixed_points(found: Checkup) -> Figure | None:
     """The orbit in the plane of its first two components, with the points where it rests."""
-    orbit = found.orbit[len(found.orbit) // 5 :]
-    if not np.isfinite(orbit).all() or orbit.shape[1] < 2:
+    orbit = found.orbit
+    if orbit.shape[1] < 2:
         return None
     middle = orbit.mean(axis=0)
     _, s, axes_of = np.linalg.svd(orbit - middle, full_matrices=False)
@@ -69,5 +69,5 @@ def fixed_points(found: Checkup) -> Figure | None:
         "States visited and fixed points",
         f"In the plane of the two largest principal components. Fixed points: {found.fixed_sentence}.",
         draw,
-        xr.Dataset({"first": ("step", flat[:, 0]), "second": ("step", flat[:, 1])}),
+        xr.Dataset({"first": ("state", flat[:, 0]), "second": ("state", flat[:, 1])}),
     )

@@ -7,7 +7,7 @@ import xarray as xr
 
 from ...report import Figure
 from ..record import Checkup
-from .canvas import blank
+from .canvas import blank, short
 
 
 LEAST = 3  # checkpoints: two are a table
@@ -45,7 +45,7 @@ def over_training(found: Sequence[Checkup]) -> Figure | None:
         right.set(ylabel="largest exponent (nats per step)")
         for axes in (left, right):
             every = at[:: -(-len(at) // NAMES)]
-            axes.set_xticks(every, [_short(found[i].name) for i in every], rotation=60)
+            axes.set_xticks(every, [short(found[i].name) for i in every], rotation=60)
         return figure
 
     return Figure(
@@ -68,8 +68,3 @@ def over_training(found: Sequence[Checkup]) -> Figure | None:
 
 def _finite(value: float | None) -> float:
     return float(value) if value is not None and np.isfinite(value) else np.nan
-
-
-def _short(name: str) -> str:
-    """The end of a long name, where the checkpoints differ; no formula of matplotlib's."""
-    return (name if len(name) <= 16 else f"…{name[-15:]}").replace("$", r"\$")

@@ -1,4 +1,4 @@
-import { $, ask, complain, listen, node, number, silence, tell } from "./ask.js";
+import { $, ask, complain, listen, node, silence, tell } from "./ask.js";
 
 let chosen, heard, running;
 
@@ -31,22 +31,9 @@ function dropped(files) {
   }
 }
 
-// What matters first; the names are those of --require, the words are for people.
-const MEASURES = [
-  ["remembers", "remembers", "steps"], ["window", "measured window", "steps"], ["certified_window", "proved window", "steps"],
-  ["half_life", "half-life of a perturbation", "steps"], ["largest_exponent", "largest exponent", "nats a step"],
-  ["largest_exponent_stderr", "its standard error", "nats a step"], ["exponent_horizon", "horizon by the exponent", "steps"],
-  ["capacity", "linear memory capacity", "units"], ["capacity_stderr", "its standard error", "units"], ["contraction_rate", "certified contraction rate", "a step"],
-  ["spectral_radius", "spectral radius of the weights", ""], ["kaplan_yorke", "Kaplan–Yorke dimension", ""], ["entropy", "entropy sum", "nats a step"],
-  ["fixed_points", "fixed points", ""], ["stable_fixed_points", "stable among them", ""], ["exponents", "exponents measured", ""], ["state_dimension", "numbers in the state", ""],
-];
-
 function report(id, name, answer) {
-  const figures = answer.figures ?? {};
-  const rows = MEASURES.filter(([what]) => what in figures).map(([what, word, unit]) => node("tr", {}, node("th", { scope: "row" }, word),
-    node("td", { class: "number" }, number(figures[what])), node("td", { class: "soft" }, unit)));
+  const rows = (answer.table ?? []).map(({ title, text, meaning }) => node("tr", { title: meaning }, node("th", { scope: "row" }, title), node("td", { class: "number" }, text)));
   $("checkup-result").replaceChildren(node("h3", {}, `${name}: ${answer.verdict ?? "done"}`),
-    node("p", { class: "soft" }, `It heard ${(answer.heard ?? "what it was given").replace(/; give .*$/, "")}.`),
     node("p", {}, node("a", { href: `/checkups/${id}.html`, target: "_blank", rel: "noopener" }, "Open the whole page"), " · ",
       node("a", { href: `/checkups/${id}.html`, download: "checkup.html" }, "Keep it")),
     node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the checkup" }, node("table", {}, node("tbody", {}, ...rows))));

@@ -1,0 +1,235 @@
+"""Every figure of a checkup, once: the table, the gate, the comparison, the page and the lab read this list."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..measure.horizon_record import shown
+
+
+if TYPE_CHECKING:
+    from .record import Checkup
+
+
+@dataclasses.dataclass(frozen=True)
+class CheckupFigure:
+    """One number of a checkup: its names, its unit, its meaning, and where it is found."""
+
+    name: str
+    """As `--require` and the JSON document call it."""
+    title: str
+    unit: str
+    meaning: str
+    value: Callable[["Checkup"], float | None]
+    """The number; None where it is not known."""
+    remark: Callable[["Checkup"], str] = lambda found: ""
+    chief: bool = False
+    """Whether it stands in the terminal's table and in that of many checkpoints."""
+
+    def text(self, found: "Checkup") -> str:
+        """The value with its unit, or that it is not known."""
+        value = self.value(found)
+        if value is None:
+            return shown(None)
+        unit = self.unit.removesuffix("s") if value == 1 else self.unit
+        return f"{shown(value)} {unit}".rstrip()
+
+
+def _panel(
+    measure: str,
+) -> tuple[Callable[["Checkup"], float | None], Callable[["Checkup"], str]]:
+    """The value and the remark of one horizon of the panel."""
+    return (
+        lambda found: found.horizon[measure],
+        lambda found: next(
+            m.remark for m in found.horizon.measures if m.name == measure
+        ),
+    )
+
+
+def _fixed_points(found: "Checkup", word: str = "") -> float | None:
+    if found.fixed_remark:
+        return None
+    points = [p for p in found.fixed if p.kind == "fixed"]
+    return float(sum(word in ("", p.stability) for p in points))
+
+
+FIGURES: dict[str, CheckupFigure] = {
+    figure.name: figure
+    for figure in (
+        CheckupFigure(
+            "window",
+            "replay window",
+            "steps",
+            "Started from an empty state and given the last inputs only, this many, the "
+            "network gives its own outputs within the allowed error, at every position.",
+            *_panel("window"),
+            chief=True,
+        ),
+        CheckupFigure(
+            "window_95",
+            "at 95 % of positions",
+            "steps",
+            "The window that is enough there; the others would be off by more.",
+            lambda found: found.horizon.replay.q95,
+        ),
+        CheckupFigure(
+            "window_median",
+            "at half of positions",
+            "steps",
+            "The window that is enough at every second position.",
+            lambda found: found.horizon.replay.median,
+        ),
+        CheckupFigure(
+            "relative_error",
+            "allowed error, relative",
+            "",
+            "The error that windows are held to, over the root mean square of the outputs' norm.",
+            lambda found: found.horizon.replay.relative_error,
+        ),
+        CheckupFigure(
+            "certified_window",
+            "proved window",
+            "steps",
+            "The same with a proof, for every input in the bound.",
+            *_panel("certified window"),
+            chief=True,
+        ),
+        CheckupFigure(
+            "remembers",
+            "gradient horizon",
+            "steps",
+            "Half of the positions have, from this lag on, less than 1/e of the gradient "
+            "that the state has at once: 'remembers about n steps' means this.",
+            *_panel("gradient"),
+            chief=True,
+        ),
+        CheckupFigure(
+            "plateau",
+            "level that stays",
+            "",
+            "Where the median gradient stops falling, relative to lag 0: this much is not "
+            "forgotten within the lags looked at.",
+            lambda found: (
+                None
+                if found.horizon.gradients.plateau is None
+                else found.horizon.gradients.plateau.level
+            ),
+            lambda found: str(found.horizon.gradients.plateau or "none"),
+        ),
+        CheckupFigure(
+            "half_life",
+            "half-life of a perturbation",
+            "steps",
+            "A random small perturbation of the state has fallen to half and stays below.",
+            *_panel("half-life"),
+        ),
+        CheckupFigure(
+            "largest_exponent",
+            "largest exponent",
+            "nats a step",
+            "The rate at which the slowest direction grows, or fades if it is negative.",
+            lambda found: float(found.spectrum.exponents[0]),
+            lambda found: found.spectrum.verdict,
+            chief=True,
+        ),
+        CheckupFigure(
+            "largest_exponent_stderr",
+            "its standard error",
+            "nats a step",
+            "From the scatter between batches of steps.",
+            lambda found: float(found.spectrum.stderr[0]),
+        ),
+        CheckupFigure(
+            "exponent_horizon",
+            "horizon by the exponent",
+            "steps",
+            "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
+            *_panel("exponent"),
+        ),
+        CheckupFigure(
+            "capacity",
+            "linear memory capacity",
+            "units",
+            "How many past inputs a linear readout could recall, summed over lags, "
+            "corrected for chance.",
+            *_panel("capacity"),
+            chief=True,
+        ),
+        CheckupFigure(
+            "capacity_stderr",
+            "its standard error",
+            "units",
+            "From independent draws of the noise.",
+            lambda found: (
+                None
+                if found.horizon.capacity is None
+                else float(found.horizon.capacity.stderr)
+            ),
+        ),
+        CheckupFigure(
+            "contraction_rate",
+            "certified contraction rate",
+            "a step",
+            "Any two states come closer by this factor; 1 and above prove nothing.",
+            lambda found: (
+                None
+                if found.horizon.certificate is None
+                else float(found.horizon.certificate.rate)
+            ),
+        ),
+        CheckupFigure(
+            "spectral_radius",
+            "spectral radius of the Jacobian",
+            "",
+            "The largest modulus of its eigenvalues at the mean state and mean input.",
+            lambda found: float(np.abs(found.eigenvalues).max()),
+        ),
+        CheckupFigure(
+            "kaplan_yorke",
+            "Kaplan–Yorke dimension",
+            "",
+            "The dimension of the attractor, by the exponents.",
+            lambda found: float(found.spectrum.kaplan_yorke),
+        ),
+        CheckupFigure(
+            "entropy",
+            "entropy",
+            "nats a step",
+            "The sum of the positive exponents (Pesin's bound).",
+            lambda found: float(found.spectrum.entropy),
+        ),
+        CheckupFigure(
+            "fixed_points",
+            "fixed points",
+            "",
+            "Found from states visited, at the mean input.",
+            _fixed_points,
+            lambda found: found.fixed_sentence,
+            chief=True,
+        ),
+        CheckupFigure(
+            "stable_fixed_points",
+            "stable among them",
+            "",
+            "All eigenvalues of the Jacobian there lie inside the unit circle.",
+            lambda found: _fixed_points(found, "stable"),
+        ),
+        CheckupFigure(
+            "exponents",
+            "exponents measured",
+            "",
+            "The largest ones, of as many as the state has numbers.",
+            lambda found: float(len(found.spectrum.exponents)),
+        ),
+        CheckupFigure(
+            "state_dimension",
+            "numbers in the state",
+            "",
+            "An LSTM has two for each unit.",
+            lambda found: float(found.spectrum.dimension),
+        ),
+    )
+}

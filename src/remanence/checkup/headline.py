@@ -1,0 +1,81 @@
+"""The finding of a checkup in one sentence: on what, what to do, what is proved, what fades."""
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+
+if TYPE_CHECKING:
+    from .record import Checkup
+
+
+def headline(found: "Checkup") -> list[str]:
+    """The inputs and the decision, since no number means anything without them; then the rest."""
+    window, spectrum = found.horizon.replay.worst, found.spectrum
+    dead = bool(np.isneginf(spectrum.exponents[0]))
+    brief = dead and not found.horizon.remembers > 1
+    if brief and window == 1:
+        return [
+            f"on {found.inputs}: remembers nothing, one step forgets the whole state "
+            "(every exponent is -inf)"
+        ]
+    # A saturated network has no slopes, and windows longer than any nilpotent's.
+    switches = brief and window > spectrum.dimension
+    parts = [
+        f"on {found.inputs}: {_replay(found)}",
+        *_cost(found),
+        _proof(found),
+        "remembers by switching, which no gradient sees"
+        if switches
+        else found.horizon.gradients.sentence,
+    ]
+    if dead:
+        lost = "no small difference lasts" if switches else "some steps forget the whole state"  # fmt: skip
+        parts.append(f"{lost} (every exponent is -inf)")
+    elif growth := _growth(found):
+        parts.append(growth)
+    return parts
+
+
+def _replay(found: "Checkup") -> str:
+    replay, unit = found.horizon.replay, found.unit
+    relative = (
+        f" ({replay.relative_error:.2g} of their scale)" if replay.scale > 0 else ""
+    )
+    within = f"within {replay.error:g}{relative}"
+    if math.isinf(replay.worst):
+        return f"no window up to {replay.longest:,} {unit} keeps outputs {within}"
+    few = unit.removesuffix("s") if replay.worst == 1 else unit
+    return (
+        f"replay the last {replay.worst:,.0f} {few}: every output is {within}, "
+        f"{replay.evidence}"
+    )
+
+
+def _cost(found: "Checkup") -> list[str]:
+    """What a shorter window would cost in nats, where there is something to predict."""
+    cost = found.horizon.replay.cost
+    return [] if cost is None else [cost.sentence()]
+
+
+def _proof(found: "Checkup") -> str:
+    panel = found.horizon
+    proved = panel["certified window"]
+    if proved is not None:
+        return f"{proved:,.0f} are proved to do for every input in the bound"
+    if panel.certificate is None:
+        return "no proof: none is known for this kind of cell"
+    return f"no proof: contraction rate {panel.certificate.rate:.3g}"
+
+
+def _growth(found: "Checkup") -> str:
+    """What the largest exponent says against a horizon, if anything."""
+    value, error = (float(a[0]) for a in (found.spectrum.exponents, found.spectrum.stderr))  # fmt: skip
+    if value > 2 * error:
+        return "the largest exponent is positive: chaotic or unstable here"
+    if value > -2 * error:
+        return (
+            f"no measurable forgetting in the long run (λ₁ = {value:.2g} ± {error:.1g})"
+        )
+    return "" if found.spectrum.converged else "the exponents have not converged"

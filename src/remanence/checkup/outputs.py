@@ -1,0 +1,82 @@
+"""Files that a checkup writes: judged before the work begins, never in the place of its own inputs."""
+
+import os
+import pathlib
+from collections.abc import Iterable, Sequence
+
+from ..report import json_bytes, write_whole
+from .page import checkup_page, TITLE
+from .record import Checkup
+
+
+def refuse_bad_output(
+    path: pathlib.Path,
+    *,
+    option: str,
+    ends: Sequence[str],
+    sources: Iterable[pathlib.Path],
+) -> None:
+    """Refuse a file that could not be written, or whose writing would destroy an input."""
+    if path.suffix not in ends:
+        raise ValueError(
+            f"{option} takes a {' or '.join(ends)} file, got {path.name!r}"
+        )
+    if path.is_dir():
+        raise ValueError(f"{option} takes a file, and {path} is a folder")
+    for source in sources:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise ValueError(f"{option} would replace {source}, which is read from")
+    home = path.parent
+    while not home.exists():
+        home = home.parent
+    if not home.is_dir() or not os.access(home, os.W_OK):
+        raise ValueError(f"{option}: nothing can be written to {home}")
+
+
+def refuse_bad_outputs(
+    page: pathlib.Path | None,
+    truncated: pathlib.Path | None,
+    sources: Sequence[pathlib.Path],
+    *,
+    named: bool,
+) -> None:
+    """Refuse bad paths of the page (or document) and of the truncated network.
+
+    A page that was not `named` goes to a place of our choice, and there may only
+    replace a page of the same kind.
+    """
+    if page is not None:
+        ends = (".html", ".htm", ".json")
+        refuse_bad_output(page, option="--out", ends=ends, sources=sources)
+        if not named and page.exists() and not _ours(page):
+            raise ValueError(
+                f"{page} exists and is no checkup; --out FILE or --no-page would do"
+            )
+    if truncated is not None:
+        refuse_bad_output(
+            truncated, option="--truncate-to", ends=(".py",), sources=sources
+        )
+        weights = truncated.with_suffix(".safetensors")
+        refuse_bad_output(
+            weights, option="--truncate-to", ends=(weights.suffix,), sources=sources
+        )
+
+
+def _ours(page: pathlib.Path) -> bool:
+    with page.open("rb") as file:
+        return f"{TITLE}</title>".encode() in file.read(10_000)
+
+
+def document(found: Sequence[Checkup]) -> dict:
+    """The checkups of several networks as one document; of one, its own."""
+    if len(found) == 1:
+        return found[0].document
+    return {"checkups": [each.document for each in found]}
+
+
+def write_page(found: Sequence[Checkup], path: pathlib.Path) -> None:
+    """Write the page, or the document where the name ends in .json, whole or not at all."""
+    if path.suffix == ".json":
+        write_whole(path, json_bytes(document(found)))
+    else:
+        write_whole(path, checkup_page(found).encode())

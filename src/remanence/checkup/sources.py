@@ -1,0 +1,95 @@
+"""What a command reads: models, and inputs from a file of numbers, a text, or white noise."""
+
+import dataclasses
+import pathlib
+from typing import Any
+
+import numpy as np
+
+from .._order import counted
+from ..nets import Recurrent
+from .inputs import from_npy, Inputs, read_npy, STEPS, white_noise
+from .text import from_text
+
+
+LEAST = 20  # steps below which nothing can be said
+CHECKPOINTS = (".safetensors", ".pt", ".pth", ".bin", ".ckpt")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sources:
+    """The options that name inputs; refused where they contradict each other."""
+
+    inputs: pathlib.Path | None = None
+    lengths: pathlib.Path | None = None
+    text: pathlib.Path | None = None
+    vocab: pathlib.Path | None = None
+    noise: bool = False
+    steps: str | None = None
+    """A number, or "all"."""
+    seed: int = 0
+
+    def __post_init__(self):
+        if sum((self.inputs is not None, self.text is not None, self.noise)) > 1:
+            raise ValueError("give one of --inputs, --text and --noise")
+        if self.lengths is not None and self.inputs is None:
+            raise ValueError("--lengths go with --inputs, and there are none")
+        if self.vocab is not None and self.text is None:
+            raise ValueError("--vocab goes with --text, and there is none")
+        if self.seed < 0:
+            raise ValueError(f"--seed must not be negative, got {self.seed}")
+        if self.steps not in (None, "all") and not (
+            self.steps.isascii() and self.steps.isdigit() and int(self.steps) >= LEAST
+        ):
+            raise ValueError(
+                f"--steps takes a number, at least {LEAST}, or all; got {self.steps!r}"
+            )
+
+    @property
+    def paths(self) -> list[pathlib.Path]:
+        """The files that are read."""
+        files = (self.inputs, self.lengths, self.text, self.vocab)
+        return [path for path in files if path is not None]
+
+    def refuse_unnamed(self) -> None:
+        """Refuse a gate on inputs that nobody named."""
+        if self.inputs is None and self.text is None and not self.noise:
+            raise ValueError(
+                "--require needs inputs to hold on: --inputs, --text, or --noise where "
+                "white noise is meant"
+            )
+
+    def read(self, net: Recurrent) -> tuple[Inputs, Any]:
+        """The inputs of a network, and their lengths where they are padded."""
+        count = int(self.steps) if self.steps not in (None, "all") else None
+        if self.inputs is not None:
+            ends = None if self.lengths is None else np.array(read_npy(self.lengths))
+            return from_npy(self.inputs, count, ends), ends
+        if self.text is not None:
+            few = STEPS if self.steps is None else count
+            partial = self.steps is None
+            return from_text(self.text, net, few, vocab=self.vocab, partial=partial), None  # fmt: skip
+        if self.steps == "all":
+            raise ValueError(
+                "--steps all goes with --inputs or --text, noise has no end"
+            )
+        return white_noise(net, count or STEPS, self.seed), None
+
+
+def model_files(given: list[pathlib.Path]) -> list[pathlib.Path]:
+    """The files to examine, each once, the last one last; checkpoints by their numbers."""
+    models: dict[pathlib.Path, pathlib.Path] = {}
+    for path in given:
+        inside = [path]
+        if path.is_dir():
+            inside = [file for file in path.iterdir() if file.suffix in CHECKPOINTS]
+            inside.sort(key=lambda file: counted(file.name))
+            if not inside:
+                ends = ", ".join(CHECKPOINTS)
+                raise FileNotFoundError(f"{path} holds no checkpoint ({ends})")
+        for file in inside:
+            if not file.exists():  # before the others have taken their minutes
+                raise FileNotFoundError(f"there is no file {file}")
+            models.pop(file.resolve(), None)
+            models[file.resolve()] = file
+    return list(models.values())

@@ -1,0 +1,129 @@
+"""A text as tokens: its bytes, or its characters by a stated vocabulary."""
+
+import json
+import pathlib
+
+import numpy as np
+
+from ..nets import Recurrent
+from .inputs import Inputs, refuse_no_file
+
+
+LONGEST = 200_000_000  # bytes of a text that is read
+MOST_BYTES = 512  # tokens of a network of bytes, with marks such as <pad> and <end>
+
+
+def from_text(
+    path: pathlib.Path,
+    net: Recurrent,
+    steps: int | None,
+    *,
+    vocab: pathlib.Path | None = None,
+    partial: bool = False,
+) -> Inputs:
+    """The first `steps` tokens of a text, or all.
+
+    A network of 256 tokens, or some more for marks of its own, takes bytes. A smaller
+    one takes characters, numbered by `vocab`; without one the text must have exactly
+    as many distinct characters as the network has tokens, and they are numbered in the
+    order of their code points, as character models usually are. A larger one knows
+    words, or pieces of them, by a vocabulary that is not in its weights.
+    """
+    if net.embedding is None:
+        raise ValueError("a text needs a network with an embedding, and this has none")
+    tokens = net.embedding.shape[0]
+    content = _content(path)
+    if vocab is None and tokens > MOST_BYTES:
+        raise ValueError(
+            f"the network has {tokens} tokens, which only its own vocabulary tells from "
+            f"{path.name}; give tokens by --inputs"
+        )
+    if vocab is None and tokens >= 256:
+        unit, whole = "bytes", len(content)
+        values = np.frombuffer(content[:steps], np.uint8).astype(np.int32)
+    else:
+        text = content.decode("utf-8", "replace")
+        unit, whole = "characters", len(text)
+        ids = (
+            _code_points(path, text, tokens)
+            if vocab is None
+            else vocabulary(vocab, tokens)
+        )
+        values = _numbered(path, text[:steps], ids, tokens)
+    part = f"all {whole:,}" if len(values) == whole else f"{len(values):,} of {whole:,}"
+    return Inputs(
+        values=values,
+        words=f"{part} {unit} of {path.name}",
+        unit=unit,
+        partial=partial and len(values) < whole,
+    )
+
+
+def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
+    """Each character's token: of a JSON list or dictionary, or of a text's characters.
+
+    A list gives its places, a dictionary its numbers; entries that are not one character
+    (such as marks) are passed over. Any other file is a text, whose distinct characters
+    are numbered in the order of their code points: the text that was trained on.
+    """
+    text = _content(path).decode("utf-8", "replace")
+    if path.suffix != ".json":
+        return _code_points(path, text, tokens)
+    try:
+        entries = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError(f"{path.name} is not JSON") from None
+    if isinstance(entries, list):
+        entries = {
+            entry: i for i, entry in enumerate(entries) if isinstance(entry, str)
+        }
+    if not isinstance(entries, dict):
+        raise ValueError(f"{path.name} is no list and no dictionary of characters")
+    ids = {letter: i for letter, i in entries.items() if len(letter) == 1}
+    if not ids or not all(type(i) is int for i in ids.values()):
+        raise ValueError(
+            f"{path.name} does not number characters: a list, or a dictionary of whole "
+            'numbers such as {"a": 0, "b": 1} would do'
+        )
+    return ids
+
+
+def _content(path: pathlib.Path) -> bytes:
+    refuse_no_file(path)
+    if path.stat().st_size > LONGEST:
+        raise ValueError(
+            f"{path.name} is larger than {LONGEST // 10**6} MB; a part of it would do"
+        )
+    content = path.read_bytes()
+    if not content:
+        raise ValueError(f"{path.name} is empty")
+    return content
+
+
+def _code_points(path: pathlib.Path, text: str, tokens: int) -> dict[str, int]:
+    letters = sorted(set(text))
+    if len(letters) != tokens:
+        raise ValueError(
+            f"{path.name} has {len(letters)} distinct characters and the network {tokens} "
+            "tokens; --vocab with the text that was trained on, or with a JSON list of "
+            "the characters in their order, would do"
+        )
+    return {letter: i for i, letter in enumerate(letters)}
+
+
+def _numbered(
+    path: pathlib.Path, text: str, ids: dict[str, int], tokens: int
+) -> np.ndarray:
+    unknown = sorted(set(text) - set(ids))
+    if unknown:
+        raise ValueError(
+            f"{path.name} holds {unknown[0]!r}, which the vocabulary does not"
+            + (f", and {len(unknown) - 1} more" if len(unknown) > 1 else "")
+        )
+    values = [ids[letter] for letter in text]
+    if not 0 <= min(ids.values()) <= max(ids.values()) < tokens:
+        raise ValueError(
+            f"the vocabulary numbers characters from {min(ids.values())} to "
+            f"{max(ids.values())}, and the network has {tokens} tokens"
+        )
+    return np.array(values, np.int32)
