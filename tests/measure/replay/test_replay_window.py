@@ -179,6 +179,21 @@ def test_a_late_stretch_of_a_late_sequence_decides():
     assert np.argmax(found.at[1]) == 74 and (found.at[1][:60] <= 11).all()
 
 
+class Gate(Linear):
+    """The first input says how much of the state is kept."""
+
+    def __call__(self, h, x):
+        return x[0] * h + self.W_x @ x
+
+
+def test_a_state_that_fades_below_rounding_and_grows_again_is_not_given_up():
+    xs = np.zeros((150, 2))
+    xs[0, 1] = 1.0  # kept through all but 0, and there again at the end
+    xs[1:75, 0], xs[75:149, 0] = 0.25, 4.0
+    found = rm.replay_window(Gate(jnp.zeros((1, 1)), jnp.array([[0.0, 1.0]])), xs)
+    assert found.at[0][148] == 149 and found.largest[0] == pytest.approx(1.0)
+
+
 def test_a_latch_that_keeps_its_first_side_has_no_window():
     # Windows just below the length serve by luck, at a handful of positions.
     one = jnp.ones((1, 1))

@@ -22,7 +22,7 @@ from ...nets import Recurrent, unroll
 
 SLOTS = 256  # runs side by side
 STEPS = 32  # steps between two looks at which runs have ended
-ROUNDING = 1e-12  # of the state's scale: two runs this near are one
+ROUNDING = 1e-12  # of the state's norm: two runs this near are one
 
 
 @dataclasses.dataclass(frozen=True)
@@ -112,11 +112,13 @@ def _advance(net, full, h, fresh, row, of, steps):
         h = jax.vmap(cell)(h, xs[at])
         y = jax.vmap(net.read)(h)
         apart = jnp.linalg.norm(jax.vmap(_flat)(h) - states[at], axis=1)
+        # By the norm at this step: a state that is all but 0 may grow again.
+        same = apart <= ROUNDING * jnp.linalg.norm(states[at], axis=1)
         gap = jnp.linalg.norm(y - outputs[at], axis=1) if of == "outputs" else apart
         if targets is None:
-            return h, (apart, gap, None)
+            return h, (same, gap, None)
         loss, right = jax.vmap(_score)(y, targets[at])
-        return h, (apart, gap, (loss - scores[0][at], right - scores[1][at]))
+        return h, (same, gap, (loss - scores[0][at], right - scores[1][at]))
 
     return jax.lax.scan(step, h, jnp.arange(steps))
 
@@ -131,7 +133,6 @@ def follow(
     given = (full.xs, full.states, full.outputs, full.targets)
     asked = full.targets is not None
     given += (jax.vmap(_score)(full.outputs, full.targets) if asked else None,)
-    scale = float(jnp.sqrt(jnp.mean(jnp.sum(full.states**2, axis=1))))
     tile = lambda leaf: jnp.zeros((slots, *jnp.shape(leaf)))
     h = jax.tree.map(tile, cell.initial_state())
     # The longest runs first, so that none is left alone at the end.
@@ -151,7 +152,7 @@ def follow(
         h, found = _advance(
             full.net, given, h, jnp.asarray(fresh), jnp.asarray(row), of, steps
         )
-        apart, gap, scores = jax.tree.map(np.asarray, found)
+        same, gap, scores = jax.tree.map(np.asarray, found)
         at = row + np.arange(steps)[:, None]
         end = np.where(run < 0, 0, full.end[starts[run]])
         k = window + 1 + np.arange(steps)[:, None]
@@ -159,5 +160,5 @@ def follow(
         columns = (runs, k, at, gap, *(scores or ()))
         yield Piece(*(column[at < end] for column in columns))
         row, window = row + steps, window + steps
-        same = (apart <= ROUNDING * scale) & (gap <= 1e-3 * negligible)
+        same = same & (gap <= 1e-3 * negligible)
         run[(row >= end) | same.all(axis=0)] = -1
