@@ -20,3 +20,4 @@ from .lstm import LSTM as LSTM
 from .residual import Residual as Residual
 from .residual_map import Bent as Bent
 from .stack import Stack as Stack
+from .started import Started as Started

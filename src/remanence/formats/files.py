@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from ..cells import output
 from ..nets import Recurrent
-from . import layouts, native, npz, safetensors, state_dict, torch_file
+from . import layouts, native, npz, onnx, safetensors, state_dict, torch_file
 from .reading import Options, Reading, Taken
 
 
@@ -29,6 +29,8 @@ def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Rea
         return _of_safetensors(path, layout)
     if zipfile.is_zipfile(path):
         return _of_zip(path, layout)
+    if path.suffix.lower() == ".onnx":
+        return onnx.networks(path)
     if opening[:1] == b"\x80" or path.suffix.lower() in PICKLES:
         return _scoped(torch_file.read(path))
     return _of_safetensors(path, layout)

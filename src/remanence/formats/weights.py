@@ -32,7 +32,7 @@ def load(
     positions: str | None = None,
     quiet: bool = False,
 ) -> Recurrent:
-    """The recurrent network in a file: .safetensors, or torch's .pt, .pth and .bin.
+    """The recurrent network in a file: .safetensors, torch's .pt, .pth and .bin, .npz, .onnx.
 
     Nothing in a file is executed. Names are those of `torch.nn` RNN, LSTM and GRU and
     their cells; of several networks `prefix` names one (`recurrent_modules` lists them).

@@ -1,0 +1,156 @@
+"""The graph of an ONNX file: who makes and who uses a value, and which are constant.
+
+Weights stand in a graph as initialisers, or behind operators that only rearrange them.
+Those few operators are computed here; nothing else of the graph is run, and no result
+may be larger than what the file holds.
+"""
+
+import dataclasses
+import math
+import pathlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .folding import FOLDED
+
+
+DEEPEST = 64
+EXTERNAL = 1
+"""`TensorProto.EXTERNAL`: the numbers stand in another file."""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Scope:
+    """One graph of a model with those round it; a subgraph sees the names outside."""
+
+    graph: Any
+    folder: pathlib.Path
+    onnx: Any
+    room: int
+    """The most numbers that a folded constant may hold."""
+    parent: "Scope | None" = None
+    made: dict[str, Any] = dataclasses.field(default_factory=dict)
+    given: dict[str, Any] = dataclasses.field(default_factory=dict)
+    used: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
+    folded: dict[str, np.ndarray | None] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self):
+        self.given.update({tensor.name: tensor for tensor in self.graph.initializer})
+        for node in self.graph.node:
+            self.made.update(dict.fromkeys(node.output, node))
+            for name in node.input:
+                self.used.setdefault(name, []).append(node)
+
+    def everywhere(self, depth: int = 0) -> Iterator["Scope"]:
+        """This scope and those of all subgraphs inside."""
+        yield self
+        if depth > DEEPEST:
+            raise ValueError(f"its graphs are nested more than {DEEPEST} deep")
+        for node in self.graph.node:
+            for attribute in node.attribute:
+                inner = [attribute.g] if attribute.HasField("g") else []
+                for graph in [*inner, *attribute.graphs]:
+                    scope = Scope(graph, self.folder, self.onnx, self.room, self)
+                    yield from scope.everywhere(depth + 1)
+
+    def constant(self, name: str, depth: int = 0) -> np.ndarray | None:
+        """The value of a name, or None where it depends on what the model is given."""
+        if name not in self.folded:
+            self.folded[name] = self._constant(name, depth)
+        return self.folded[name]
+
+    def _constant(self, name: str, depth: int) -> np.ndarray | None:
+        if depth > DEEPEST:
+            return None
+        if name in self.given:
+            return array(self.onnx, self.given[name], self.folder)
+        if name not in self.made:
+            return (
+                None if self.parent is None else self.parent.constant(name, depth + 1)
+            )
+        node = self.made[name]
+        settings = attributes(self.onnx, node)
+        if node.op_type == "Constant":
+            return _constant_value(self.onnx, settings, self.folder)
+        fold = FOLDED.get(node.op_type)
+        if fold is None or node.domain not in ("", "ai.onnx"):
+            return None
+        inputs = [
+            self.constant(each, depth + 1) if each else None for each in node.input
+        ]
+        if any(v is None and n for v, n in zip(inputs, node.input, strict=True)):
+            return None
+        try:
+            made = fold(inputs, settings, self.room)
+        except (ValueError, IndexError, TypeError, OverflowError, KeyError) as error:
+            raise ValueError(
+                f"its {node.op_type} {node.name!a} fails: {error}"
+            ) from None
+        return made[list(node.output).index(name)]
+
+
+def attributes(onnx: Any, node: Any) -> dict[str, Any]:
+    """The attributes of a node by name; texts as text."""
+    found = {}
+    for each in node.attribute:
+        value = onnx.helper.get_attribute_value(each)
+        value = value.decode(errors="replace") if isinstance(value, bytes) else value
+        if isinstance(value, list) and value and isinstance(value[0], bytes):
+            value = [word.decode(errors="replace") for word in value]
+        found[each.name] = value
+    return found
+
+
+def array(onnx: Any, tensor: Any, folder: pathlib.Path) -> np.ndarray:
+    """The numbers of an initialiser, from the file or from the one beside it."""
+    try:
+        kind = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
+    except (KeyError, TypeError):
+        raise ValueError(f"{tensor.name!a} holds numbers of an unknown kind") from None
+    count = math.prod(tensor.dims)
+    if tensor.data_location == EXTERNAL:
+        return _beside(tensor, folder, kind, count)
+    if min(tensor.dims, default=0) < 0 or count > 8 * tensor.ByteSize():
+        raise ValueError(f"{tensor.name!a} says it holds more numbers than the file")
+    try:
+        return np.asarray(onnx.numpy_helper.to_array(tensor))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{tensor.name!a} is malformed: {error}") from None
+
+
+def _beside(
+    tensor: Any, folder: pathlib.Path, kind: np.dtype, count: int
+) -> np.ndarray:
+    """Numbers in another file: one in the same folder, by a bare name, and no link."""
+    said = {entry.key: entry.value for entry in tensor.external_data}
+    name = said.get("location", "")
+    path = folder / name
+    if not name or pathlib.PurePath(name).name != name or "\\" in name:
+        raise ValueError(f"its weights lie in {name!a}; a file beside it would do")
+    if path.is_symlink() or not path.is_file():
+        raise ValueError(f"its weights lie in {name!a}, which is no file beside it")
+    written, length = said.get("offset", "0"), count * kind.itemsize
+    offset = int(written) if written.isdecimal() and len(written) < 20 else -1
+    if (
+        offset < 0
+        or min(tensor.dims, default=0) < 0
+        or offset + length > path.stat().st_size
+    ):
+        raise ValueError(f"{tensor.name!a} reaches beyond the file {name!a}")
+    with path.open("rb") as file:
+        file.seek(offset)
+        return np.frombuffer(file.read(length), kind).reshape(tuple(tensor.dims))
+
+
+def _constant_value(
+    onnx: Any, settings: dict[str, Any], folder: pathlib.Path
+) -> np.ndarray | None:
+    if "value" in settings:
+        return array(onnx, settings["value"], folder)
+    for name, kind in (("float", np.float32), ("int", np.int64)):
+        for key in (f"value_{name}", f"value_{name}s"):
+            if key in settings:
+                return np.asarray(settings[key], kind)
+    return None

@@ -1,0 +1,187 @@
+"""An LSTM, GRU or RNN operator of ONNX as a cell.
+
+Gates are i, o, f, c (LSTM) and z, r, h (GRU); `B` is the bias of the input's side and
+then of the state's; peepholes are i, o, f. The equations are those of the operators'
+definitions, https://onnx.ai/onnx/operators.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...cells import Elman, GeneralGRU, GeneralLSTM, GRU, LSTM, Started
+from ..activations import Clipped, PLAIN, SHAPED, Shaped, TAKES_BETA
+from ..safetensors import finite, plain, real
+from .ends import zeros_of
+from .graph import Scope
+
+
+GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
+ORDER = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
+"""Where our blocks stand among ONNX's: i, f, g, o and r, z, n."""
+DEFAULTS = {
+    "LSTM": ("Sigmoid", "Tanh", "Tanh"),
+    "GRU": ("Sigmoid", "Tanh"),
+    "RNN": ("Tanh",),
+}
+INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Operator:
+    """One LSTM, GRU or RNN of a graph."""
+
+    scope: Scope
+    node: Any
+    name: str
+    settings: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return self.node.op_type
+
+    @property
+    def direction(self) -> str:
+        return self.settings.get("direction", "forward")
+
+    def input(self, name: str) -> str:
+        """The value that an input is given, "" if none."""
+        at = INPUTS.index(name)
+        return self.node.input[at] if at < len(self.node.input) else ""
+
+
+def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
+    """One direction of an operator as a cell, every shape checked."""
+    kind = operator.kind
+    W, R, B, P = (_weights(operator, name, side) for name in ("W", "R", "B", "P"))
+    if W is None or R is None or W.ndim != 2 or R.ndim != 2:
+        raise ValueError(f"{operator.name!a} lacks a matrix W or R")
+    units = R.shape[1]
+    gates = GATES[kind] * units
+    shapes = {"W": (gates, W.shape[1]), "R": (gates, units), "B": (2 * gates,)}
+    shapes["P"] = (3 * units,)
+    for name, value in {"W": W, "R": R, "B": B, "P": P}.items():
+        if value is not None and (value.shape != shapes[name] or not units):
+            raise ValueError(
+                f"{name} of {operator.name!a} is {value.shape}; {shapes[name]} would do "
+                f"beside {units} units"
+            )
+    said = operator.settings.get("hidden_size", units)
+    if said != units:
+        raise ValueError(f"{operator.name!a} says {said} units, and R has {units}")
+    order = np.concatenate([np.arange(units) + i * units for i in ORDER[kind]])
+    W_h, W_x = jnp.asarray(R[order]), jnp.asarray(W[order])
+    b_x, b_h = (None, None) if B is None else (B[:gates][order], B[gates:][order])
+    functions = _functions(operator, side)
+    if kind == "LSTM":
+        b = None if b_x is None or b_h is None else jnp.asarray(b_x + b_h)
+        peepholes = None if P is None else jnp.asarray(P.reshape(3, units)[[0, 2, 1]])
+        coupled = bool(operator.settings.get("input_forget", 0))
+        cell: Any = GeneralLSTM(W_h, W_x, b, None, peepholes, functions, coupled)
+        if (
+            functions == (jax.nn.sigmoid, jnp.tanh, jnp.tanh)
+            and P is None
+            and not coupled
+        ):
+            cell = LSTM(W_h, W_x, b)
+    elif kind == "GRU":
+        cell = _gru(W_h, W_x, b_x, b_h, functions, operator.settings)
+    else:
+        b = None if b_x is None or b_h is None else jnp.asarray(b_x + b_h)
+        cell = Elman(W_h, W_x, b, functions[0])
+    return _started(cell, operator, side, remarks)
+
+
+def _gru(W_h: Any, W_x: Any, b_x: Any, b_h: Any, functions: Any, settings: Any) -> Any:
+    b = b_n = None
+    if b_x is not None:
+        inside = np.arange(len(b_h)) >= 2 * W_h.shape[1]
+        b, b_n = jnp.asarray(b_x + np.where(inside, 0, b_h)), jnp.asarray(b_h[inside])
+    after = bool(settings.get("linear_before_reset", 0))
+    if after and functions == (jax.nn.sigmoid, jnp.tanh):
+        return GRU(W_h, W_x, b, b_n)
+    return GeneralGRU(W_h, W_x, b, b_n, after, functions)
+
+
+def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:
+    """One direction's part of an input, as real numbers."""
+    given = operator.input(name)
+    if not given:
+        return None
+    value = operator.scope.constant(given)
+    if value is None:
+        raise ValueError(
+            f"{name} of {operator.name!a} is computed from what the model is given; "
+            "constant weights would do"
+        )
+    sides = 2 if operator.direction == "bidirectional" else 1
+    if value.ndim < 2 or len(value) != sides:
+        raise ValueError(
+            f"{name} of {operator.name!a} is {value.shape}; {sides} direction(s) would do"
+        )
+    title = f"{name} of {operator.name}"
+    return finite({title: real(title, plain(value[side]))})[title]
+
+
+def _functions(operator: Operator, side: int) -> Any:
+    """The activations of one direction, clipped where the operator says so."""
+    kind, settings = operator.kind, operator.settings
+    count = len(DEFAULTS[kind])
+    names = [*settings.get("activations", ())]
+    sides = 2 if operator.direction == "bidirectional" else 1
+    if not names:
+        names = [*DEFAULTS[kind]] * sides
+    if len(names) != sides * count:
+        raise ValueError(
+            f"{operator.name!a} has {len(names)} activations, not {sides * count}"
+        )
+    alphas, betas = ([*settings.get(f"activation_{n}", ())] for n in ("alpha", "beta"))
+    found: list[Callable] = []
+    for name in names:
+        word = name.lower()
+        if word in PLAIN:
+            found.append(PLAIN[word])
+        elif word in SHAPED:
+            _, alpha, beta = SHAPED[word]
+            alpha = alphas.pop(0) if alphas else alpha
+            beta = betas.pop(0) if betas and word in TAKES_BETA else beta
+            found.append(Shaped(word, float(alpha), float(beta)))
+        else:
+            raise ValueError(f"{operator.name!a} has an unknown activation, {name!a}")
+    bound = float(settings.get("clip", 0))
+    if bound > 0:
+        found = [Clipped(function, bound) for function in found]
+    return tuple(found[side * count : (side + 1) * count])
+
+
+def _started(cell: Any, operator: Operator, side: int, remarks: dict[str, str]) -> Any:
+    """The cell in the first state that the graph fixes, if it fixes one that is not zero."""
+    names = ("initial_h", "initial_c") if operator.kind == "LSTM" else ("initial_h",)
+    given = [operator.input(name) for name in names]
+    given = ["" if zeros_of(operator.scope, name) else name for name in given]
+    values = [operator.scope.constant(name) if name else None for name in given]
+    if any(name and value is None for name, value in zip(given, values, strict=True)):
+        remarks["start"] = "started from zero in place of what the model is given"
+        return cell
+    if not any(value is not None and value.any() for value in values):
+        return cell
+    own = cell.initial_state()
+    leaves, rebuild = jax.tree.flatten(own)
+    batch = 0 if operator.settings.get("layout", 0) else 1
+    for i, value in enumerate(values):
+        if value is None:
+            continue
+        if (
+            value.ndim != 3
+            or value.shape[batch] != 1
+            or value.shape[2:] != leaves[i].shape
+        ):
+            raise ValueError(f"the first state of {operator.name!a} is {value.shape}")
+        leaves[i] = jnp.asarray(
+            real("initial state", plain(np.moveaxis(value, batch, 1)[side, 0]))
+        )
+    return Started(cell, jax.tree.unflatten(rebuild, leaves))
