@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ..measure.horizon_record import shown
+from ..measure.horizon import shown
 from .figures import FIGURES
 from .record import Checkup
 

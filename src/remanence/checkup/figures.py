@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..measure.horizon_record import shown
+from ..measure.horizon import shown
 
 
 if TYPE_CHECKING:

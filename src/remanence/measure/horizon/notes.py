@@ -2,7 +2,7 @@
 
 import math
 
-from .lyapunov import Spectrum
+from ..lyapunov import Spectrum
 
 
 def notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...]:

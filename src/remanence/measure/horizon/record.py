@@ -3,11 +3,11 @@
 import dataclasses
 import math
 
-from .capacity import MemoryCapacity
-from .contraction import Contraction
-from .gradient_record import GradientDecay
-from .lyapunov import Spectrum
-from .replay import ReplayWindow
+from ..capacity import MemoryCapacity
+from ..contraction import Contraction
+from ..gradient_record import GradientDecay
+from ..lyapunov import Spectrum
+from ..replay import ReplayWindow
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MemoryHorizon:
 
     @property
     def remembers(self) -> float:
-        """Steps, by the definition that opens `horizon.py`."""
+        """Steps, by the definition that opens `panel.py`."""
         return self.gradients.remembers
 
     def __getitem__(self, name: str) -> float | None:

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..nets import Recurrent
-from .capacity import memory_capacity, MemoryCapacity
-from .contraction import Contraction, contraction
-from .drive import refuse_fractions, unpadded
-from .gradients import gradient_decay
-from .horizon_notes import notes
-from .horizon_record import Measure, MemoryHorizon, shown
-from .lyapunov import lyapunov_spectrum, Spectrum
-from .replay import replay_window, WORK
-from .truncation import truncation_window
+from ...nets import Recurrent
+from ..capacity import memory_capacity, MemoryCapacity
+from ..contraction import Contraction, contraction
+from ..drive import refuse_fractions, unpadded
+from ..gradients import gradient_decay
+from ..lyapunov import lyapunov_spectrum, Spectrum
+from ..replay import replay_window, WORK
+from ..truncation import truncation_window
+from .notes import notes
+from .record import Measure, MemoryHorizon, shown
 
 
 QUICK_WORK = WORK / 5
