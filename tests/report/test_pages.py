@@ -193,6 +193,8 @@ def test_where_the_full_run_decides_otherwise_the_page_says_so_first(
     assert "000.1" in notice and "000.3" not in notice  # judged again, it is no other
     claim = text[text.index('id="claim-000.1"') : text.index('id="claim-000.2"')]
     assert "3 wrong symbols" in claim and "0 wrong symbols" in claim
+    third = text[text.index('id="claim-000.3"') : text.index('id="claim-000.4"')]
+    assert "(stored as holds)" in third
 
 
 def test_the_headline_has_the_numbers_of_its_claim(tmp_path):

@@ -6,8 +6,9 @@ import pytest
 import small_study
 from contrary_cases import __name__ as CASES
 
-from remanence.report import Statement
-from remanence.report.claims import VERDICTS
+from remanence.report import judge, Statement
+from remanence.report.claims import judge_again
+from remanence.report.findings import main_finding
 from remanence.subjects import STUDIES, study
 
 
@@ -30,10 +31,23 @@ def _cases():
 @pytest.mark.parametrize(("claim", "supporting", "contrary"), list(_cases()))
 def test_contrary_evidence_changes_the_verdict(claim, supporting, contrary):
     for evidence in (supporting, contrary):
-        assert claim.rule(evidence) in VERDICTS
-        word = claim.measured if isinstance(claim, Statement) else claim.finding_of
-        assert word(evidence).strip()
+        row = judge(claim, evidence, document="", command="", profile="full")
+        assert row.verdict == claim.rule(evidence)  # its stored form says the same
+        assert row.measured.strip()
+        assert judge_again(row, [claim]) == (row, "")
     assert claim.rule(supporting) != claim.rule(contrary)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_headline_of_a_study_has_its_numbers(name):
+    chosen = study(name)
+    assert chosen.headline is not None
+    wanted = f"{name}-{chosen.headline.claim}"
+    (case,) = [case for case in _cases() if case.id == wanted]
+    claim, supporting, _ = case.values
+    row = judge(claim, supporting, document="", command="", profile="full")
+    finding = main_finding(chosen, [row])
+    assert finding is not None and finding.number and finding.sentence
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -147,28 +147,25 @@ def judge(
 
 def judge_again(
     row: JudgedClaim, claims: Sequence[Claim | Statement]
-) -> tuple[JudgedClaim, str]:
-    """A stored row judged from its evidence, and a sentence where the verdict is another."""
+) -> tuple[JudgedClaim | None, str]:
+    """A stored row judged from its evidence, and a sentence where the verdict is another.
+
+    None where it cannot be judged: by a rule that reads other evidence, or by none.
+    """
     said = f"{row.id} is stored as {row.verdict!r}"
     claim = {claim.id: claim for claim in claims}.get(row.id)
     if claim is None:
-        fresh = dataclasses.replace(row, verdict="open")
-        return fresh, f"{said}, and this version has no such claim"
+        return None, f"{said}, and this version has no such claim"
     unmeasured = row.verdict == "open" and not row.evidence
+    evidence = None if unmeasured else numbers_of_words(row.evidence)
+    kept = {name: getattr(row, name) for name in ("document", "command", "profile")}
     try:
-        fresh = judge(
-            claim,
-            None if unmeasured else numbers_of_words(row.evidence),
-            document=row.document,
-            command=row.command,
-            profile=row.profile,
-        )
+        fresh = judge(claim, evidence, **kept)
     except (
         Exception
     ) as problem:  # the evidence may be anything, and so its rule's error
         why = f"{type(problem).__name__}: {problem}"
-        fresh = dataclasses.replace(row, verdict="open")
-        return fresh, f"{said}, and its rule cannot read the stored evidence ({why})"
+        return None, f"{said}, and its rule cannot read the stored evidence ({why})"
     if fresh.verdict == row.verdict:
         return fresh, ""
     return (

@@ -43,13 +43,19 @@ def main_finding(study: Study, claims: Sequence[JudgedClaim]) -> Finding | None:
 def full_results(study: Study) -> dict[str, tuple[JudgedClaim, str]] | None:
     """The claims of the full run by id, judged again; None where they are not known.
 
-    Beside each stands a sentence where it could not be judged as it is stored.
+    Beside each stands a remark where the verdict is not what today's rule says of what
+    was stored.
     """
     try:
         _, rows = read_claims(FULL_RESULTS / study.name / "claims.json")
     except DamagedResult:
         return None
-    return {row.id: judge_again(row, study.claims) for row in rows}
+    full = {}
+    for row in rows:
+        fresh, note = judge_again(row, study.claims)
+        remark = f"stored as {row.verdict}" if note else ""
+        full[row.id] = (fresh, remark) if fresh else (row, "by an earlier rule")
+    return full
 
 
 def disagreements(

@@ -101,8 +101,9 @@ def write_results_index(
             entry = Entry(
                 name=name, note="The stored result is damaged and is not shown."
             )
-        if entry.result is not None:
-            problems += entry.result.notes
+        if entry.result is not None and (notes := entry.result.notes):
+            more = f" (and {len(notes) - 1} more like it)" if notes[1:] else ""
+            problems.append(notes[0] + more)
         entries.append(dataclasses.replace(entry, note=failed or entry.note))
     write_atomically(out / "index.html", results_page(entries).encode())
     return tuple(problems)

@@ -45,7 +45,10 @@ class StoredResult:
     def judged_again(self, claims: Sequence[Claim | Statement]) -> "StoredResult":
         """The result with every row judged by its study's own rules."""
         found = [judge_again(row, claims) for row in self.claims]
-        rows = tuple(row for row, _ in found)
+        rows = tuple(
+            fresh or dataclasses.replace(row, verdict="open")
+            for row, (fresh, _) in zip(self.claims, found, strict=True)
+        )
         written = [plain(dataclasses.asdict(row)) for row in rows]
         document = {**self.document, "claims": written}
         left_out = sorted({c.id for c in claims} - {row.id for row in rows})
