@@ -22,9 +22,9 @@ from remanence.report import (
     write_record,
     write_results_index,
 )
-from remanence.report.cross_table import rows
+from remanence.report.cross_table import cells
 from remanence.report.findings import main_finding
-from remanence.report.study_page import evidence_rows
+from remanence.report.html import environment, TEMPLATES
 from remanence.report.typeset import mathml, paragraphs, typeset
 
 
@@ -111,7 +111,7 @@ def test_a_claim_links_to_its_figure_and_the_figure_to_its_claims(text):
     claim = text[text.index('id="claim-000.1"') : text.index('id="claim-000.2"')]
     assert 'href="#figure-orbit"' in claim
     assert "Holds if no symbol is wrong." in claim  # the rule in words
-    assert re.search(r"<th[^>]*>dimension</th><td>2</td>", claim)
+    assert re.search(r"<th[^>]*>dimension</th><td>\s*2</td>", claim)
 
 
 def test_the_tally_has_one_order_on_every_page(out, text):
@@ -222,34 +222,38 @@ def test_the_headline_has_the_numbers_of_its_claim(tmp_path):
         assert finding.sentence == "3 wrong symbols at d = 2"
 
 
-def test_evidence_is_shown_whole_as_rows():
+def test_evidence_is_shown_whole_as_tables():
     evidence = {
         "runs": 12345,
         "by_scale": {"0.1": {"real": None, "done": True}},
         "tried": [{"units": 8}, {"units": 16}],
         "grid": [[1.0, math.nan], [2.5e-9, math.inf]],
+        "beyond": [],
+        "word": "<b>",
     }
-    assert evidence_rows(evidence) == [
-        ("runs", "12,345"),
-        ("by scale, 0.1, real", "–"),
-        ("by scale, 0.1, done", "yes"),
-        ("tried (1), units", "8"),
-        ("tried (2), units", "16"),
-        ("grid", "1, nan; 2.5e-09, ∞"),
-    ]
+    template = (
+        '{% from "parts.html" import evidence with context %}{{ evidence(value) }}'
+    )
+    text = environment(TEMPLATES).from_string(template).render(value=evidence)
+    page = Reader(text)
+    assert page.open == []
+    words = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "|", text))
+    words = re.sub(r"[| ]*\|[| ]*", "|", words)
+    assert words == (
+        "|runs|12,345|by scale|0.1|real|–|done|yes|tried|units|8|units|16|"
+        "grid|1, nan; 2.5e-09, ∞|beyond|none|word|&lt;b&gt;|"
+    )
 
 
-def test_a_row_that_lacks_columns_was_not_measured():
+def test_cells_that_were_not_measured_are_dashes():
     table = xr.Dataset({"dimension": ("network", [3.0])}, coords={"network": ["a"]})
-    assert rows(table) == [Row(network="a", dimension=3.0)]
+    assert cells(table) == [["a", "3", *"––––––"]]
     table = cross_table(
         [Row(network="b", rank=4, window=math.inf, key_frequencies="1, 2")]
     )
-    assert rows(table) == [
-        Row(network="b", rank=4.0, window=math.inf, key_frequencies="1, 2")
-    ]
+    assert cells(table) == [["b", *"––––", "∞", "4", "1, 2"]]
     with pytest.raises(ValueError, match="needs the dimension 'network'"):
-        rows(xr.Dataset())
+        cells(xr.Dataset())
 
 
 def test_equations_become_mathml_and_what_cannot_stays_as_written():

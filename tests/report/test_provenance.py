@@ -1,9 +1,11 @@
 """A result knows what decided its numbers."""
 
 import dataclasses
+import pathlib
 
 import jax
 
+from remanence.report import Bench
 from remanence.report.provenance import fingerprint, provenance
 
 
@@ -14,13 +16,11 @@ class Config:
 
 def test_a_result_knows_its_configuration_seed_versions_precision_device_and_code():
     record = provenance(
-        name="memorization",
-        profile="quick",
-        config=Config(),
-        seed=7,
+        "memorization",
+        Config(),
+        Bench(folder=pathlib.Path(), seed=7),
         command="remanence reproduce memorization --seed 7",
         seconds=1.0,
-        time_limit=None,
     )
     assert record["configuration"] == {"units": 3} and record["seed"] == 7
     assert record["versions"]["jax"] == jax.__version__

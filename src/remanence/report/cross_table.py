@@ -8,12 +8,11 @@ that network, is left out and shown as a dash.
 >>> table = cross_table([row])
 >>> table.sizes["network"], float(table["dimension"][0])
 (1, 2.0)
->>> rows(table)[0].network
-'rotation, (0001)⁺'
+>>> cells(table)[0][:3]
+['rotation, (0001)⁺', '2', '0']
 """
 
 import dataclasses
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,23 +71,18 @@ def cross_table(networks: Sequence[Row]) -> xr.Dataset:
     return xr.Dataset(columns, coords={"network": names})
 
 
-def rows(table: xr.Dataset) -> list[Row]:
-    """The rows of a stored table; columns that it lacks were not measured."""
+def cells(table: xr.Dataset) -> list[list[str]]:
+    """The rows of a stored table in words, the network first, a dash where nothing was."""
     if "network" not in table.dims:
         raise ValueError("a cross table needs the dimension 'network'")
-
-    def entry(name: str, position: int) -> Any:
-        if name not in table:
-            return "" if name == "key_frequencies" else None
-        value = table[name].values[position]
-        if name == "key_frequencies":
-            return str(value)
-        return None if math.isnan(float(value)) else float(value)
-
+    columns = [table[name].values if name in table else None for name in COLUMNS]
     return [
-        Row(
-            network=str(network),
-            **{name: entry(name, position) for name in COLUMNS},
-        )
-        for position, network in enumerate(table["network"].values)
+        [str(network), *("–" if c is None else _word(c[place]) for c in columns)]
+        for place, network in enumerate(table["network"].values)
     ]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, str):
+        return value or "–"
+    return "–" if np.isnan(value) else f"{value:.4g}".replace("inf", "∞")

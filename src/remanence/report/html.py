@@ -40,22 +40,23 @@ def stylesheet() -> str:
 
 
 @functools.cache
-def _environment(folder: pathlib.Path) -> jinja2.Environment:
-    environment = jinja2.Environment(
+def environment(folder: pathlib.Path) -> jinja2.Environment:
+    """The templates of a folder and ours, with the filters that they use."""
+    found = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"typeset": typeset, "paragraphs": paragraphs}
-    environment.globals |= {"MARKS": MARKS, "stylesheet": Markup(stylesheet())}
-    return environment
+    found.filters |= {"typeset": typeset, "paragraphs": paragraphs}
+    found.globals |= {"MARKS": MARKS, "stylesheet": Markup(stylesheet())}
+    return found
 
 
 def render(template: str, *, folder: pathlib.Path = TEMPLATES, **values: Any) -> str:
     """A whole HTML document from a template of `folder`, or of ours."""
-    return _environment(folder).get_template(template).render(values)
+    return environment(folder).get_template(template).render(values)
 
 
 def page(

@@ -6,7 +6,6 @@ made by the same lines of code from the same configuration and seed.
 
 import dataclasses
 import datetime
-import functools
 import hashlib
 import importlib.metadata
 import os
@@ -16,46 +15,32 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from .. import __version__
 from .canonical_json import json_bytes, plain
+from .study import Bench
 
 
-PACKAGES = (
-    "jax", "jaxlib", "numpy", "scipy", "equinox", "optax", "diffrax", "llvmlite", "cvxpy",
-    "clarabel", "python-flint", "xarray", "zarr", "matplotlib",
-)  # fmt: skip
+ALSO = ("scipy", "python-flint", "xarray", "zarr", "matplotlib")
+"""Libraries that a result depends on, beside those that decide the bits of a run."""
 
 
 def configuration(config: Any) -> Any:
     """A profile's configuration as plain values."""
-    return plain(
-        dataclasses.asdict(config)
-        if dataclasses.is_dataclass(config) and not isinstance(config, type)
-        else config
-    )
+    return plain(dataclasses.asdict(config))
 
 
 def versions() -> dict[str, str]:
-    """The versions of what the numbers depend on, as far as it is installed."""
-    found = {"python": platform.python_version(), "remanence": __version__}
-    for name in PACKAGES:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found
+    """The versions of what the numbers depend on."""
+    from ..train.identity import versions as of_the_bits
+
+    others = {name: importlib.metadata.version(name) for name in ALSO}
+    return {"python": platform.python_version()} | of_the_bits() | others
 
 
-@functools.cache
 def source() -> str:
     """The digest of the package's own source, command line and web left out."""
-    package = pathlib.Path(__file__).parents[1]
-    total = hashlib.sha256()
-    for file in sorted(package.rglob("*.py")):
-        name = file.relative_to(package).as_posix()
-        if not name.startswith(("cli/", "web/")):
-            total.update(name.encode() + b"\0" + file.read_bytes())
-    return total.hexdigest()
+    from ..train.identity import code_hash, ENGINE
+
+    return code_hash(*ENGINE, "report", "checkup", "subjects")
 
 
 def _data() -> list[tuple[str, int]]:
@@ -76,25 +61,6 @@ def fingerprint(name: str, config: Any, seed: int) -> str:
     return hashlib.sha256(
         json_bytes([name, configuration(config), seed, source(), versions(), _data()])
     ).hexdigest()
-
-
-def _arithmetic() -> dict[str, Any]:
-    """On what, and in which precision, the numbers were computed."""
-    import jax  # a result is written after a run, so JAX is there already
-
-    from ..train.identity import processor
-
-    device = jax.devices()[0]
-    wide = jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
-    return {
-        "device": " ".join(dict.fromkeys((device.platform, device.device_kind))),
-        "processor": processor(),
-        # Measurements widen themselves; this is what everything else ran in.
-        "precision": {
-            "measurements": "float64",
-            "otherwise": "float64" if wide else "float32",
-        },
-    }
 
 
 def provenance_in_words(known: Mapping[str, Any]) -> dict[str, str]:
@@ -119,34 +85,41 @@ def provenance_in_words(known: Mapping[str, Any]) -> dict[str, str]:
 
 
 def provenance(
-    *,
-    name: str,
-    profile: str,
+    study: str,
     config: Any,
-    seed: int,
+    bench: Bench,
+    *,
     command: str,
     seconds: float,
-    time_limit: float | None,
     sweeps: str = "on this machine",
 ) -> dict[str, Any]:
-    """Everything but the digests of the files, which the store adds.
+    """Everything but the digests of the files, which are added when they are written.
 
     Device and processor are of the machine that asked; `sweeps` says who computed those.
     """
+    from ..train.identity import environment
+
+    known = environment()
     return {
-        "study": name,
-        "profile": profile,
+        "study": study,
+        "profile": bench.profile,
         "configuration": configuration(config),
-        "seed": seed,
+        "seed": bench.seed,
         "command": command,
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seconds": round(seconds, 2),
-        "time_limit": time_limit,
+        "time_limit": bench.time_limit,
         "sweeps": sweeps,
         "versions": versions(),
         "code": source(),
-        **_arithmetic(),
+        "device": known["device"],
+        "processor": known["processor"],
+        # Measurements widen themselves; this is what everything else ran in.
+        "precision": {
+            "measurements": "float64",
+            "otherwise": "float64" if known["x64"] else "float32",
+        },
         "machine": platform.machine(),
         "system": sys.platform,
-        "fingerprint": fingerprint(name, config, seed),
+        "fingerprint": fingerprint(study, config, bench.seed),
     }

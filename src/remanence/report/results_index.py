@@ -1,13 +1,11 @@
 """The index of a results folder: three findings, the studies, what was refuted, what is open."""
 
 import dataclasses
-import math
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from .claims import JudgedClaim
-from .cross_table import COLUMNS, Row, rows
+from .cross_table import cells, COLUMNS
 from .figures import FIGURE_NAME
 from .findings import disagreements, Finding, full_results, main_finding
 from .html import render
@@ -26,7 +24,8 @@ class Entry:
     note: str = ""
     study: Study | None = None
     result: StoredResult | None = None
-    networks: Sequence[Row] = ()
+    networks: Sequence[Sequence[str]] = ()
+    """Its rows of the cross table."""
 
     @property
     def claims(self) -> Sequence[JudgedClaim]:
@@ -52,15 +51,6 @@ class Entry:
         return len(disagreements(self.claims, full))
 
 
-def _cell(row: Row, column: str) -> str:
-    value: Any = getattr(row, column)
-    if value is None or value == "":
-        return "–"
-    if isinstance(value, str):
-        return value
-    return "∞" if math.isinf(value) else f"{value:.4g}"
-
-
 def results_page(entries: Sequence[Entry]) -> str:
     """The page for the results that are there; `note` says a word about the others."""
     claims = [(entry.name, claim) for entry in entries for claim in entry.claims]
@@ -77,7 +67,6 @@ def results_page(entries: Sequence[Entry]) -> str:
         refuted=[pair for pair in claims if pair[1].verdict == "refuted"],
         undecided=[pair for pair in claims if pair[1].verdict == "open"],
         columns=COLUMNS,
-        cell=_cell,
     )
 
 
@@ -119,5 +108,5 @@ def _entry(out: pathlib.Path, name: str, study_of: Callable[[str], Study]) -> En
         name=name,
         study=study,
         result=result.judged_again(study.claims),
-        networks=rows(data["cross"]) if "cross" in data else (),
+        networks=cells(data["cross"]) if "cross" in data else (),
     )

@@ -17,41 +17,6 @@ from .study import Study
 JUDGED = "Every verdict on this page was computed by a rule from what was measured."
 
 
-def evidence_rows(evidence: Any, name: str = "") -> list[tuple[str, str]]:
-    """Nested evidence as rows of a name and a value, nothing left out.
-
-    >>> evidence_rows({"by_scale": {"0.1": {"real": 7}}, "gaps": [0.5, float("inf")]})
-    [('by scale, 0.1, real', '7'), ('gaps', '0.5, ∞')]
-    """
-    if isinstance(evidence, Mapping):
-        return [
-            row
-            for key, value in evidence.items()
-            for row in evidence_rows(
-                value, f"{name}, {key}" if name else str(key).replace("_", " ")
-            )
-        ]
-    nested = isinstance(evidence, list) and any(isinstance(v, dict) for v in evidence)
-    if nested:
-        return [
-            row
-            for place, value in enumerate(evidence, 1)
-            for row in evidence_rows(value, f"{name} ({place})")
-        ]
-    return [(name, _value(evidence))]
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, list):
-        several = any(isinstance(item, list) for item in value)
-        return ("; " if several else ", ").join(map(_value, value)) or "none"
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "–"}[value]
-    if isinstance(value, float):
-        return f"{value:.6g}".replace("inf", "∞")
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def study_page(
     *,
     study: Study,
@@ -76,7 +41,6 @@ def study_page(
         pictures=pictures,
         drawn={picture.figure.name for picture in pictures},
         claims=claims,
-        evidence_rows=evidence_rows,
         full=full,
         disagreements=disagreements(claims, full),
         facts={
