@@ -178,7 +178,7 @@ def _drawn(memory: Any, points: list[Any], word: str, path: pathlib.Path) -> Non
 
     from ..report.style import style
     from ..subjects.memorization.config import Config
-    from ..subjects.memorization.price_figures import frontier_figure
+    from ..subjects.memorization.cost_figures import frontier_figure
     from ..subjects.memorization.walk_figures import walk_figure
 
     if path.suffix.lower() not in (".svg", ".png", ".pdf"):

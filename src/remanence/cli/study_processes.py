@@ -61,7 +61,8 @@ def _run_study(name: str, wishes: dict[str, Any]) -> tuple[int, str]:
         mine = sentence.startswith(name)
         send_message(sentence if mine else f"{name} {sentence}")
 
-    session = Session(**wishes | {"out": pathlib.Path(wishes["out"])}, say=tell)
+    given: dict[str, Any] = wishes | {"out": pathlib.Path(wishes["out"]), "say": tell}
+    session = Session(**given)
     limit = None if session.deadline is None else session.left()
     try:
         with stopping(limit):

@@ -1,4 +1,4 @@
-"""The study of document 000 in its smallest form: every statement gets its verdict."""
+"""The study in its smallest form: every claim gets its verdict."""
 
 import dataclasses
 import json
@@ -33,14 +33,15 @@ def test_the_whole_study_in_small(tmp_path):
     chosen = study("memorization")
     config = dataclasses.replace(chosen.profiles["quick"], **TINY)
     outcome = chosen.run(config, Bench(folder=tmp_path))
-    json.dumps(outcome.evidence)
-    verdicts = {
-        s.id: judged(
-            s, outcome.evidence.get(s.id), document="000", command="", profile="quick"
-        ).verdict
-        for s in chosen.claims
-    }
-    assert set(outcome.evidence) == set(verdicts)
+    evidence = {c.id: c.evidence_in(outcome.results) for c in chosen.claims}
+    json.dumps(evidence)
+    assert all(found is not None for found in evidence.values())
+    judge = lambda c: judged(
+        c, evidence[c.id], document="000", command="", profile="quick"
+    )
+    verdicts = {c.id: judge(c).verdict for c in chosen.claims}
+    shown = {figure.name for figure in outcome.figures}
+    assert {c.figure for c in chosen.claims} - {""} <= shown
     expected = {
         "000.2": "refuted",
         "000.4": "differs",

@@ -1,12 +1,12 @@
-"""The pictures of the study, in the order in which they are told."""
+"""The figures of the study, in order."""
 
 import xarray as xr
 
 from ...report import Figure
 from .config import Config
+from .cost_figures import atlas_figure, frontier_figure, stability_figure
 from .frontier import Point
 from .learned_figures import eigenvalue_figure, learned_figure, Readings
-from .price_figures import atlas_figure, frontier_figure, stability_figure
 from .walk_figures import orbit_figure, polygon_figure
 
 

@@ -3,7 +3,7 @@ r"""How stable one unit can be, $h' = a h + c_x$: the least $|a|$ of every binar
 import numpy as np
 import xarray as xr
 
-from ...report import Bench, Evidence
+from ...report import Bench
 from .minimal.feedback_stability import least_feedback
 from .words import necklaces, word
 
@@ -23,16 +23,3 @@ def least_factors(periods: int, bench: Bench) -> xr.Dataset:
             "necklace": np.array(["".join(map(str, w)) for w in words], dtype=np.str_)
         },
     )
-
-
-def one_unit_evidence(table: xr.Dataset) -> Evidence:
-    """What the statement asks of the table."""
-    least, period = table.least.values, table.period.values
-    return {
-        "exact": bool(table.exact.all()),
-        "words": len(least),
-        "up_to": int(period.max()),
-        "largest_of_period_7": float(least[period == 7].max()),
-        "largest": float(least.max()),
-        "contracting": int((least < 1).sum()),
-    }

@@ -2,16 +2,92 @@ r"""Memorization: strings written straight into weights.
 
 A recurrent network can hold a string without any non-linearity, $h_{t+1} = W_h h_t$: its
 state walks round, and the largest entry of $W_y h_t + b_y$ names the symbol. This study tries
-every sentence of the document, answers its open question (how small can the
+every sentence of the notes, answers its open question (how small can the
 state be?) with proofs, shows what dimension costs in precision and stability,
 and looks at what gradient descent finds instead.
 """
 
-from ...report import Headline, Study
+import math
+
+import numpy as np
+import xarray as xr
+
+from ...report import Bench, cross_table, Headline, Outcome, Study
 from ..references import REFERENCES
-from .config import FULL, QUICK
-from .run import run
-from .statements import STATEMENTS
+from . import checks
+from .atlas import atlas
+from .claims import CLAIMS
+from .config import Config, FULL, QUICK
+from .cross_rows import cross_rows
+from .figures import figures
+from .frontier import frontier, Point
+from .learned import learned
+from .readings import readings
+from .stability import least_factors
+
+
+def run(config: Config, bench: Bench) -> Outcome:
+    """Each sentence tried, then the open question answered."""
+    bench.tell("the sentences of the notes")
+    seed = bench.seed
+    results = {
+        "config": config,
+        "half planes": checks.half_planes(config),
+        "turns": checks.turns(),
+        "permutations": checks.strings(config, "permutation", seed),
+        "powers": checks.powers(),
+        "totients": checks.totients(),
+        "start and end": checks.tokens(config, seed + 1),
+        "tanh": checks.standard(config, seed + 2),
+        "factors": checks.factors(),
+        "coefficients": checks.coefficients(),
+        "rational order": checks.rational_order(),
+        "rotations": checks.rotations(),
+        "two units": checks.two_units(),
+        "drawn sets": checks.drawn_sets(config, seed + 3),
+        "shift": checks.strings(config, "shift", seed + 4),
+    }
+    table = atlas(config.periods, bench)
+    least = least_factors(config.feedback_periods, bench)
+    bench.tell(
+        f"the frontier of {config.word!r}: every construction, {config.steps:,} steps"
+    )
+    points = frontier(
+        config.word, steps=config.steps, directions=config.directions, seed=seed
+    )
+    bench.tell("learned memory: one batch of words, kinds, sizes and seeds")
+    trained = learned(config, bench)
+    read = readings(trained)
+    results |= {
+        "atlas": table,
+        "least factors": least,
+        "frontier": {p.method: p for p in points},
+        "learned": trained,
+        "readings": read,
+    }
+    bench.tell("the cross table")
+    data = {
+        "atlas": table,
+        "stability": least,
+        "frontier": frontier_table(points),
+        "learned": trained.drop_vars(["W_h", "W_y", "h_0"]),
+        "cross": cross_table(cross_rows(config.word)),
+    }
+    drawn = figures(config, table, least, points, trained, read)
+    return Outcome(results=results, data=data, figures=drawn)
+
+
+def frontier_table(points: list[Point]) -> xr.Dataset:
+    """The frontier as a dataset along `method`; NaN where nothing went wrong."""
+    number = lambda value: math.nan if value is None else float(value)
+    names = [f for f in Point.__dataclass_fields__ if f != "method"]
+    return xr.Dataset(
+        {
+            name: ("method", np.array([number(getattr(p, name)) for p in points]))
+            for name in names
+        },
+        coords={"method": np.array([p.method for p in points], dtype=np.str_)},
+    )
 
 
 STUDY = Study(
@@ -19,7 +95,7 @@ STUDY = Study(
     document="000",
     title="Memorization: strings written straight into weights",
     reference=REFERENCES["memorization"].text,
-    claims=STATEMENTS,
+    claims=CLAIMS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,
     cost={"quick": "about a minute", "full": "about five minutes"},

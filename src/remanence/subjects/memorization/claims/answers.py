@@ -1,0 +1,243 @@
+"""Our answers to the notes' open question: how small, how precise, how stable."""
+
+import collections
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ....report import Claim, Evidence, Verdict
+from ..atlas import distribution
+from ..learned import needed, smallest
+from ..readings import NEAR
+from ..words import word
+from .notes import result
+
+
+COUNTS = {
+    6: {"2": 3, "3": 2},
+    7: {"2": 7, "4": 2},
+    8: {"2": 7, "3": 4, "4": 5},
+    9: {"2": 10, "4": 18},
+}
+"""Counts of necklaces by dimension that an independent program found."""
+
+
+def atlas(results: Mapping[str, Any]) -> Evidence:
+    """All necklaces by the dimension that they need, beside independent counts."""
+    table = results["atlas"]
+    periods = [p for p in COUNTS if p <= int(table.period.max())]
+    some = (table["real"].sum("period") > 0).values
+    return {
+        "proved": bool(table.proved.all()),
+        "counts": {str(p): distribution(table, p) for p in periods},
+        "checked": {str(p): COUNTS[p] for p in periods},
+        "words": int(table["real"].sum()),
+        "up_to": int(table.period.max()),
+        "largest": int(table.dimension[some].max()),
+    }
+
+
+def all_proved(e: Evidence) -> Verdict:
+    """Holds if every dimension is proved optimal and the counts of periods 6 to 9 are those
+    of an independent program; else refuted."""
+    right = e["proved"] and bool(e["checked"]) and e["counts"] == e["checked"]
+    return "holds" if right else "refuted"
+
+
+def theorem(e: Evidence) -> Verdict:
+    """Proved (docs/science/memorization.md): the mean of a memory over the shifts of its
+    period is a memory made of harmonics. Drawn sets of harmonics check it: refuted if one
+    cheaper than the optimum spells its word; open unless sets at the optimum are found to
+    spell theirs."""
+    if e["cheaper_spell"]:
+        return "refuted"
+    return "holds" if e["optimal_spell"] > 0 else "open"
+
+
+def one_unit(results: Mapping[str, Any]) -> Evidence:
+    """The shift map: strings recalled, bits of state and exponent."""
+    point = results["frontier"]["shift"]
+    w = word(results["config"].word)
+    n = len(w.used)
+    return {
+        **results["shift"],
+        "bits": point.bits,
+        "bits_expected": w.period * math.log2(n),
+        "bits_slack": math.ceil(2 * math.log2(n)),
+        "exponent": point.exponent,
+        "log_n": math.log(n),
+        "error_float32": point.error_float32,
+        "error_float64": point.error_float64,
+    }
+
+
+def one_unit_serves(e: Evidence) -> Verdict:
+    """Holds if every string is recalled, the state takes p·log2 n bits (within 2 log2 n)
+    and the exponent is log n; else refuted."""
+    right = e["recalled"] == e["tried"] > 0
+    right = right and abs(e["bits"] - e["bits_expected"]) <= e["bits_slack"]
+    return "holds" if right and abs(e["exponent"] - e["log_n"]) < 1e-6 else "refuted"
+
+
+def trade(results: Mapping[str, Any]) -> Evidence:
+    """Exponents of three constructions of one word."""
+    points = results["frontier"]
+    return {
+        "one_unit": points["shift"].exponent,
+        "harmonic": points["harmonic"].exponent,
+        "harmonic_units": points["harmonic"].dimension,
+        "contracting": points["tanh"].exponent,
+        "period": points["tanh"].dimension,
+    }
+
+
+def stability_costs(e: Evidence) -> Verdict:
+    """Holds if one unit expands, rotations do not, and d = p contracts; else refuted."""
+    ordered = e["one_unit"] > 0 >= e["harmonic"] > e["contracting"]
+    return "holds" if ordered else "refuted"
+
+
+def sizes(results: Mapping[str, Any]) -> Evidence:
+    """The fewest units with which gradient descent learned and kept each word."""
+    table, words = results["learned"], results["config"].learned_words
+    kept = table.assign(learned=table.kept)
+    found = {
+        "needed": {w: needed(w) for w in words},
+        "learned_by": {w: smallest(table, w, "linear") for w in words},
+        "kept_by": {w: smallest(kept, w, "linear") for w in words},
+        "tanh_by": {w: smallest(table, w, "tanh") for w in words},
+    }
+    least = {w: k for w, k in found["kept_by"].items() if k is not None}
+    found["kept"] = len(least)
+    found["words"] = len(words)
+    found["margin"] = min((k - found["needed"][w] for w, k in least.items()), default=None)  # fmt: skip
+    return found
+
+
+def at_least_the_optimum(e: Evidence) -> Verdict:
+    """Refuted if a linear network keeps a string with fewer than d* units; open if none
+    was kept; else holds."""
+    if e["margin"] is None:
+        return "open"
+    return "holds" if e["margin"] >= 0 else "refuted"
+
+
+def roots(results: Mapping[str, Any]) -> Evidence:
+    """How near the eigenvalues of learned networks lie to roots of unity."""
+    read = results["readings"]
+    radii = [abs(z) for *_, r in read for z in r.eigenvalues]
+    nearest = collections.Counter(r.nearest for *_, r in read)
+    return {
+        "networks": len(read),
+        "near": sum(r.distance <= NEAR for *_, r in read if r.eigenvalues),
+        "angles_near": sum(r.nearest != "none" for *_, r in read),
+        "median_radius": float(np.median(radii)) if radii else math.nan,
+        "nearest": dict(sorted(nearest.items())),
+    }
+
+
+def at_roots(e: Evidence) -> Verdict:
+    """Holds if nine of ten networks have all eigenvalues within 0.05 of roots of unity,
+    differs if half of them do in angle; else refuted."""
+    if e["near"] >= 0.9 * e["networks"] > 0:
+        return "holds"
+    return "differs" if e["angles_near"] >= 0.5 * e["networks"] > 0 else "refuted"
+
+
+def least_factor(results: Mapping[str, Any]) -> Evidence:
+    """The least |a| of one unit over all necklaces."""
+    table = results["least factors"]
+    least, period = table.least.values, table.period.values
+    return {
+        "exact": bool(table.exact.all()),
+        "words": len(least),
+        "up_to": int(period.max()),
+        "largest_of_period_7": float(least[period == 7].max()),
+        "largest": float(least.max()),
+        "contracting": int((least < 1).sum()),
+    }
+
+
+def below_log_n(e: Evidence) -> Verdict:
+    """Holds if every least |a| is exact, those of period 7 are at most 1.47, and some word
+    is said by a contracting unit; else refuted."""
+    small = e["exact"] and e["largest_of_period_7"] <= 1.47
+    return "holds" if small and e["contracting"] > 0 else "refuted"
+
+
+ANSWERS = (
+    Claim(
+        id="000.13",
+        says="Ours: the smallest d without feedback is the cheapest set of harmonics, every "
+        "cheaper one refuted by proof.",
+        published="open question",
+        finding="all {words:,} necklaces up to period {up_to} proved; largest d {largest}",
+        evidence=atlas,
+        rule=all_proved,
+        figure="atlas",
+    ),
+    Claim(
+        id="000.14",
+        says="Ours: no real W_h, of any order or none, beats that optimum for a periodic "
+        "string (theorem).",
+        published="open question",
+        finding="proved; {cheaper_spell} of {cheaper} cheaper sets spell, {optimal_spell} of "
+        "{optimal} at the optimum",
+        evidence=result("drawn sets"),
+        rule=theorem,
+    ),
+    Claim(
+        id="000.15",
+        says="Ours: with feedback one unit spells every string, at exponent log n and "
+        "p·log2 n bits of state.",
+        published="open question",
+        finding="{recalled} of {tried}; {bits} bits (p·log2 n = {bits_expected:.1f}), "
+        "exponent {exponent:.4f}",
+        evidence=one_unit,
+        rule=one_unit_serves,
+        figure="frontier",
+    ),
+    Claim(
+        id="000.16",
+        says="Ours: dimension trades against stability: one unit is chaotic, rotations are "
+        "marginal, d = p can contract.",
+        published="open question",
+        finding="exponents {one_unit:.2f} (d = 1), {harmonic:.2f} (d = {harmonic_units}), "
+        "{contracting:.2f} (d = {period})",
+        evidence=trade,
+        rule=stability_costs,
+        figure="frontier",
+    ),
+    Claim(
+        id="000.17",
+        says="Ours: gradient descent on a linear network needs at least d* units to keep a "
+        "string.",
+        published="not asked",
+        finding="{kept} of {words} words kept, by d* + {margin} units at least",
+        evidence=sizes,
+        rule=at_least_the_optimum,
+        figure="learned",
+    ),
+    Claim(
+        id="000.18",
+        says="Ours: what a linear network learns lies at the p-th roots of unity.",
+        published="not asked",
+        finding="{near} of {networks} networks near roots, {angles_near} in angle only",
+        evidence=roots,
+        rule=at_roots,
+        figure="eigenvalues",
+    ),
+    Claim(
+        id="000.19",
+        says="Ours: per word one unit does with less than log n. Every binary word of period "
+        "7 is said with |a| ≤ 1.47, and some words by a contracting unit.",
+        published="open question",
+        finding="at most {largest_of_period_7:.5f} at period 7; {contracting} of {words} "
+        "contract",
+        evidence=least_factor,
+        rule=below_log_n,
+        figure="stability",
+    ),
+)
