@@ -41,8 +41,10 @@ from .replay import (
 )
 from .truncation import (
     truncation_bound as truncation_bound,
-    truncation_error as truncation_error,
     truncation_window as truncation_window,
+)
+from .truncation_error import (
+    truncation_error as truncation_error,
     TruncationError as TruncationError,
 )
 from .truncation_gradient import gradient_bound as gradient_bound
