@@ -1,6 +1,6 @@
-r"""A memory in a file, with all that is needed to prove it again (`checked`).
+r"""A memory in a file, with all that is needed to prove it again (`certificates/file_check.py`).
 
-Tensors in safetensors, everything else as JSON in its metadata. A tanh memory of up
+Every number of the network is a tensor; the metadata says the word and what is claimed. A tanh memory of up
 to 2,048 units has the names of `torch.nn.RNN`, so that torch and `rm.load` read
 it; a larger one keeps its permutation as a rule, since the matrix would fill the
 disk.
@@ -8,6 +8,7 @@ disk.
 
 import dataclasses
 import os
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ TORCH = {
     "b_y": "readout.bias",
     "h_0": "h_0",
 }
+TORCH_BIASES = ("rnn.bias_ih_l0", "rnn.bias_hh_l0")
 PLAIN = {name: name for name in TORCH}
 
 
@@ -43,13 +45,22 @@ def save_memory(memory: Memory, path: str | os.PathLike) -> None:
     if names is TORCH:
         written = _dense(written)
     tensors: dict[str, np.ndarray] = {}
-    structure: dict[str, Any] = {}
     for field, name in names.items():
-        _put(getattr(written, field), field, name, tensors, structure)
+        _put(getattr(written, field), field, name, tensors)
     if names is TORCH:
         units = memory.dimension
         tensors.setdefault(TORCH["W_x"], np.zeros((units, len(memory.inputs))))
-        tensors["rnn.bias_ih_l0"] = tensors["rnn.bias_hh_l0"] = np.zeros(units)
+        tensors |= {name: np.zeros(units) for name in TORCH_BIASES}
+    if memory.method == "shift" and memory.exact is not None:
+        # A float cannot hold the state: its numerator over n^p - 1 is kept whole.
+        tensors["h_0.numerator"] = _bytes(int(memory.exact.h_0[0]))
+        if memory.exact.inputs > len(word.alphabet):
+            start = int(memory.exact.W_x[0, -1])
+            tensors["W_x.start.numerator"] = _bytes(start)
+            # The float beside it is the same number, rounded once.
+            tensors["W_x"] = tensors["W_x"].copy()
+            unit = max(len(word.used), 2) ** word.period - 1
+            tensors["W_x"][0, -1] = float(Fraction(start, unit))
     about = {
         "method": memory.method,
         "indices": list(word.indices),
@@ -57,19 +68,18 @@ def save_memory(memory: Memory, path: str | os.PathLike) -> None:
         "end": word.end,
         "first": written.first,
         "inputs": written.inputs,
-        "activation": written.activation,
         "frequencies": list(memory.frequencies),
-        "structure": structure,
         "steps": {
             k: None if np.isinf(v) else v for k, v in memory.certificate.steps.items()
         },
     }
-    if memory.method == "shift" and memory.exact is not None:
-        about["state"] = hex(int(memory.exact.h_0[0]))
-        if memory.exact.inputs > len(word.alphabet):
-            about["start"] = hex(int(memory.exact.W_x[0, -1]))
     ours = {"positions": "every"} | ({"activation": "tanh"} if names is TORCH else {})
     safetensors.write(path, tensors, {"memory": about, "remanence": ours})
+
+
+def _bytes(number: int) -> np.ndarray:
+    size = max(1, (number.bit_length() + 7) // 8)
+    return np.frombuffer(number.to_bytes(size, "big"), np.uint8).copy()
 
 
 def standard(memory: Memory) -> bool:
@@ -92,30 +102,24 @@ def _dense(written: Written) -> Written:
     return dataclasses.replace(written, W_h=W_h, W_y=W_y, W_x=W_x)
 
 
-def _put(value: Any, field: str, name: str, tensors: dict, structure: dict) -> None:
-    if value is None:
-        return
+def _put(value: Any, field: str, name: str, tensors: dict) -> None:
+    """A matrix, or the numbers of a structured map under names that say its kind."""
+    whole = lambda *numbers: np.array(numbers, np.int64)
     if isinstance(value, np.ndarray):
         tensors[name] = value
-        return
-    kind = type(value).__name__
-    structure[field] = {"kind": kind}
-    if isinstance(value, Cycle):
-        structure[field] |= {
-            "size": value.size,
-            "stride": value.stride,
-            "gain": value.gain,
-        }
+    elif isinstance(value, Cycle):
+        tensors[f"{field}.cycle"] = whole(value.size, value.stride)
+        tensors[f"{field}.gain"] = np.array([float(value.gain)])
     elif isinstance(value, Companion):
-        structure[field] |= {"size": value.size}
+        tensors[f"{field}.companion"] = whole(value.size)
     elif isinstance(value, Turns):
         tensors[f"{field}.cos"], tensors[f"{field}.sin"] = value.cos, value.sin
     elif isinstance(value, Spelled | Balanced):
         spelled = value if isinstance(value, Spelled) else value.spelled
         tensors[f"{field}.symbols"] = np.asarray(spelled.symbols)
-        structure[field] |= {"outputs": spelled.outputs}
+        tensors[f"{field}.outputs"] = whole(spelled.outputs)
         if isinstance(value, Balanced):
             tensors[f"{field}.counts"] = np.asarray(value.counts)
     elif isinstance(value, Beginning):
         tensors[f"{field}.state"] = value.state
-        structure[field] |= {"inputs": value.inputs}
+        tensors[f"{field}.inputs"] = whole(value.inputs)

@@ -1,12 +1,14 @@
 r"""A saved memory proved again, from its file alone.
 
-What the file claims is not believed: the certificate is computed anew from the
-weights, and must bear out every step that is claimed.
+What the file claims is not believed. Every number of the network is a tensor, every
+tensor is read or the file is refused, the certificate is computed anew in exact or
+interval arithmetic, and the tensors are run.
 """
 
 import dataclasses
 import json
 import os
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 
 from ....formats import safetensors
 from ..constructions.single_reading import reading_certificate
-from ..saved import PLAIN, TORCH
+from ..saved import PLAIN, TORCH, TORCH_BIASES
 from ..structured import Balanced, Beginning, Companion, Cycle, Spelled, Turns
 from ..words import END, Word
 from ..written import Written
@@ -38,24 +40,27 @@ class Checked:
     claimed: dict[str, float]
 
 
-def _get(field: str, name: str, tensors: dict, structure: dict) -> Any:
-    said = structure.get(field)
-    if said is None:
-        return tensors.get(name)
-    kind = said["kind"]
-    if kind == "Cycle":
-        gain = said["gain"]
-        return Cycle(int(said["size"]), int(said["stride"]), gain)
-    if kind == "Companion":
-        return Companion(int(said["size"]))
-    if kind == "Turns":
-        return Turns(tensors["W_h.cos"], tensors["W_h.sin"])
-    if kind == "Beginning":
-        return Beginning(tensors[f"{field}.state"], int(said["inputs"]))
-    spelled = Spelled(tensors[f"{field}.symbols"], int(said["outputs"]))
-    return (
-        spelled if kind == "Spelled" else Balanced(spelled, tensors[f"{field}.counts"])
-    )
+def _take(field: str, name: str, tensors: dict) -> Any:
+    """A matrix or structured map; what is used is taken out of `tensors`."""
+    if name in tensors:
+        return tensors.pop(name)
+    part = lambda end: tensors.pop(f"{field}.{end}")
+    whole = lambda end: [int(n) for n in part(end).ravel()]
+    has = lambda end: f"{field}.{end}" in tensors
+    if has("cycle"):
+        size, stride = whole("cycle")
+        gain = float(part("gain")[0])
+        return Cycle(size, stride, 1 if gain == 1.0 else gain)
+    if has("companion"):
+        return Companion(*whole("companion"))
+    if has("cos"):
+        return Turns(part("cos"), part("sin"))
+    if has("symbols"):
+        spelled = Spelled(part("symbols"), *whole("outputs"))
+        return Balanced(spelled, part("counts")) if has("counts") else spelled
+    if has("state"):
+        return Beginning(part("state"), *whole("inputs"))
+    return None
 
 
 def check(path: str | os.PathLike) -> Checked:
@@ -70,7 +75,7 @@ def check(path: str | os.PathLike) -> Checked:
         raise ValueError(f"{Path(path).name} holds no memory")
     try:
         about = json.loads(metadata["memory"])
-        word, written = _rebuilt(about, tensors)
+        word, written = _rebuilt(about, dict(tensors))
         claimed = {
             k: float("inf") if v is None else float(v)
             for k, v in about["steps"].items()
@@ -81,6 +86,7 @@ def check(path: str | os.PathLike) -> Checked:
         TypeError,
         AttributeError,
         IndexError,
+        OverflowError,
         json.JSONDecodeError,
     ) as error:
         raise ValueError(
@@ -88,7 +94,7 @@ def check(path: str | os.PathLike) -> Checked:
         ) from None
     try:
         found = _certified(method, word, written, about)
-    except (IndexError, KeyError, TypeError) as error:
+    except (IndexError, KeyError, TypeError, OverflowError) as error:
         raise ValueError(f"the weights do not fit together: {error}") from None
     for name, steps in claimed.items():
         if not found.steps.get(name, 0.0) >= steps:
@@ -98,6 +104,7 @@ def check(path: str | os.PathLike) -> Checked:
             )
     if not found.lead > 0:
         raise ValueError("the right symbol does not lead at every step")
+    _run(written, word, found)
     text = word.joined(word.indices)
     return Checked(method, str(text), written.dimension, found, claimed)
 
@@ -112,24 +119,60 @@ def _rebuilt(about: dict, tensors: dict) -> tuple[Word, Written]:
     ):
         raise ValueError("the file's word is empty, too long or outside its alphabet")
     word = Word(indices, alphabet, len(indices), True, end)
-    names = TORCH if TORCH["W_h"] in tensors else PLAIN
-    parts = {
-        field: _get(field, name, tensors, about["structure"])
-        for field, name in names.items()
-    }
+    torch = TORCH["W_h"] in tensors
+    parts = {f: _take(f, n, tensors) for f, n in (TORCH if torch else PLAIN).items()}
+    for name in TORCH_BIASES if torch else ():
+        if tensors.pop(name).any():
+            raise ValueError(f"{name} is not zero, as it is in a memory")
+    method = str(about["method"])
     written = Written(
         **parts,
         first=int(about["first"]),
         inputs=int(about["inputs"]),
-        activation="tanh" if about["activation"] == "tanh" else "linear",
+        activation="tanh" if method == "tanh" else "linear",
     )
+    _check_shapes(written, word)
+    if method == "shift":
+        written = _in_integers(written, word, tensors)
+    if tensors:
+        raise ValueError(f"the file holds {min(tensors)}, which is no part of a memory")
     return word, written
+
+
+def _check_shapes(written: Written, word: Word) -> None:
+    """Every part fits the others, to the last entry; inputs act at the start alone."""
+    units, outputs = written.dimension, len(word.alphabet)
+    shapes = {"W_h": (units, units), "W_y": (outputs, units), "b_y": (outputs,)}
+    for field, shape in shapes.items():
+        if (found := np.shape(_shaped(getattr(written, field)))) != shape:
+            raise ValueError(f"{field} is {list(found)}, {list(shape)} would fit")
+    if written.h_0.shape != (units,) or not 0 <= written.first < max(written.inputs, outputs):  # fmt: skip
+        raise ValueError("h_0 or the first input does not fit the other weights")
+    if written.W_x is not None:
+        shape = (units, written.inputs or outputs)
+        if (found := np.shape(_shaped(written.W_x))) != shape:
+            raise ValueError(f"W_x is {list(found)}, {list(shape)} would fit")
+
+
+def _shaped(value: Any) -> Any:
+    return value if isinstance(value, np.ndarray) else np.broadcast_to(0, value.shape)
+
+
+def _deaf(written: Written, outputs: int) -> None:
+    """Refuse inputs that act on anything but the start: its proofs leave them out."""
+    if written.W_x is None or isinstance(written.W_x, Beginning):
+        return
+    if np.any(written.W_x[:, :outputs]):
+        raise ValueError("W_x acts on the symbols that the network says itself")
 
 
 def _certified(method: str, word: Word, written: Written, about: dict) -> Certificate:
     labels = word.indices
+    if method == "shift":
+        return _shift_certificate(word, written)
+    _deaf(written, len(word.alphabet))
     if method in ("permutation", "rational"):
-        return exact_certificate(written, labels)
+        return exact_certificate(_as_integers(written), labels)
     if method == "tanh":
         return attraction_certificate(written, labels)
     if method in ("rotation", "harmonic"):
@@ -137,14 +180,62 @@ def _certified(method: str, word: Word, written: Written, about: dict) -> Certif
         return drift_certificate(written, labels, word.period, frequencies)
     if method == "once":
         return reading_certificate(written, labels)
-    if method != "shift":
-        raise ValueError(f"no construction is called {method!r}")
-    exact, unit, base = _in_integers(written, word, about)
-    found = exact_certificate(exact, labels, unit=unit)
+    raise ValueError(f"no construction is called {method!r}")
+
+
+def _integers(array: Any) -> Any:
+    """Python's integers, which do not wrap; fractions are refused."""
+    if not isinstance(array, np.ndarray):
+        return array
+    exact = np.vectorize(Fraction, otypes=[object])(array)
+    if any(x.denominator != 1 for x in exact.ravel()):
+        raise ValueError("the weights are not whole numbers")
+    return np.vectorize(int, otypes=[object])(exact) if exact.size else exact
+
+
+def _as_integers(written: Written) -> Written:
+    fields = ("W_h", "W_y", "b_y", "h_0", "W_x")
+    return dataclasses.replace(
+        written, **{f: _integers(getattr(written, f)) for f in fields}
+    )
+
+
+def _in_integers(written: Written, word: Word, tensors: dict) -> Written:
+    """The shift map in units of 1/(n^p - 1): its tensors, whole or refused.
+
+    The state is a fraction; its numerator is kept as bytes, and the float beside it
+    must be the same number, rounded.
+    """
+    base = int(_integers(written.W_h)[0, 0])
+    unit = base**word.period - 1
+    outputs = len(word.alphabet)
+    W_x = _integers(written.W_x[:, :outputs]) * unit
+    pairs = [(int.from_bytes(tensors.pop("h_0.numerator").tobytes(), "big"), written.h_0[0])]  # fmt: skip
+    if written.inputs > outputs:
+        start = int.from_bytes(tensors.pop("W_x.start.numerator").tobytes(), "big")
+        pairs.append((start, written.W_x[0, -1]))
+        W_x = np.concatenate([W_x, np.array([[start]], object)], axis=1)
+    if any(float(Fraction(whole, unit)) != float(rounded) for whole, rounded in pairs):
+        raise ValueError("the state in floating point is not the exact one, rounded")
+    return Written(
+        _integers(written.W_h),
+        _integers(written.W_y),
+        _integers(written.b_y) * unit,
+        np.array([pairs[0][0]], object),
+        W_x=W_x,
+        first=written.first,
+        inputs=written.inputs,
+    )
+
+
+def _shift_certificate(word: Word, exact: Written) -> Certificate:
+    base = int(exact.W_h[0, 0])
+    unit = base**word.period - 1
+    found = exact_certificate(exact, word.indices, unit=unit)
     states = exact.orbit(word.period)[:, 0]
     digits = {k: i for i, k in enumerate(word.used)}
     rooms = []
-    for state, label in zip(states, labels, strict=True):
+    for state, label in zip(states, word.indices, strict=True):
         digit = digits[label]
         below = base * int(state) - digit * unit if digit else unit
         above = (digit + 1) * unit - base * int(state) if digit < base - 1 else unit
@@ -152,24 +243,19 @@ def _certified(method: str, word: Word, written: Written, about: dict) -> Certif
     return dataclasses.replace(found, steps=shift_steps(rooms, base))
 
 
-def _in_integers(written: Written, word: Word, about: dict) -> tuple[Written, int, int]:
-    """The shift map in units of 1/(n^p - 1), from its floating weights."""
-    base = int(written.W_h[0, 0])
-    unit = base**word.period - 1
-    whole = lambda a: np.vectorize(int, otypes=[object])(a)
-    outputs = len(word.alphabet)
-    W_x = whole(written.W_x[:, :outputs]) * unit
-    if about["inputs"] > outputs:
-        W_x = np.concatenate(
-            [W_x, np.array([[int(about["start"], 16)]], object)], axis=1
-        )
-    exact = Written(
-        whole(written.W_h),
-        whole(written.W_y),
-        whole(written.b_y) * unit,
-        np.array([int(about["state"], 16)], object),
-        W_x=W_x,
-        first=written.first,
-        inputs=written.inputs,
-    )
-    return exact, unit, base
+def _run(written: Written, word: Word, found: Certificate) -> None:
+    """Say the word twice by the tensors themselves, whatever the proof says."""
+    period = word.period
+    if written.h_0.dtype == object:  # exact: the floats' digits run out
+        runs: list[tuple[Any, int]] = [(None, 2 * period)]
+    else:
+        kinds = {"float32": np.float32, "float64": np.float64}
+        runs = [(kinds[n], int(min(2 * period, s))) for n, s in found.steps.items()]
+        if not found.steps["float64"] >= period:
+            raise ValueError("the weights do not say the word once in double precision")
+    for dtype, steps in runs:
+        said = written.emissions(min(steps, LONGEST), dtype)
+        wanted = np.resize(np.asarray(word.indices), len(said))
+        if not np.array_equal(said, wanted):
+            at = int(np.argmax(said != wanted)) + 1
+            raise ValueError(f"the weights say another symbol at step {at}")

@@ -65,10 +65,12 @@ def _turned(written: Written, labels: tuple[int, ...]) -> Certificate:
     if isinstance(written.W_y, np.ndarray):
         y = written.W_y[:, seats] + written.b_y[:, None]
         right = y[w, t].copy()
-        y[w, t] = np.iinfo(np.int64).min
-        lead = int((right - y.max(axis=0)).min()) if len(y) > 1 else 1
+        others = y.astype(object)
+        others[w, t] = -(1 << 200)
+        lead = int((right - others.max(axis=0)).min()) if len(y) > 1 else 1
     else:
-        lead = int((np.asarray(written.W_y.symbols)[seats] == w).all())
+        spelled = (np.asarray(written.W_y.symbols)[seats] == w).all()
+        lead = int(spelled and not np.any(written.b_y))
     if math.gcd(stride, p) != 1 or lead <= 0:
         raise ValueError("these weights do not say the word")
     steps = dict.fromkeys(UNIT, FOREVER)

@@ -66,6 +66,7 @@ def _step_error(W_h: Any, frequencies: tuple[int, ...], p: int, u: float) -> flo
     """
     cos, sin = table(p)
     at, worst = 0, 0.0
+    rest = np.zeros((0, 0)) if isinstance(W_h, Turns) else np.array(W_h, float)
     planes = W_h.shape[0] == 2 * len(frequencies)
     kind = np.float32 if u > 1e-10 else np.float64
     for i, j in enumerate(frequencies):
@@ -75,6 +76,7 @@ def _step_error(W_h: Any, frequencies: tuple[int, ...], p: int, u: float) -> flo
             # A flip of sign is exact.
             if W_h[at, at] != -1:
                 raise ValueError("the unit of frequency p/2 must flip its sign")
+            rest[at, at] = 0
             at += 1
             continue
         else:
@@ -82,8 +84,12 @@ def _step_error(W_h: Any, frequencies: tuple[int, ...], p: int, u: float) -> flo
             if W_h[at, at + 1] != -s or W_h[at + 1, at + 1] != c:
                 raise ValueError("a plane of W_h is not a rotation")
             at += 2
+        if not isinstance(W_h, Turns):
+            rest[at - 2 : at, at - 2 : at] = 0
         off = math.hypot(float(kind(c)) - cos[j % p], float(kind(s)) - sin[j % p])
         worst = max(worst, off + 2.0**-52)
+    if rest.any():
+        raise ValueError("W_h couples one plane to another")
     return 0.0 if worst == 0 else (worst + (1 + math.sqrt(2)) * u) * (1 + 1e-6)
 
 
