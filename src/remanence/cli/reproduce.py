@@ -117,7 +117,7 @@ def reproduce(
     ] = pathlib.Path("results"),
     seed: Annotated[int, typer.Option(help="Seed of every draw.")] = 0,
     quiet: Annotated[
-        bool, typer.Option("--quiet", help="No progress, only the table.")
+        bool, typer.Option("--quiet", help="No progress, only the summary.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on stdout, no table.")
@@ -178,7 +178,7 @@ def reproduce(
         if named is not None:
             answer, code = cell_again(session, names[0], named), 0
         else:
-            code = session.run(names, tables=not as_json)
+            code = session.run(names, summary=not as_json)
             answer = session.document
     if as_json or named is not None:
         from .table import print_json

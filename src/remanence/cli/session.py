@@ -26,7 +26,7 @@ from .app import ours, say
 from .reproduce import TimeUp
 from .standing import standing
 from .study_processes import run_in_processes
-from .table import claims_table, console
+from .table import console, summary_lines
 
 
 READ_BACK = "read back, made by the same code; --again makes it anew"
@@ -54,6 +54,7 @@ class Session:
     done: dict[str, Mapping[str, Any]] = dataclasses.field(default_factory=dict)
     claims: dict[str, Sequence[JudgedClaim]] = dataclasses.field(default_factory=dict)
     failed: dict[str, str] = dataclasses.field(default_factory=dict)
+    seconds: dict[str, float] = dataclasses.field(default_factory=dict)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -77,7 +78,7 @@ class Session:
         if not self.quiet:
             self.say(sentence)
 
-    def run(self, names: Sequence[str], *, tables: bool) -> int:
+    def run(self, names: Sequence[str], *, summary: bool) -> int:
         """Run the studies; the exit code of the whole.
 
         Quick studies run side by side, one core each; full ones one after another,
@@ -88,15 +89,25 @@ class Session:
             and self.on is None
             and min(len(names), len(cores())) > 1
         ):
-            code = self._side_by_side(names, tables=tables)
+            code = self._side_by_side(names)
         else:
-            code = self._in_turn(names, tables=tables)
+            code = self._in_turn(names)
         self._front()
+        if summary:
+            seconds = {
+                name: self.seconds.get(name) for name in names if name in self.claims
+            }
+            found = {name: self.claims[name] for name in seconds}
+            for line in summary_lines(found, seconds):
+                console().print(line)
         if code != 130:
-            self.tell(f"the pages start at {self.out / 'index.html'}")
+            self.tell(
+                f"the pages start at {self.out / 'index.html'}; `remanence show STUDY` "
+                "prints every claim, `remanence serve` opens the lab"
+            )
         return code
 
-    def _in_turn(self, names: Sequence[str], *, tables: bool) -> int:
+    def _in_turn(self, names: Sequence[str]) -> int:
         for position, name in enumerate(names):
             try:
                 self.run_one(name)
@@ -115,12 +126,10 @@ class Session:
                     lines = "".join(traceback.format_exception(error))
                     sys.stderr.write(printable(lines, keep="\n"))
                 say(f"{name} failed: {self.failed[name]}; the other studies go on")
-            if tables:
-                self._tables([name])
             _forget_programs()
         return 1 if self.failed else 0
 
-    def _side_by_side(self, names: Sequence[str], *, tables: bool) -> int:
+    def _side_by_side(self, names: Sequence[str]) -> int:
         missing = []
         for name in names:
             if not self.again and self._read_back(name):
@@ -139,6 +148,7 @@ class Session:
                 ended.append(name)
                 if status == 0:
                     self._read_back(name, just_made=True)
+                    self.seconds[name] = float(words)
                 elif status == 130:  # its time is up; it has said what it keeps
                     code = 130
                 else:
@@ -155,8 +165,6 @@ class Session:
             self.tell_stopped(stop, left)
             code = 130
         self._in_order(names)
-        if tables:
-            self._tables(names)
         return code or (1 if self.failed else 0)
 
     def _in_order(self, names: Sequence[str]) -> None:
@@ -190,20 +198,10 @@ class Session:
             on=self.on,
             again=self.again,
         )
-        self.tell(f"{name} took {time.monotonic() - begun:.0f} s")
+        self.seconds[name] = time.monotonic() - begun
+        self.tell(f"{name} took {self.seconds[name]:.0f} s")
         self.done[name] = record.document
         self.claims[name] = record.claims
-
-    def _tables(self, names: Sequence[str]) -> None:
-        for name in names:
-            if name in self.claims:
-                chosen = study_of(name)
-                heading = (
-                    f"{chosen.document} · {chosen.title} "
-                    f"({self.profile}, seed {self.seed})"
-                )
-                console().print(claims_table(heading, self.claims[name]))
-                console().print()
 
     def left(self) -> float | None:
         """Seconds until the time is up, if it ever is."""

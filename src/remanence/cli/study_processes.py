@@ -23,7 +23,7 @@ def run_in_processes(
     tell: Callable[[str], None],
     workers: int,
 ) -> Iterator[tuple[str, int, str]]:
-    """Run studies with these wishes; name, exit code and last words as each ends.
+    """Run studies with these wishes; name, exit code, and seconds or why it failed, as each ends.
 
     Left early (an interrupt, an error), it ends those that still run; their finished
     parts are on disk.
@@ -50,7 +50,7 @@ def run_in_processes(
 
 
 def _run_study(name: str, wishes: dict[str, Any]) -> tuple[int, str]:
-    """One study, in a worker: its exit code and, if it failed, why."""
+    """One study, in a worker: its exit code, and its seconds or why it failed."""
     prepare_jax(one_thread=True)
     from ..sweeps import Unfinished
     from .app import ours
@@ -75,4 +75,4 @@ def _run_study(name: str, wishes: dict[str, Any]) -> tuple[int, str]:
             return 2, str(error)
         send_message("".join(traceback.format_exception(error)).rstrip())
         return 1, f"{type(error).__name__}: {error}"
-    return 0, ""
+    return 0, f"{session.seconds.get(name, 0.0):.3f}"

@@ -1,8 +1,9 @@
 """Tables and documents on stdout; whatever came from outside is escaped."""
 
+import collections
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -50,6 +51,44 @@ def claims_table(title: str, claims: Sequence[Any]) -> Table:
         cells = (claim.id, claim.statement, claim.published, claim.measured)
         table.add_row(*(visible(_untexed(cell)) for cell in cells), words)
     return table
+
+
+def summary_lines(
+    claims: Mapping[str, Sequence[Any]], seconds: Mapping[str, float | None]
+) -> list[Text]:
+    """One screen: a line a study, their sum, and the refuted claims a line each.
+
+    Of one study every claim has its line.
+    """
+    tallies = {
+        name: collections.Counter(claim.verdict for claim in rows)
+        for name, rows in claims.items()
+    }
+    tallies["all"] = sum(tallies.values(), collections.Counter())
+    lines = []
+    for name, tally in tallies.items():
+        spent = seconds.get(name)
+        time = "" if spent is None else f"{spent:.0f} s"
+        line = Text(f"{name:<24}{time:>7}  ")
+        for verdict, mark in MARKS.items():
+            line.append(f"{mark} {tally[verdict]:>2} {verdict:<9}", COLOURS[verdict])
+        lines.append(line)
+    if len(claims) < 2:
+        lines.pop()  # the sum of one
+    shown = [
+        claim
+        for rows in claims.values()
+        for claim in rows
+        if len(claims) < 2 or claim.verdict == "refuted"
+    ]
+    for claim in shown:
+        head = f"{MARKS[claim.verdict]} {claim.id:<16}"
+        what = claim.statement if len(claims) > 1 else claim.measured
+        line = Text(head, COLOURS[claim.verdict])
+        line.append_text(visible(_untexed(what)))
+        line.truncate(110, overflow="ellipsis")
+        lines.append(line)
+    return lines
 
 
 def _untexed(text: str) -> str:
