@@ -59,17 +59,17 @@ def test_without_coupling_an_lstm_carries_both_its_parts(key):
         (jax.nn.leaky_relu, [1.0, 0.01]),
     ],
 )
-def test_a_bent_residual_has_the_slope_of_its_activation(activation, slopes, key):
+def test_a_nonlinear_residual_has_the_slope_of_its_activation(activation, slopes, key):
     inner = drawn(cells.Elman, 2, key)
-    bent = cells.Bent(0.5, activation)
-    cell = cells.Residual(bent, inner.W_h, inner.W_x, inner.b, 0.0)
+    residual = cells.NonlinearResidual(0.5, activation)
+    cell = cells.Residual(residual, inner.W_h, inner.W_x, inner.b, 0.0)
     J = cells.jacobian(cell, jnp.array([1.0, -1.0]), jnp.zeros(2))
     np.testing.assert_allclose(J, 0.5 * np.diag(slopes), atol=1e-6)
 
 
-def test_a_bent_residual_turns_before_it_bends():
+def test_a_nonlinear_residual_turns_before_its_activation():
     h = jnp.array([1.0, 2.0])
-    np.testing.assert_allclose(cells.Bent(R, jnp.tanh)(h), jnp.tanh(R @ h))
+    np.testing.assert_allclose(cells.NonlinearResidual(R, jnp.tanh)(h), jnp.tanh(R @ h))
 
 
 def test_what_does_not_fit_is_refused(key):

@@ -18,7 +18,7 @@ def network(kind, activation, inputs, readout, key):
             "scalar": 0.9,
             "array": jnp.asarray(0.9),
             "matrix": 0.3 * jr.normal(key_R, (6, 6)),
-            "bent": cells.Bent(0.9),
+            "nonlinear": cells.NonlinearResidual(0.9),
         }[kind]
         cell = cells.Residual.init(
             inputs, 6, key=key_c, residual=R, coupling=0.4, activation=activation
@@ -43,7 +43,7 @@ def plain(net, xs):
         ("array", jnp.tanh, 2, "last"),
         ("matrix", jnp.tanh, 1, "last"),
         ("matrix", jax.nn.leaky_relu, 2, "every"),
-        ("bent", jnp.tanh, 1, "last"),
+        ("nonlinear", jnp.tanh, 1, "last"),
     ],
 )
 def test_values_and_gradients_are_those_of_plain_autodiff(

@@ -9,6 +9,14 @@ from .base import (
     output as output,
     pushforward as pushforward,
 )
+from .contraction_form import (
+    DiagonalForm as DiagonalForm,
+    GRUForm as GRUForm,
+    LoopForm as LoopForm,
+    LSTMForm as LSTMForm,
+    NonlinearResidualForm as NonlinearResidualForm,
+    StackForm as StackForm,
+)
 from .diagonal import Diagonal as Diagonal
 from .elman import Elman as Elman
 from .gated_residual import WeaklyCoupled as WeaklyCoupled
@@ -17,7 +25,7 @@ from .general_lstm import GeneralLSTM as GeneralLSTM
 from .gru import GRU as GRU
 from .linear import Linear as Linear
 from .lstm import LSTM as LSTM
+from .nonlinear_residual import NonlinearResidual as NonlinearResidual
 from .residual import Residual as Residual
-from .residual_map import Bent as Bent
 from .stack import Stack as Stack
 from .started import Started as Started

@@ -2,8 +2,8 @@ r"""The one interface of the laboratory: a pure map $h' = \phi(h, x)$ on a pytre
 
 Measurements call the four functions below and never ask what kind of cell they
 have. A user's own cell needs only `__call__(h, x)` and `initial_state()`; where
-a cell offers `pushforward`, `log_volume`, `output` or `input_size` itself, that is
-taken.
+a cell offers `pushforward`, `log_volume`, `output`, `input_size` or `contraction_form`
+itself, that is taken.
 """
 
 import abc

@@ -14,6 +14,7 @@ from jaxtyping import Array, Float, Inexact
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, State
 from .base import AbstractCell
+from .contraction_form import DiagonalForm
 
 
 class Diagonal(AbstractCell):
@@ -85,6 +86,9 @@ class Diagonal(AbstractCell):
         whole = jnp.sum(jnp.log(jnp.abs(self.a)))
         twice = 2 * whole if jnp.iscomplexobj(self.a) else whole
         return lambda h, x: twice
+
+    def contraction_form(self) -> DiagonalForm:
+        return DiagonalForm(self.a, self.B)
 
     def initial_state(self) -> State:
         zeros: Float[Array, " units"] = jnp.zeros(self.a.shape, self.a.real.dtype)

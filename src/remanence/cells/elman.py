@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
+from .contraction_form import LoopForm
 
 
 def value_and_slope(activation: Callable, z: Vector) -> tuple[Vector, Vector]:
@@ -76,6 +77,9 @@ class Elman(AbstractCell):
             return whole + jnp.sum(jnp.log(jnp.abs(slope)))
 
         return at
+
+    def contraction_form(self) -> LoopForm:
+        return LoopForm(self.W_h, self.W_x, self.b, self.activation)
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)

@@ -10,6 +10,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Vector
 from .base import AbstractCell
+from .contraction_form import GRUForm
 
 
 class GRU(AbstractCell):
@@ -69,6 +70,9 @@ class GRU(AbstractCell):
         D_n = D_n + scale(h_n * r * (1 - r), Q_r)
         D = scale((1 - z) * (1 - n * n), D_n) + scale((h - n) * z * (1 - z), Q_z)
         return (1 - z) * n + z * h, D + scale(z, Q)
+
+    def contraction_form(self) -> GRUForm:
+        return GRUForm(self.W_h, self.W_x, self.b, self.b_n)
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[1], self.W_h.dtype)

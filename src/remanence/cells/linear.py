@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
+from .contraction_form import LoopForm
 
 
 class Linear(AbstractCell):
@@ -43,6 +44,9 @@ class Linear(AbstractCell):
         r"""$\log|\det W_h|$, everywhere."""
         whole = jnp.linalg.slogdet(self.W_h)[1]
         return lambda h, x: whole
+
+    def contraction_form(self) -> LoopForm:
+        return LoopForm(self.W_h, self.W_x)
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
+from .contraction_form import LSTMForm
 
 
 Pair = tuple[Vector, Vector]
@@ -98,6 +99,9 @@ class LSTM(AbstractCell):
 
     def output(self, h: Pair) -> Vector:
         return h[0]
+
+    def contraction_form(self) -> LSTMForm:
+        return LSTMForm(self.W_h, self.W_x, self.b)
 
     def initial_state(self) -> Pair:
         zeros = jnp.zeros(self.W_h.shape[1], self.W_h.dtype)

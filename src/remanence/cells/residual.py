@@ -15,7 +15,9 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
+from .contraction_form import LoopForm, NonlinearResidualForm
 from .elman import value_and_slope
+from .nonlinear_residual import NonlinearResidual
 
 
 EPSILON = float(np.finfo(np.float32).eps)
@@ -59,6 +61,10 @@ class Residual(AbstractCell):
     def __check_init__(self):
         if isinstance(self.coupling, float | int) and not self.coupling >= 0:
             raise ValueError(f"coupling must not be negative, got {self.coupling}")
+        if not callable(self.R) and jnp.ndim(self.R) not in (0, 2):
+            raise ValueError(
+                f"R must be a number or a matrix, got shape {jnp.shape(self.R)}"
+            )
 
     def carried(self, h: Vector) -> Vector:
         """What the residual alone makes of the state, $R(h)$."""
@@ -130,6 +136,14 @@ class Residual(AbstractCell):
         if not 0 < rho < r:
             return None
         return 2 * rho * EPSILON / r, math.log((r + rho) / (r - rho))
+
+    def contraction_form(self) -> LoopForm | NonlinearResidualForm:
+        rest = (self.W_h, self.W_x, self.b, self.activation)
+        R = self.R
+        if isinstance(R, NonlinearResidual) and type(R) is NonlinearResidual:
+            loop = LoopForm(*rest, R.R, self.coupling)
+            return NonlinearResidualForm(loop, R.activation)
+        return LoopForm(*rest, R, self.coupling)
 
     def initial_state(self) -> Vector:
         return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)

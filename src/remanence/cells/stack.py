@@ -14,6 +14,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Scalar, State
 from .base import AbstractCell, input_size, log_volume, output, pushforward
+from .contraction_form import StackForm
 
 
 class Stack(AbstractCell):
@@ -71,6 +72,9 @@ class Stack(AbstractCell):
 
     def output(self, h: State) -> Float[Array, " outputs"]:
         return output(self.cells[-1], h[-1])
+
+    def contraction_form(self) -> StackForm:
+        return StackForm(self.cells)
 
     def initial_state(self) -> State:
         return tuple(cell.initial_state() for cell in self.cells)

@@ -7,7 +7,7 @@ from .capacity import (
 from .contraction import (
     Contraction as Contraction,
     contraction as contraction,
-    twin_rate as twin_rate,
+    worst_pair_rate as worst_pair_rate,
 )
 from .covariant import (
     covariant_vectors as covariant_vectors,

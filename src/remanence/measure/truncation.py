@@ -36,7 +36,7 @@ def truncation_bound(
         )
     found = [
         rung["reach"] * rung["rate"] ** window
-        for rung in proof.evidence["rungs"].values()
+        for rung in proof.evidence["metrics"].values()
         if rung["rate"] < 1
     ]
     gap = min(found)

@@ -5,11 +5,20 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from remanence.cells import Bent, Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
+from remanence.cells import (
+    Diagonal,
+    Elman,
+    GRU,
+    Linear,
+    LSTM,
+    NonlinearResidual,
+    Residual,
+    Stack,
+)
 from remanence.measure.contraction import contraction
-from remanence.measure.contraction.comparison import maximum_rung, scaled_rung
-from remanence.measure.contraction.full import full_rung, proved
-from remanence.measure.contraction.lure import loop_of
+from remanence.measure.contraction.comparison import maximum_proof, scaled_proof
+from remanence.measure.contraction.loop import loop_of
+from remanence.measure.contraction.quadratic_metric import proved, verified_proof
 from remanence.measure.contraction.rounding import (
     definite,
     norm_above,
@@ -56,7 +65,7 @@ def test_a_triangular_tanh_cell_is_certified_by_scaling_alone():
     # Units 0.5 on the diagonal; the coupling above it can be scaled away.
     cell = Elman(jnp.array([[0.5, 8.0], [0.0, 0.5]]), jnp.ones((2, 1)))
     proof = contraction(cell)
-    assert proof.evidence["rungs"]["norm"]["rate"] > 8
+    assert proof.evidence["metrics"]["norm"]["rate"] > 8
     assert proof.rate < 0.6 and proof.overshoot > 8
     assert proof.limit == pytest.approx(0.5, rel=1e-6)
 
@@ -73,8 +82,8 @@ def test_a_nilpotent_mask_structure_is_beyond_every_diagonal_metric():
     # 2x2 skew plus diagonal: the full metric reaches what the masks allow.
     W = jnp.array([[0.6, -0.6], [0.6, 0.6]])
     proof = contraction(Elman(W, jnp.ones((2, 1))))
-    rungs = proof.evidence["rungs"]
-    assert rungs["full"]["rate"] <= rungs["diagonal"]["rate"] + 1e-9
+    tried = proof.evidence["metrics"]
+    assert tried["full"]["rate"] <= tried["diagonal"]["rate"] + 1e-9
     assert proof.limit <= proof.rate
 
 
@@ -84,16 +93,16 @@ def test_a_residual_without_coupling_is_its_residual(residual):
     assert contraction(cell, metric="norm").rate == pytest.approx(abs(residual))
 
 
-def test_a_bent_residual_without_coupling_is_its_steepest_slope():
+def test_a_nonlinear_residual_without_coupling_is_its_steepest_slope():
     R = jnp.array([[0.5, 0.2], [0.0, 0.25]])
-    bend = lambda act: Residual(Bent(R, act), jnp.ones((2, 2)), jnp.ones((2, 1)), coupling=0.0)  # fmt: skip
+    bend = lambda act: Residual(NonlinearResidual(R, act), jnp.ones((2, 2)), jnp.ones((2, 1)), coupling=0.0)  # fmt: skip
     proof = contraction(bend(jnp.tanh), metric="diagonal")
     assert proof.rate == pytest.approx(0.5, rel=1e-3) and proof.limit <= proof.rate
     quarter = contraction(bend(jax.nn.sigmoid), metric="norm")
     assert quarter.rate == pytest.approx(float(jnp.linalg.norm(R, 2)) / 4, rel=1e-6)
     with pytest.raises(ValueError, match="its slopes are not known; give R as"):
         contraction(Residual(lambda h: h / 2, jnp.eye(2), jnp.ones((2, 1))))
-    with pytest.raises(ValueError, match="no full metric is known for a bent"):
+    with pytest.raises(ValueError, match="no full metric is known for a nonlinear"):
         contraction(bend(jnp.tanh), metric="full")
 
 
@@ -120,8 +129,8 @@ def test_a_stack_contracts_like_its_worst_layer():
 
 def test_a_comparison_matrix_with_a_known_root():
     K = np.array([[0.1, 0.4], [0.4, 0.1]])
-    assert maximum_rung(K).rate == pytest.approx(0.5, abs=1e-6)
-    scaled = scaled_rung(K)
+    assert maximum_proof(K).rate == pytest.approx(0.5, abs=1e-6)
+    scaled = scaled_proof(K)
     assert scaled.rate == pytest.approx(0.5, abs=1e-6)
     assert scaled.overshoot == pytest.approx(1.0, abs=1e-6)
 
@@ -137,13 +146,13 @@ def test_definite_is_a_proof_and_not_a_guess():
 
 
 def test_a_wrong_metric_is_not_proved():
-    loop = loop_of(Elman(0.9 * jnp.eye(2), jnp.ones((2, 1))), None)
+    loop = loop_of(Elman(0.9 * jnp.eye(2), jnp.ones((2, 1))).contraction_form(), None)
     P, ones = np.eye(2), np.ones(2)
     assert proved(loop, P, ones, 0.9 + 1e-6)
     assert not proved(loop, P, ones, 0.9 - 1e-4)
     assert not proved(loop, P, -ones, 0.95)
     assert not proved(loop, -P, ones, 0.95)
-    assert full_rung(loop, -P, ones, {}) is None
+    assert verified_proof(loop, -P, ones) is None
 
 
 def test_enclosures_hold_the_true_value():
@@ -180,7 +189,7 @@ def test_the_norm_is_bounded_from_above_and_closely():
             "slopes of the activation",
         ),
         (Residual(jnp.flip, jnp.eye(2), jnp.ones((2, 1))), {}, "give R as a matrix"),
-        (jax.nn.relu, {}, "contraction knows"),
+        (jax.nn.relu, {}, "offers contraction_form"),
         (Recurrent(linear(jnp.eye(2))), {}, "got Recurrent; its .cell would do"),
     ],
 )

@@ -1,5 +1,6 @@
 """Certificates that a cell forgets its past."""
 
-from .ladder import contraction as contraction
+from .certificate import contraction as contraction
+from .metric import Domain as Domain
 from .record import Contraction as Contraction
-from .twins import twin_rate as twin_rate
+from .worst_pair import worst_pair_rate as worst_pair_rate

@@ -6,29 +6,39 @@ $S = \mathrm{diag}\sqrt{u/v}$ gives $\|S K S^{-1}\|_2 = \rho(K)$ too, with a sma
 overshoot: Euclidean distances do not pay for the number of units.
 """
 
+import functools
+
 import numpy as np
 from jaxtyping import Float
 
-from .lure import Rung
+from .metric import Norm, Proof
 from .rounding import above, grown, growth_above, perron
 
 
-def maximum_rung(
-    K: Float[np.ndarray, "n n"], other: Float[np.ndarray, "n n"] | None = None
-) -> Rung:
-    """The weighted largest component; with `other`, every row is the worse of two."""
-    v, _ = perron(K if other is None else np.maximum(K, other))
-    if other is not None:
-        v = _worse(K, other, v)
-    rate = growth_above(K, v)
-    if other is not None:
-        rate = max(rate, growth_above(other, v))
-    overshoot = above(float(np.linalg.norm(v) / v.min()), len(v) + 2)
-    return Rung(rate, overshoot, "maximum", v / np.linalg.norm(v))
+Comparison = Float[np.ndarray, "n n"]
 
 
-def scaled_rung(K: Float[np.ndarray, "n n"]) -> Rung:
+def weighted_proof(v: Float[np.ndarray, " n"], *matrices: Comparison) -> Proof:
+    """The largest component weighted by `v`; each row obeys one of the matrices."""
+    w = v / above(float(np.linalg.norm(v)), len(v) + 2)
+    rate = max((growth_above(K, w) for K in matrices), default=0.0)
+    return Proof(rate, above(1 / float(w.min()), 1), Norm("maximum", w))
+
+
+def maximum_proof(*matrices: Comparison) -> Proof:
+    """The weights that power iteration finds, on the worse of the rows."""
+    largest = functools.reduce(np.maximum, matrices)
+    v, _ = perron(largest)
+    if len(matrices) > 1:
+        floor = 1e-9 * float(largest.max()) / len(v)
+        worse = lambda v: np.max([K @ v for K in matrices], axis=0) + floor * v.sum()
+        v = grown(worse, v, iterations=2000)
+    return weighted_proof(v, *matrices)
+
+
+def scaled_proof(*matrices: Comparison) -> Proof:
     """The Euclidean distance after a diagonal scaling."""
+    K = functools.reduce(np.maximum, matrices)
     v, u = perron(K)
     s = np.sqrt(u / v)
     s = s / s.min()
@@ -37,12 +47,4 @@ def scaled_rung(K: Float[np.ndarray, "n n"]) -> Rung:
     w = v * s
     top = above(A.T @ above(A @ w, len(w)), len(w))
     rate = above(float(np.sqrt(np.max(above(top / w, 1)))), 2)
-    return Rung(rate, above(float(s.max()), 2), "ellipsoid", s)
-
-
-def _worse(K, other, v):
-    """Power iteration on the larger of two rows: the common vector of both."""
-    floor = 1e-9 * max(float(K.max()), float(other.max())) / len(v)
-    return grown(
-        lambda v: np.maximum(K @ v, other @ v) + floor * v.sum(), v, iterations=2000
-    )
+    return Proof(rate, above(float(s.max()), 2), Norm("ellipsoid", s))

@@ -19,7 +19,7 @@ from jaxtyping import Bool
 
 from ..._precision import as_double, double
 from ...cells import input_size, jacobian
-from .lure import Loop
+from .loop import Loop
 
 
 TRIES = 32
@@ -29,47 +29,34 @@ def masked_radius(
     loop: Loop, *, deadline: float, starts: int = 12, seed: int = 0
 ) -> tuple[float, Bool[np.ndarray, " units"]]:
     """The largest spectral radius found over the corners of the slopes, and its corner."""
-    n = loop.units
     rng = np.random.default_rng(seed)
-    best, corner = -1.0, np.ones(n, bool)
-    for start in range(starts):
-        mask = np.ones(n, bool) if start == 0 else rng.random(n) < 0.8
-        found, mask = _climbed(loop, mask, deadline)
-        if found > best:
-            best, corner = found, mask
+    masks = [np.ones(loop.units, bool), *(rng.random((starts - 1, loop.units)) < 0.8)]
+    found = []
+    for mask in masks:
+        found.append(_climbed(loop, mask, deadline))
         if time.monotonic() > deadline:
             break
-    return best, corner
-
-
-def radius_at(loop: Loop, mask: Bool[np.ndarray, " units"]) -> float:
-    """The spectral radius at one corner of the slopes."""
-    a, b = loop.slopes
-    J = loop.R + loop.gamma * np.where(mask, b, a)[:, None] * loop.W
-    return float(np.max(np.abs(np.linalg.eigvals(J))))
+    return max(found, key=lambda pair: pair[0])
 
 
 def _climbed(loop: Loop, mask, deadline: float):
     """Flips the slope that promises most until none of the best `TRIES` helps."""
     a, b = loop.slopes
-    found = radius_at(loop, mask)
+    at = lambda mask: loop.R + loop.gamma * np.where(mask, b, a)[:, None] * loop.W
+    radius = lambda mask: float(np.max(np.abs(np.linalg.eigvals(at(mask)))))
+    found = radius(mask)
     while time.monotonic() < deadline:
-        d = np.where(mask, b, a)
-        J = loop.R + loop.gamma * d[:, None] * loop.W
-        values, left, right = scipy.linalg.eig(J, left=True)  # pyright: ignore[reportAssignmentType]
-        at = int(np.argmax(np.abs(values)))
-        u, v = left[:, at], right[:, at]
-        z = loop.gamma * (loop.W @ v)
-        derivative = np.conj(u) * z / max(abs(np.vdot(u, v)), 1e-300)
-        phase = np.conj(values[at]) / max(abs(values[at]), 1e-300)
-        overlap = np.conj(np.vdot(u, v)) / max(abs(np.vdot(u, v)), 1e-300)
-        promise = np.real(phase * derivative * overlap) * np.where(mask, a - b, b - a)
-        for i in np.argsort(-promise)[:TRIES]:
+        values, left, right = scipy.linalg.eig(at(mask), left=True)  # pyright: ignore[reportAssignmentType]
+        top = int(np.argmax(np.abs(values)))
+        u, v = left[:, top], right[:, top]
+        # d|mu| = Re(conj(mu) u* dJ v / u* v) / |mu| for a simple eigenvalue mu.
+        turned = np.conj(values[top]) / (np.vdot(u, v) + 1e-300)
+        slope = np.real(turned * np.conj(u) * loop.gamma * (loop.W @ v))
+        for i in np.argsort(slope * np.where(mask, b - a, a - b))[:TRIES]:
             trial = mask.copy()
             trial[i] = not trial[i]
-            radius = radius_at(loop, trial)
-            if radius > found * (1 + 1e-9):
-                found, mask = radius, trial
+            if (higher := radius(trial)) > found * (1 + 1e-9):
+                found, mask = higher, trial
                 break
         else:
             break

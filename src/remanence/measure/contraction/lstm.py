@@ -3,140 +3,105 @@ r"""LSTM certificates over an invariant box $|h| \le \bar h$, $|c| \le \bar c$.
 $$|\delta c'| \le \bar f|\delta c| + \left(\bar c\,\sigma'_f|W_f| + \bar g\,\sigma'_i|W_i|
 + \bar i\,\tau'_g|W_g|\right)|\delta h|, \qquad
 |\delta h'| \le \bar t\,\sigma'_o|W_o||\delta h| + \bar o\,|\delta c'|$$
-
 is the comparison matrix, with each bar the largest value on the box and primes the
 largest slopes. The paper's condition (Miller and Hardt 2019) is the same with row
 sums in place of rows, $\sigma' = 1/4$ and the box $|h| \le 1$, $|c| \le 1/(1-f)$.
 """
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 
-from ...cells import LSTM
-from .gates import candidate, drives, gate, Units
-from .lure import Rung
-from .rounding import above, below, norm_above, sigmoid_at, tanh_at
-
-
-@dataclasses.dataclass(frozen=True)
-class Compared:
-    """An invariant box with what it implies for states and inputs."""
-
-    box: Units
-    K: Float[np.ndarray, "state state"]
-    G: Float[np.ndarray, "state inputs"]
-    at_rest: float
+from ...cells import LSTM, LSTMForm
+from .choice import Request
+from .comparison import weighted_proof
+from .gated import Compared, gated_certificate, required_bound
+from .gates import candidate, drives, Gate, gate, gate_weights, smallest_box, Units
+from .metric import Proof
+from .record import Contraction
+from .rounding import above, below, sigmoid_at, tanh_at
 
 
 class _Opened(NamedTuple):
-    """The largest gates, candidate, memory and output over a box of hidden states."""
+    """The gates, and the largest memory and output, over a box of hidden states."""
 
-    i: Units
-    i_slope: Units
-    f: Units
-    f_slope: Units
-    g: Units
-    g_slope: Units
-    o: Units
-    o_slope: Units
+    i: Gate
+    f: Gate
+    g: Gate
+    o: Gate
     c: Units
     t: Units
 
 
-def compared_lstm(cell: LSTM, input_bound: float, *, rounds: int = 12) -> Compared:
-    """The comparison matrices over the smallest box found, each step rounded up."""
-    parts = _parts(cell)
-    h = np.ones(parts["W"][0].shape[0])
-    at = _opened(parts, h, input_bound)
-    for _ in range(rounds):
-        # What one box maps to makes the next, which lies inside it: since larger
-        # boxes have larger images, no orbit leaves a box made in this way.
-        following = np.minimum(h, above(at.o * at.t, 1))
-        shrunk = float(np.max(h - following, initial=0.0))
-        h = following
-        at = _opened(parts, h, input_bound)
-        if shrunk < 1e-9:
-            break
+def lstm_certificate(form: LSTMForm, request: Request) -> Contraction:
+    """The best certificate of an LSTM for inputs within the bound asked for."""
+    bound = required_bound(request, "an LSTM")
+    W, U, b = gate_weights(form, 4)
+    over = compared_lstm(W, U, b, bound)
+    simple = paper_proof(W, U, b, bound)
+    return gated_certificate(LSTM(*form), "an LSTM", over, simple, request)
+
+
+def compared_lstm(W: list, U: list, b: list, input_bound: float) -> Compared:
+    """The comparison matrix over the smallest box found, each step rounded up."""
+    N = len(b[0])
+    opened = lambda h: _opened(W, U, b, h, input_bound)
+
+    def image(h: Units) -> Units:
+        at = opened(h)
+        return np.minimum(above(at.o.high * at.t, 1), 1.0)
+
+    h = smallest_box(image, N)
+    at = opened(h)
     scale = lambda v, A: v[:, None] * np.abs(A)
 
     def felt(A):
-        into_c = scale(at.c * at.f_slope, A[1]) + scale(at.g * at.i_slope, A[0])
-        into_c = above(into_c + scale(at.i * at.g_slope, A[2]), 8)
-        return into_c, above(scale(at.t * at.o_slope, A[3]) + scale(at.o, into_c), 6)
+        into_c = scale(at.c * at.f.slope, A[1]) + scale(at.g.high * at.i.slope, A[0])
+        into_c = above(into_c + scale(at.i.high * at.g.slope, A[2]), 8)
+        return into_c, above(
+            scale(at.t * at.o.slope, A[3]) + scale(at.o.high, into_c), 6
+        )
 
-    c_from_h, h_from_h = felt(parts["W"])
-    c_from_x, h_from_x = felt(parts["U"])
-    h_from_c = np.diag(above(at.o * at.f, 2))
-    K = np.block([[h_from_h, h_from_c], [c_from_h, np.diag(at.f)]])
+    # Where the forget gate may stay open the memory has no bound, and nothing is proved.
+    with np.errstate(invalid="ignore"):
+        c_from_h, h_from_h = felt(W)
+        c_from_x, h_from_x = felt(U)
+    h_from_c = np.diag(above(at.o.high * at.f.high, 2))
+    K = np.block([[h_from_h, h_from_c], [c_from_h, np.diag(at.f.high)]])
     G = np.concatenate([h_from_x, c_from_x])
-    return Compared(np.concatenate([h, at.c]), K, G, _at_rest(parts["b"]))
+    return Compared(np.concatenate([h, at.c]), (K,), G, _at_rest(b), N)
 
 
-def _opened(parts: dict, h: Units, input_bound: float) -> _Opened:
-    i, f, g, o = (
-        drives(W, U, b, h, input_bound)
-        for W, U, b in zip(parts["W"], parts["U"], parts["b"], strict=True)
-    )
-    _, i_high, i_slope = gate(i)
-    _, f_high, f_slope = gate(f)
-    _, o_high, o_slope = gate(o)
-    g_high, g_slope = candidate(g)
-    with np.errstate(divide="ignore", invalid="ignore"):
+def _opened(W: list, U: list, b: list, h: Units, input_bound: float) -> _Opened:
+    blocks = zip(W, U, b, strict=True)
+    i, f, g, o = (drives(*block, h, input_bound) for block in blocks)
+    i, f, g, o = gate(i), gate(f), candidate(g), gate(o)
+    with np.errstate(divide="ignore"):
         # |c| <= f |c| + i g leaves c within i g / (1 - f).
-        c = above(above(i_high * g_high, 1) / below(1 - f_high, 1), 2)
+        c = above(above(i.high * g.high, 1) / below(1 - f.high, 1), 2)
     t = np.minimum(tanh_at(np.fmin(c, 1e3))[1], 1.0)
-    return _Opened(
-        i_high, i_slope, f_high, f_slope, g_high, g_slope, o_high, o_slope, c, t
-    )
+    return _Opened(i, f, g, o, c, t)
 
 
-def paper_rung(cell: LSTM, input_bound: float) -> Rung:
+def paper_proof(W: list, U: list, b: list, input_bound: float) -> Proof:
     """The paper's condition, as the rate that it implies in the largest component."""
-    parts = _parts(cell)
-    rows = lambda A: float(
-        np.max(above(np.abs(A).sum(axis=1), A.shape[1]), initial=0.0)
-    )
-    w_i, w_f, w_z, w_o = (rows(A) for A in parts["W"])
-    bias = float(np.max(np.abs(parts["b"][1]), initial=0.0))
-    drive = above(w_f + input_bound * rows(parts["U"][1]) + bias, 4)
+    rows = lambda A: float(above(np.abs(A).sum(axis=1), A.shape[1]).max(initial=0.0))
+    w_i, w_f, w_z, w_o = (rows(A) for A in W)
+    bias = float(np.max(np.abs(b[1]), initial=0.0))
+    drive = above(w_f + input_bound * rows(U[1]) + bias, 4)
     f = float(sigmoid_at(np.array([drive]))[1][0])
     leak = below(1 - f, 1)
-    inside = leak > 0
-    rate = f + w_f / (4 * leak) + w_i / 4 + w_z + w_o / 4 if inside else np.inf
+    rate = f + w_f / (4 * leak) + w_i / 4 + w_z + w_o / 4 if leak > 0 else np.inf
     details = {
         "forget": f,
-        "condition": bool(
-            inside and max(w_i, w_o) < leak and w_z <= leak / 4 and w_f < leak**2
-        ),
+        "condition": max(w_i, w_o) < leak and w_z <= leak / 4 and w_f < leak**2,
         "row_norms": {"i": w_i, "f": w_f, "z": w_z, "o": w_o},
     }
-    n = 2 * parts["W"][0].shape[0]
-    weights = np.full(n, n**-0.5)
-    return Rung(above(float(rate), 8), above(n**0.5, 2), "maximum", weights, details)
+    equal = weighted_proof(np.ones(2 * len(b[0])))
+    return equal._replace(rate=above(float(rate), 8), details=details)
 
 
-def input_gains(G: Float[np.ndarray, "state inputs"]) -> tuple[float, float]:
-    r"""$L_x$ from the largest component of $x$ and from its Euclidean norm."""
-    rows = above(G.sum(axis=1), G.shape[1])
-    euclidean = norm_above(G, 2)
-    largest = above(float(np.linalg.norm(rows)), len(rows) + 2)
-    return min(largest, above(euclidean * G.shape[1] ** 0.5, 3)), euclidean
-
-
-def _parts(cell: LSTM) -> dict:
-    W, U = np.asarray(cell.W_h, np.float64), np.asarray(cell.W_x, np.float64)
-    b = np.zeros(len(W)) if cell.b is None else np.asarray(cell.b, np.float64)
-    for name, w in (("W_h", W), ("W_x", U), ("b", b)):
-        if not np.all(np.isfinite(w)):
-            raise ValueError(f"{name} holds values that are not finite numbers")
-    split = lambda A: np.split(A, 4)
-    return {"W": split(W), "U": split(U), "b": split(b)}
-
-
-def _at_rest(b) -> float:
+def _at_rest(b: list) -> float:
     """An upper end of the norm of the state after one step from zero without input."""
     i, g, o = sigmoid_at(b[0])[1], tanh_at(np.abs(b[2]))[1], sigmoid_at(b[3])[1]
     c = above(i * g, 1)

@@ -1,8 +1,8 @@
 r"""A certificate: $\|\phi^k(h) - \phi^k(h')\|_2 \le C\,\lambda^k\,\|h - h'\|_2$ for every $k$.
 
-Inputs are the same on both sides and stay in the given domain; states stay in
-the invariant set that the certificate names. The statement is about the map in
-real numbers, with the weights taken as the exact numbers that are stored.
+Inputs are the same on both sides and stay within `input_bound`; both states are in
+`domain`, which they then never leave. The statement is about the map in real numbers,
+with the weights taken as the exact numbers that are stored.
 """
 
 import math
@@ -10,27 +10,26 @@ from collections.abc import Mapping
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
-import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from ..._types import State
+from .metric import Domain
 
 
 class Contraction(eqx.Module):
-    """`phi` shrinks distances by `rate` per step in the given metric.
+    """`phi` shrinks distances by `rate` per step in the given metric, on its domain.
 
     Distances in the metric lie between the Euclidean one and `overshoot` times it.
     """
 
     rate: float
     """The proved factor per step; at 1 or above the certificate is vacuous."""
-    steps: int
-    """The iterate that contracts in the metric: the first, for every metric here."""
     overshoot: float
     """C, how far the Euclidean distance may grow before it shrinks."""
     metric: str
     """norm, infinity, diagonal, full or lyapunov."""
+    domain: Domain
+    """The states that the certificate speaks of: all, or a stated set round zero."""
     input_gain: float
     """L_x: a change of x by 1 in its largest component moves phi(h, x) by at most
     this, in the Euclidean norm."""
@@ -49,7 +48,12 @@ class Contraction(eqx.Module):
     verified: bool
     """Whether our own arithmetic, rounding counted, has confirmed every inequality."""
     evidence: Mapping[str, Any]
-    """The metric itself, the rungs tried with their rates, those not tried and why."""
+    """The norm itself, the metrics tried with their rates, those not tried and why."""
+
+    @property
+    def steps(self) -> int:
+        """The iterate that contracts in the metric: the first, for every metric here."""
+        return 1
 
     @property
     def vacuous(self) -> bool:
@@ -66,22 +70,18 @@ class Contraction(eqx.Module):
         return max(1, math.floor(math.log(self.overshoot) / -math.log(self.rate)) + 1)
 
     def distance(self, h: State, other: State) -> Any:
-        """How far two states are apart in the certificate's metric (traceable)."""
-        weights = self.evidence["weights"]
-        gap = ravel_pytree(h)[0] - ravel_pytree(other)[0]
-        if self.evidence["kind"] == "maximum":
-            return jnp.max(jnp.abs(gap) / jnp.asarray(weights, gap.dtype))
-        if np.ndim(weights) == 2:
-            return jnp.linalg.norm(jnp.asarray(weights, gap.dtype) @ gap)
-        return jnp.linalg.norm(jnp.asarray(weights, gap.dtype) * gap)
+        """How far two states of the domain are apart in the metric (traceable)."""
+        self.domain.require(h, other)
+        return self.evidence["norm"](ravel_pytree(h)[0] - ravel_pytree(other)[0])
 
     def __str__(self) -> str:
-        bound = (
-            "" if self.input_bound is None else f" for |x| up to {self.input_bound:g}"
-        )
+        bound = "" if self.input_bound is None else f"|x| up to {self.input_bound:g}, "
         if self.vacuous:
-            return f"vacuous: no metric tried proves a contraction{bound} (best {self.rate:.4g})"
+            return (
+                f"vacuous: no metric tried proves a contraction, for {bound}{self.domain} "
+                f"(best {self.rate:.4g})"
+            )
         return (
-            f"contracts by {self.rate:.4g} per step{bound} in the {self.metric} metric, "
-            f"overshoot {self.overshoot:.3g}"
+            f"contracts by {self.rate:.4g} per step in the {self.metric} metric, "
+            f"overshoot {self.overshoot:.3g}, for {bound}{self.domain}"
         )

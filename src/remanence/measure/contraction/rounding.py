@@ -8,7 +8,7 @@ $M - sI$ runs to its end, $\lambda_{\min}(M) > s - c$ with $c$ known beforehand
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import flint
 import numpy as np
@@ -23,6 +23,20 @@ SMALLEST = 1e-300
 Matrix = Float[np.ndarray, "rows columns"]
 Values = Float[np.ndarray, "..."]
 Number = TypeVar("Number", float, np.ndarray)
+
+
+def stored(name: str, value: Any, shape: tuple[int | None, ...]) -> Values:
+    """Stored weights as they are, in float64, which holds them exactly."""
+    found = np.asarray(value)
+    if np.iscomplexobj(found):
+        raise ValueError(f"{name} is complex; a certificate of this cell needs real weights")  # fmt: skip
+    fits = found.ndim == len(shape)
+    if not fits or any(n not in (None, m) for n, m in zip(shape, found.shape, strict=True)):  # fmt: skip
+        raise ValueError(f"{name} has shape {found.shape}, where {shape} would do")
+    found = found.astype(np.float64)
+    if not np.all(np.isfinite(found)):
+        raise ValueError(f"{name} holds values that are not finite numbers")
+    return found
 
 
 def above(value: Number, operations: int) -> Number:
@@ -94,6 +108,14 @@ def norm_above(A: Matrix, operations: int = 0) -> float:
         if definite(square * np.eye(n) - G, within):
             return above(float(np.sqrt(square)), 2)
     return above(float(np.linalg.norm(size)), A.size + 2 * operations + 2)
+
+
+def input_gains(G: Matrix) -> tuple[float, float]:
+    r"""$L_x$ from the largest component of $x$ and from its Euclidean norm."""
+    rows = above(np.abs(G).sum(axis=1), G.shape[1])
+    euclidean = norm_above(G, 2)
+    largest = above(float(np.linalg.norm(rows)), len(rows) + 2)
+    return min(largest, above(euclidean * G.shape[1] ** 0.5, 3)), euclidean
 
 
 def perron(K: Matrix, *, iterations: int = 3000) -> tuple[Values, Values]:

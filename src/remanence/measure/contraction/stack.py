@@ -1,113 +1,104 @@
-r"""Cascades: $\delta_l' \le \lambda_l\,\delta_l + g_l\,\delta_{l-1}'$ layer by layer.
+r"""Stacks: $\delta_l' \le \lambda_l\,\delta_l + g_l\,\delta_{l-1}'$ layer by layer.
 
 The distances of the layers, each in its own metric, obey a lower triangular
 comparison matrix $T$ whose eigenvalues are the layers' rates; $g_l$ is a layer's
 input gain into its metric. So a stack contracts whenever each layer does, at any
 rate above the worst, paid for in overshoot: $T v \le \lambda v$ is checked.
+
+Below a layer whose proof needs a bound on its inputs, the states are kept in an invariant
+set from which no output leaves that bound: the domain is the product of these sets.
 """
 
+import dataclasses
 import math
-import time
+from collections.abc import Sequence
 
 import numpy as np
 
-from ...cells import Stack
-from .ladder import contraction
+from .choice import best, Bounds
+from .comparison import weighted_proof
+from .metric import ALL_STATES, Domain, euclidean, Norm, Proof
 from .record import Contraction
-from .rounding import above, growth_above
+from .rounding import above
 
 
-def stacked(
-    cell: Stack, bound: float | None, metric: str, deadline: float, slopes, solver
-) -> Contraction:
-    """The certificate of a stack from those of its layers."""
-    layers: list[Contraction] = []
-    heard = bound
-    for layer, each in enumerate(cell.cells):
-        left = max(deadline - time.monotonic(), 0.1) / (len(cell.cells) - layer)
-        proof = contraction(
-            each,
-            input_bound=heard,
-            metric=metric,
-            time_limit=left,
-            slopes=slopes,
-            solver=solver,
-        )
-        layers.append(proof)
-        said = proof.evidence["output_bound"]
-        heard = said if math.isfinite(said) else None
-    if len(layers) == 1:
-        return layers[0]
-    worst = max(proof.rate for proof in layers)
-    shared = {
-        "layers": tuple(layers),
-        "untried": {k: v for p in layers for k, v in p.evidence["untried"].items()},
-        "output_bound": layers[-1].evidence["output_bound"],
-        "euclidean_gain": math.inf,
-    }
-    limit = max(proof.limit for proof in layers)
-    name = max(layers, key=lambda proof: proof.rate).metric
-    if not worst < 1:
-        evidence = {
-            "kind": "stack",
-            "weights": np.ones(len(layers)),
-            "rungs": {},
-        } | shared
-        return Contraction(
-            worst, 1, math.inf, name, math.inf, bound, math.inf, math.inf, limit, False,
-            evidence,
-        )  # fmt: skip
-    T = _transfer(layers)
-    best, soonest = None, math.inf
-    for part in (0.02, 0.05, 0.1, 0.2, 0.4, 0.7):
-        v = _weights(T, worst + part * (1 - worst))
-        rate = growth_above(T, v)
-        # Layer metrics are at least Euclidean, so |v| bounds the way back.
-        each = [proof.overshoot / w for proof, w in zip(layers, v, strict=True)]
-        overshoot = above(float(np.linalg.norm(v) * max(each)), len(v) + 4)
-        if rate < 1:
-            shrinks = math.log(1e6 * overshoot) / -math.log(rate)
-            if shrinks < soonest:
-                best, soonest = (rate, overshoot, v), shrinks
-    assert best is not None
-    rate, overshoot, v = best
-    far = max(proof.reach / w for proof, w in zip(layers, v, strict=True))
-    reach = above(float(np.linalg.norm(v) * far), len(v) + 4)
-    gain, rest = _accumulated(layers)
-    rungs = {name: {"rate": rate, "overshoot": overshoot, "reach": reach}}
-    evidence = {"kind": "stack", "weights": v, "rungs": rungs} | shared
-    return Contraction(
-        rate, 1, overshoot, name, gain, bound, rest, reach, limit, True, evidence
+PARTS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
+"""The rates tried lie so far on the way from the worst layer's to 1."""
+LEAST = (1.0, 0.1, 1e-3)
+"""The weight of a layer that hardly hears the others, beside that of the first."""
+
+
+def stack_certificate(layers: Sequence[Contraction], units: int) -> Contraction:
+    """The certificate of a stack from those of its layers, each for what it hears.
+
+    Where the last of them is vacuous, so is the whole.
+    """
+    worst = max(layers, key=lambda proof: proof.rate)
+    bound, gain, rest = layers[0].input_bound, math.inf, math.inf
+    proof, domain = Proof(worst.rate, math.inf, euclidean(units)), ALL_STATES
+    if worst.rate < 1:
+        T, domain = _transfer(layers), _domain(layers)
+        rates = [worst.rate + part * (1 - worst.rate) for part in PARTS]
+        proofs = [
+            _weighted(layers, T, rate, least) for rate in rates for least in LEAST
+        ]
+        proof = min(proofs, key=lambda proof: proof.patience)
+        gain, rest = _accumulated(layers)
+    return best(
+        {worst.metric: proof},
+        Bounds(bound, gain, math.inf, rest, domain),
+        untried={k: v for p in layers for k, v in p.evidence["untried"].items()},
+        limit=max(proof.limit for proof in layers),
+        layers=tuple(layers),
     )
 
 
-def _transfer(layers: list[Contraction]):
+def _transfer(layers: Sequence[Contraction]) -> np.ndarray:
     """The distances after a step from those before it, layer by layer, rounded up."""
-    size = len(layers)
-    T = np.zeros((size, size))
-    for row, proof in enumerate(layers):
-        if row:
-            into = above(proof.overshoot * proof.evidence["euclidean_gain"], 1)
-            T[row] = above(into * T[row - 1], 1)
-        T[row, row] = proof.rate
+    T = np.diag([proof.rate for proof in layers])
+    for row, proof in enumerate(layers[1:], start=1):
+        into = above(proof.overshoot * proof.evidence["euclidean_gain"], 1)
+        T[row, :row] = above(into * T[row - 1, :row], 1)
     return T
 
 
-def _weights(T, rate: float):
-    """Positive weights with T v at most rate v, by substitution from the first layer."""
-    v = np.ones(len(T))
+def _weighted(
+    layers: Sequence[Contraction], T: np.ndarray, rate: float, least: float
+) -> Proof:
+    """Weights with T v at most rate v, by substitution from the first layer."""
+    v = least * np.array([proof.overshoot for proof in layers])
+    v[0] = layers[0].overshoot
     for row in range(1, len(T)):
-        v[row] = max((T[row, :row] @ v[:row]) / (rate - T[row, row]), 1e-9 * v[row - 1])
-    return v
+        v[row] = max((T[row, :row] @ v[:row]) / (rate - T[row, row]), v[row])
+    proof = weighted_proof(v, T)
+    w = proof.norm.weights
+    overshoot = above(float(np.max([p.overshoot for p in layers] / w)), 1)
+    reach = above(float(np.max([p.reach for p in layers] / w)), 1)
+    norm = Norm("maximum", w, tuple(p.evidence["norm"] for p in layers))
+    return Proof(proof.rate, overshoot, norm, reach=reach)
 
 
-def _accumulated(layers: list[Contraction]) -> tuple[float, float]:
+def _domain(layers: Sequence[Contraction]) -> Domain:
+    """The product of the layers' sets, the lower ones such that the upper hear enough."""
+    needed, balls = False, []
+    start = sum(proof.evidence["norm"].size for proof in layers)
+    for layer, proof in reversed(list(enumerate(layers, start=1))):
+        start -= proof.evidence["norm"].size
+        own = proof.evidence["output_domain"] if needed else proof.domain
+        place = {"start": start, "layer": layer}
+        balls = [dataclasses.replace(ball, **place) for ball in own.balls] + balls
+        needed = needed or proof.evidence["needs_input_bound"]
+    return Domain(tuple(balls))
+
+
+def _accumulated(layers: Sequence[Contraction]) -> tuple[float, float]:
     """Euclidean bounds on what a unit input and an empty one do in one step from zero."""
-    gain = rest = total_gain = total_rest = 0.0
+    gain, rest, gains, rests = 0.0, 0.0, [], []
     for layer, proof in enumerate(layers):
         through = proof.evidence["euclidean_gain"]
-        gain = proof.input_gain if layer == 0 else above(through * gain, 1)
-        rest = proof.at_rest if layer == 0 else above(through * rest + proof.at_rest, 2)
-        total_gain += gain**2
-        total_rest += rest**2
-    return above(math.sqrt(total_gain), 8), above(math.sqrt(total_rest), 8)
+        gain = above(through * gain, 1) if layer else proof.input_gain
+        rest = above(through * rest + proof.at_rest, 2)
+        gains.append(gain)
+        rests.append(rest)
+    total = lambda parts: above(math.hypot(*parts), 2 * len(parts) + 2)
+    return total(gains), total(rests)

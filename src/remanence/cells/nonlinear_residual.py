@@ -1,4 +1,4 @@
-r"""Residuals that bend, $R(h) = \rho(R h)$: a Jacobian $\mathrm{diag}(\rho'(Rh))\,R$ that follows the state.
+r"""Nonlinear residuals, $R(h) = \rho(R h)$: a Jacobian $\mathrm{diag}(\rho'(Rh))\,R$ that follows the state.
 
 With tanh the residual saturates: large states are forgotten faster than small
 ones. ReLU has slope 0 or 1, so whole directions die; leaky ReLU keeps a part.
@@ -13,11 +13,11 @@ from jaxtyping import Array, Float
 from .._types import Scalar, Vector
 
 
-class Bent(eqx.Module):
+class NonlinearResidual(eqx.Module):
     """A linear residual behind an elementwise activation, to be a `Residual`'s `R`.
 
     >>> import jax, jax.numpy as jnp
-    >>> Bent(2.0, jax.nn.relu)(jnp.array([1.0, -1.0])).tolist()
+    >>> NonlinearResidual(2.0, jax.nn.relu)(jnp.array([1.0, -1.0])).tolist()
     [2.0, 0.0]
     """
 

@@ -1,0 +1,121 @@
+r"""Cells with one activation in a linear loop: $h' = R h + \gamma\,\rho(W h + \dots)$.
+
+Two states differ by $\delta$, and after a step by $R\delta + \gamma y$ with
+$y_i = d_i (W\delta)_i$ and slopes $a \le d_i \le b$: $\delta' = (R + \gamma D W)\delta$. Linear,
+Elman and residual cells are all of this form. `docs/science/stable_recurrence.md`
+has the proofs.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+from ..._precision import double
+from ...cells import LoopForm
+from .choice import Bounds
+from .comparison import maximum_proof
+from .metric import Ball, Domain, euclidean, Proof
+from .rounding import above, input_gains, norm_above, stored
+from .slopes import size_of, Slopes, slopes_of
+
+
+Square = Float[np.ndarray, "units units"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Loop:
+    """The numbers that a certificate of such a cell depends on, in float64."""
+
+    R: Square
+    W: Square
+    gamma: float
+    slopes: Slopes
+    W_x: Float[np.ndarray, "units inputs"]
+    b: Float[np.ndarray, " units"]
+    activation: Callable | None
+    R_size: Square
+    """At least |R|; the residual meant lies within eight units of rounding of this."""
+
+    @property
+    def units(self) -> int:
+        return len(self.W)
+
+    @property
+    def largest_slope(self) -> float:
+        return max(abs(self.slopes[0]), abs(self.slopes[1]))
+
+
+def loop_of(form: LoopForm, slopes: Slopes | None) -> Loop:
+    """The numbers of a form, refused where they are none."""
+    N = len(np.atleast_1d(form.W_h))
+    W, W_x = stored("W_h", form.W_h, (N, N)), stored("W_x", form.W_x, (N, None))
+    b = np.zeros(N) if form.b is None else stored("b", form.b, (N,))
+    if callable(form.R):
+        raise ValueError(
+            "a residual given as a function cannot be certified, since its slopes are not "
+            "known; give R as a matrix, a number or cells.NonlinearResidual(R, activation)"
+        )
+    scalar = np.ndim(form.R) == 0
+    R = stored("R", form.R, () if scalar else (N, N)) * (np.eye(N) if scalar else 1.0)
+    gamma = float(stored("coupling", form.coupling, ()))
+    known = slopes_of(form.activation, slopes)
+    return Loop(R, W, gamma, known, W_x, b, form.activation, np.abs(R))
+
+
+def norm_proof(loop: Loop) -> Proof:
+    r"""$\|R + \gamma m W\|_2 + |\gamma| r \|W\|_2$, or $\|R\|_2 + |\gamma| s \|W\|_2$."""
+    middle, lost, r = _middle(loop)
+    W = abs(loop.gamma) * norm_above(loop.W)
+    crude = above(norm_above(loop.R) + loop.largest_slope * W, 4)
+    fine = above(norm_above(middle) + float(np.linalg.norm(lost)) + r * W, 6)
+    return Proof(min(crude, fine), 1.0, euclidean(loop.units))
+
+
+def infinity_proof(loop: Loop) -> Proof:
+    r"""The comparison matrix $|R + \gamma m W| + |\gamma| r |W|$."""
+    middle, lost, r = _middle(loop)
+    W = abs(loop.gamma) * np.abs(loop.W)
+    return maximum_proof(above(np.abs(middle) + lost + r * W, 6))
+
+
+def _middle(loop: Loop) -> tuple[Square, Square, float]:
+    """R + gamma m W, what its rounding may lose, and r: all slopes lie within r of m."""
+    a, b = loop.slopes
+    m = (a + b) / 2
+    coupled = loop.gamma * m * loop.W
+    # The terms may cancel, so what is lost goes by their sizes.
+    lost = 2.0**-50 * (np.abs(loop.R) + np.abs(coupled))
+    return loop.R + coupled, lost, above(max(b - m, m - a), 1)
+
+
+def loop_bounds(loop: Loop, input_bound: float | None) -> Bounds:
+    """What the activation's size and slopes say of inputs and states."""
+    slope = abs(loop.gamma) * loop.largest_slope
+    size = above(abs(loop.gamma) * size_of(loop.activation), 1)
+    rest = value_at_zero(loop.activation) + loop.largest_slope * np.abs(loop.b)
+    rest = np.minimum(rest, size_of(loop.activation))
+    rest = above(abs(loop.gamma) * float(np.linalg.norm(rest)), 2 * loop.units + 6)
+    gains = (above(slope * gain, 2) for gain in input_gains(loop.W_x))
+    bounds = Bounds(input_bound, *gains, at_rest=rest)
+    R = norm_above(loop.R) if loop.R.any() else 0.0
+    if not (size < math.inf and R < 1):
+        return bounds
+    # The orbit of zero, from the activation alone: |h| <= size sqrt(N) / (1 - |R|).
+    radius = above(size * loop.units**0.5 / (1 - R), 5)
+    if R == 0:
+        box = np.full(loop.units, size)
+        return dataclasses.replace(bounds, box=box, radius=radius, output=size)
+    ball = Domain((Ball(euclidean(loop.units), radius),))
+    return dataclasses.replace(bounds, radius=radius, output=radius, output_domain=ball)
+
+
+def value_at_zero(activation: Callable | None) -> float:
+    """At least the modulus of an activation at zero, which it says itself."""
+    if activation is None:
+        return 0.0
+    with double():
+        return abs(float(np.asarray(activation(jnp.zeros(()))))) * (1 + 1e-6)
