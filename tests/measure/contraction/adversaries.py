@@ -53,13 +53,14 @@ def euclidean_ascent(cell, domain, bound, rate, key, ascents, steps):
     key_h, key_x, key_f = jr.split(key, 3)
     far = FAR ** jr.uniform(key_f, (), minval=-1.0, maxval=4.0)
     free = {
-        "h": far * jr.normal(key_h, (2, *flat.shape)),
+        "h": jr.normal(key_h, (2, *flat.shape)),
         "x": jr.normal(key_x, (steps, input_size(cell) or 0)),
     }
 
     def excess(free):
-        pair = jax.vmap(lambda h: inside(domain, h))(free["h"])
+        pair = jax.vmap(lambda h: inside(domain, h, far))(free["h"])
         first = jnp.linalg.norm(pair[0] - pair[1])
+        apart = first > 1e-6 * jnp.linalg.norm(pair)
 
         def follow(pair, x):
             pair = jax.vmap(lambda h: ravel_pytree(cell(unravel(h), x))[0])(pair)
@@ -68,7 +69,7 @@ def euclidean_ascent(cell, domain, bound, rate, key, ascents, steps):
         gaps = jax.lax.scan(follow, pair, bound * jnp.tanh(free["x"]))[1]
         proved = jnp.arange(1.0, steps + 1) * jnp.log(rate) + jnp.log(first)
         worst = jnp.max(jnp.log(gaps + 1e-290) - proved)
-        return worst, worst
+        return worst, jnp.where(apart, worst, -jnp.inf)
 
     def step(carry, t):
         free, best = carry

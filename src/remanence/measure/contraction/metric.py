@@ -77,16 +77,17 @@ class Ball(eqx.Module):
     """Where the layer's part of the raveled state begins."""
     layer: int | None = eqx.field(static=True, default=None)
 
-    def part(self, flat: Float[Array, " state"]) -> Float[Array, " part"]:
+    @property
+    def place(self) -> slice:
         """The layer's part of a raveled state."""
-        return flat[self.start : self.start + self.norm.size]
+        return slice(self.start, self.start + self.norm.size)
 
     def __str__(self) -> str:
-        place = "" if self.layer is None else f" of layer {self.layer}"
-        if self.norm.kind == "maximum" and not self.norm.layers:
+        where = "" if self.layer is None else f" of layer {self.layer}"
+        if self.norm.kind == "maximum":
             widest = self.radius * float(np.max(self.norm.weights))
-            return f"state components in a box up to {widest:.3g}{place}"
-        return f"states within {self.radius:.3g} of zero in the metric{place}"
+            return f"state components in a box up to {widest:.3g}{where}"
+        return f"states within {self.radius:.3g} of zero in the metric{where}"
 
 
 class Domain(eqx.Module):
@@ -105,7 +106,7 @@ class Domain(eqx.Module):
         # States that were computed may stand an ulp or two outside of where they are.
         room = 1 + 16 * float(jnp.finfo(flat.dtype).eps)
         return all(
-            bool(ball.norm(ball.part(flat)) <= ball.radius * room)
+            bool(ball.norm(flat[ball.place]) <= ball.radius * room)
             for ball in self.balls
         )
 

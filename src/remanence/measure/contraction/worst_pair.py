@@ -45,21 +45,25 @@ def ascent(
     flat, unravel = ravel_pytree(cell.initial_state())
     key_m, key_a, key_x, key_f = jr.split(key, 4)
     # Far pairs try the saturated ends of an activation, near ones its steepest part.
-    far = FAR ** jr.uniform(key_f, (), minval=-1.0, maxval=3.0)
+    far = FAR ** jr.uniform(key_f, (), minval=-1.0, maxval=4.0)
     start = {
-        "middle": far * jr.normal(key_m, flat.shape),
+        "middle": jr.normal(key_m, flat.shape),
         "apart": jr.normal(key_a, flat.shape),
         "x": jr.normal(key_x, (input_size(cell) or 0,)),
     }
 
     def log_ratio(free):
         one, two = (
-            inside(domain, free["middle"] + side * free["apart"])
+            inside(domain, free["middle"] + side * free["apart"], far)
             for side in (0.1, -0.1)
         )
         x = bound * jnp.tanh(free["x"])
         after = [ravel_pytree(cell(unravel(h), x))[0] for h in (one, two)]
-        return jnp.log(norm(after[0] - after[1])) - jnp.log(norm(one - two))
+        gap = norm(one - two)
+        # Of pairs that are nearly one state, rounding would tell the ratio.
+        apart = gap > 1e-6 * (norm(one) + norm(two))
+        ratio = jnp.log(norm(after[0] - after[1])) - jnp.log(gap)
+        return jnp.where(apart, ratio, -jnp.inf)
 
     def step(carry, t):
         free, best = carry
@@ -76,13 +80,21 @@ def ascent(
     return jax.lax.scan(step, (start, jnp.zeros((), flat.dtype)), times)[0][1]
 
 
-def inside(domain: Domain, free: Float[Array, " state"]) -> Float[Array, " state"]:
-    """A state of the domain for any vector: boxes are filled to their corners."""
+def inside(
+    domain: Domain, free: Float[Array, " state"], far: Scalar
+) -> Float[Array, " state"]:
+    """A state of the domain for any vector; what has no bound goes `far`."""
+    scale = jnp.full(free.shape, far)
     for ball in domain.balls:
-        part = ball.part(free)
-        if ball.norm.kind == "maximum" and not ball.norm.layers:
-            part = ball.radius * jnp.asarray(ball.norm.weights) * jnp.tanh(part)
+        at = ball.place
+        scale = scale.at[at].set(1.0)
+        weights = jnp.asarray(ball.norm.weights)
+        if ball.norm.kind == "maximum":
+            free = free.at[at].set(ball.radius * weights * jnp.tanh(free[at]))
         else:
-            part = part / jnp.maximum(1.0, ball.norm(part) / ball.radius)
-        free = free.at[ball.start : ball.start + part.size].set(part)
-    return free
+            free = free.at[at].multiply(ball.radius / (1 + ball.norm(free[at])))
+    for ball in domain.balls:
+        # Where two balls meet in one layer, each step inwards leaves no other.
+        outside = jnp.maximum(1.0, ball.norm(free[ball.place]) / ball.radius)
+        free = free.at[ball.place].divide(outside)
+    return scale * free

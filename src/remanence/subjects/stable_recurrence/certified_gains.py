@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ...cells import Elman, LSTM
-from ...measure import contraction, twin_rate as worst_pair_rate
+from ...measure import contraction, worst_pair_rate
 
 
 METRICS = ("norm", "infinity", "diagonal", "full", "limit")
@@ -43,8 +43,8 @@ def certified_gains(
                 W = recurrent_matrix(kind, N, seed)
                 cell = Elman(jnp.asarray(W, jnp.float32), jnp.ones((N, 1)))
                 proof = contraction(cell, time_limit=600)
-                rungs = proof.evidence["rungs"]
-                rates = [rungs[name]["rate"] for name in METRICS[:-1]] + [proof.limit]
+                tried = proof.evidence["metrics"]
+                rates = [tried[name]["rate"] for name in METRICS[:-1]] + [proof.limit]
                 table[i, j, seed] = 1 / np.maximum(rates, 1e-12)
     coordinates = {"kind": list(kinds), "units": list(units), "metric": list(METRICS)}
     return xr.Dataset(
