@@ -10,13 +10,18 @@ from jax.flatten_util import ravel_pytree
 
 from remanence._precision import as_double, double
 from remanence.cells import input_size
-from remanence.measure.contraction.worst_pair import ascent, FAR, inside
+from remanence.measure.contraction.worst_pair import (
+    ascent,
+    drawn_state,
+    FAR,
+    inside,
+)
 
 
-def largest_excess(cells, proofs, *, key, starts, ascents, steps=6):
+def largest_excess(cells, proofs, *, key, starts, ascents, steps=0):
     """The largest log ratio of what a pair did to what is proved, for each network.
 
-    One step in the certificate's metric, and `steps` steps in the Euclidean norm.
+    One step in the certificate's metric and, if any, `steps` in the Euclidean norm.
     Networks of one shape share one compiled program.
     """
     groups = defaultdict(list)
@@ -31,9 +36,11 @@ def largest_excess(cells, proofs, *, key, starts, ascents, steps=6):
 
         def attack(tree, key):
             cell, norm, domain, (bound, rate, overshoot) = tree
-            one = ascent(cell, norm, domain, bound, key, ascents)
+            one = jnp.log(ascent(cell, norm, domain, bound, key, ascents) / rate)
+            if not steps:
+                return one, one
             gap = euclidean_ascent(cell, domain, bound, rate, key, ascents, steps)
-            return jnp.log(one) - jnp.log(rate), gap - jnp.log(overshoot)
+            return one, gap - jnp.log(overshoot)
 
         attack = jax.jit(jax.vmap(jax.vmap(attack, (None, 0)), (0, None)))
         for members in groups.values():
@@ -50,17 +57,19 @@ def largest_excess(cells, proofs, *, key, starts, ascents, steps=6):
 def euclidean_ascent(cell, domain, bound, rate, key, ascents, steps):
     """The largest log of |gap at k| / (rate^k |gap at 0|) over k, states and inputs."""
     flat, unravel = ravel_pytree(cell.initial_state())
-    key_h, key_x, key_f = jr.split(key, 3)
-    far = FAR ** jr.uniform(key_f, (), minval=-1.0, maxval=4.0)
+    key_h, key_d, key_s, key_x = jr.split(key, 4)
+    shrunk = FAR ** jr.uniform(key_s, flat.shape, minval=-4.0, maxval=1.0)
     free = {
-        "h": jr.normal(key_h, (2, *flat.shape)),
+        "h": drawn_state(domain, flat.size, key_h),
+        "apart": shrunk * jr.normal(key_d, flat.shape),
         "x": jr.normal(key_x, (steps, input_size(cell) or 0)),
     }
 
     def excess(free):
-        pair = jax.vmap(lambda h: inside(domain, h, far))(free["h"])
+        pair = [inside(domain, h) for h in (free["h"], free["h"] + free["apart"])]
+        pair = jnp.stack(pair)
         first = jnp.linalg.norm(pair[0] - pair[1])
-        apart = first > 1e-6 * jnp.linalg.norm(pair)
+        apart = first > 1e-5 * jnp.linalg.norm(pair)
 
         def follow(pair, x):
             pair = jax.vmap(lambda h: ravel_pytree(cell(unravel(h), x))[0])(pair)

@@ -83,7 +83,7 @@ def test_no_input_leads_out_of_a_domain(kind):
         # The edge of every ball at once, in drawn directions and under extreme inputs.
         for draw in range(8):
             key_h, key_x = jr.split(jr.key(draw))
-            h = unravel(inside(proof.domain, 50 * jr.normal(key_h, flat.shape), 1.0))
+            h = unravel(inside(proof.domain, 50 * jr.normal(key_h, flat.shape)))
             assert h in proof.domain
             for x in jr.rademacher(key_x, (3, 2), dtype=float):
                 h = cell(h, 0.3 * x)

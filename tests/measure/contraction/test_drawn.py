@@ -87,6 +87,9 @@ STACKS = {
 }
 
 
+HARD = {"starts": 12, "ascents": 200, "steps": 6}
+
+
 def certified(draw, metric, wanted, *, bounds=(0.1, 1.0)):
     """Drawn cells with proofs that are not vacuous, some near the end of what is proved."""
     cells, proofs = [], []
@@ -131,14 +134,14 @@ def test_no_adversary_passes_one_of_five_hundred_proofs(kind):
     draw, metrics = CELLS[kind]
     for metric in metrics:
         wanted = -(-63 // len(metrics))
-        assert_never_passed(draw, metric, wanted, starts=12, ascents=200)
+        assert_never_passed(draw, metric, wanted, **HARD)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", STACKS)
 def test_no_adversary_passes_one_of_a_hundred_stacks(kind):
     for metric, wanted in (("infinity", 13), ("diagonal", 12)):
-        assert_never_passed(STACKS[kind], metric, wanted, starts=12, ascents=200)
+        assert_never_passed(STACKS[kind], metric, wanted, **HARD)
 
 
 def test_the_worst_pair_comes_near_the_rate_and_not_above():

@@ -8,8 +8,6 @@ $$|\delta h'| \le z|\delta h| + (1 - z)\,\tau'_n\left(\bar r|U_n| + \bar m\,\sig
 which is linear in $z$: the worse of its two ends bounds every row.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...cells import GRU, GRUForm
@@ -30,15 +28,6 @@ from .record import Contraction
 from .rounding import above, sigmoid_at, stored, tanh_at
 
 
-class _Opened(NamedTuple):
-    """The gates and the candidate over a box of states, m what the reset gate meets."""
-
-    r: Gate
-    z: Gate
-    n: Gate
-    m: Units
-
-
 def gru_certificate(form: GRUForm, request: Request) -> Contraction:
     """The best certificate of a GRU for inputs within the bound asked for."""
     over = compared_gru(form, required_bound(request, "a GRU"))
@@ -53,27 +42,30 @@ def compared_gru(form: GRUForm, input_bound: float) -> Compared:
     inner = np.zeros(N) if form.b_n is None else stored("b_n", form.b_n, (N,))
     opened = lambda h: _opened(W, U, b, inner, h, input_bound)
     # A mixture of state and candidate stays where both are.
-    h = smallest_box(lambda h: opened(h).n.high, N)
-    at = opened(h)
+    h = smallest_box(lambda h: opened(h)[2].high, N)
+    r, z, n, m = opened(h)
     scale = lambda v, A: v[:, None] * np.abs(A)
 
     def felt(A, own):
-        slope = at.n.slope * at.m * at.r.slope
-        through = above(scale(slope, A[0]) + scale(at.n.slope * own, A[2]), 8)
-        return through, above(scale(at.z.slope * (h + at.n.high), A[1]), 4)
+        slope = n.slope * m * r.slope
+        through = above(scale(slope, A[0]) + scale(n.slope * own, A[2]), 8)
+        return through, above(scale(z.slope * (h + n.high), A[1]), 4)
 
-    through, by_z = felt(W, at.r.high)
-    shut = lambda z: above(1 - z, 1)[:, None]
-    ends = tuple(above(np.diag(z) + shut(z) * through + by_z, 4) for z in at.z[:2])
+    through, by_z = felt(W, r.high)
+    shut = lambda end: above(1 - end, 1)[:, None]
+    ends = tuple(above(np.diag(end) + shut(end) * through + by_z, 4) for end in z[:2])
     through_x, by_x = felt(U, np.ones(N))
-    G = above(shut(at.z.low) * through_x + by_x, 3)
-    n = tanh_at(above(np.abs(b[2]) + sigmoid_at(b[0])[1] * np.abs(inner), 3))[1]
-    still = above((1 - sigmoid_at(b[1])[0]) * n, 2)
+    G = above(shut(z.low) * through_x + by_x, 3)
+    still = tanh_at(above(np.abs(b[2]) + sigmoid_at(b[0])[1] * np.abs(inner), 3))[1]
+    still = above((1 - sigmoid_at(b[1])[0]) * still, 2)
     at_rest = above(float(np.linalg.norm(still)), N + 2)
     return Compared(h, ends, G, at_rest, N)
 
 
-def _opened(W, U, b, inner: Units, h: Units, input_bound: float) -> _Opened:
+def _opened(
+    W: list, U: list, b: list, inner: Units, h: Units, input_bound: float
+) -> tuple[Gate, Gate, Gate, Units]:
+    """Both gates, the candidate, and what the reset gate meets, over a box of states."""
     r, z = (gate(drives(W[k], U[k], b[k], h, input_bound)) for k in (0, 1))
     m = above(np.abs(W[2]) @ h + np.abs(inner), len(h) + 2)
     outside = drives(0 * W[2], U[2], b[2], h, input_bound)
@@ -81,4 +73,4 @@ def _opened(W, U, b, inner: Units, h: Units, input_bound: float) -> _Opened:
     size = np.maximum(np.abs(outside.lower), np.abs(outside.upper))
     swing = swing + above(size + swing, 1) * 2.0**-52
     n = candidate(Interval(outside.lower - swing, outside.upper + swing))
-    return _Opened(r, z, n, m)
+    return r, z, n, m

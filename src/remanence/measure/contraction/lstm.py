@@ -8,8 +8,6 @@ largest slopes. The paper's condition (Miller and Hardt 2019) is the same with r
 sums in place of rows, $\sigma' = 1/4$ and the box $|h| \le 1$, $|c| \le 1/(1-f)$.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...cells import LSTM, LSTMForm
@@ -20,17 +18,6 @@ from .gates import candidate, drives, Gate, gate, gate_weights, smallest_box, Un
 from .metric import Proof
 from .record import Contraction
 from .rounding import above, below, sigmoid_at, tanh_at
-
-
-class _Opened(NamedTuple):
-    """The gates, and the largest memory and output, over a box of hidden states."""
-
-    i: Gate
-    f: Gate
-    g: Gate
-    o: Gate
-    c: Units
-    t: Units
 
 
 def lstm_certificate(form: LSTMForm, request: Request) -> Contraction:
@@ -48,31 +35,32 @@ def compared_lstm(W: list, U: list, b: list, input_bound: float) -> Compared:
     opened = lambda h: _opened(W, U, b, h, input_bound)
 
     def image(h: Units) -> Units:
-        at = opened(h)
-        return np.minimum(above(at.o.high * at.t, 1), 1.0)
+        *_, o, _, t = opened(h)
+        return np.minimum(above(o.high * t, 1), 1.0)
 
     h = smallest_box(image, N)
-    at = opened(h)
+    i, f, g, o, c, t = opened(h)
     scale = lambda v, A: v[:, None] * np.abs(A)
 
     def felt(A):
-        into_c = scale(at.c * at.f.slope, A[1]) + scale(at.g.high * at.i.slope, A[0])
-        into_c = above(into_c + scale(at.i.high * at.g.slope, A[2]), 8)
-        return into_c, above(
-            scale(at.t * at.o.slope, A[3]) + scale(at.o.high, into_c), 6
-        )
+        into_c = scale(c * f.slope, A[1]) + scale(g.high * i.slope, A[0])
+        into_c = above(into_c + scale(i.high * g.slope, A[2]), 8)
+        return into_c, above(scale(t * o.slope, A[3]) + scale(o.high, into_c), 6)
 
     # Where the forget gate may stay open the memory has no bound, and nothing is proved.
     with np.errstate(invalid="ignore"):
         c_from_h, h_from_h = felt(W)
         c_from_x, h_from_x = felt(U)
-    h_from_c = np.diag(above(at.o.high * at.f.high, 2))
-    K = np.block([[h_from_h, h_from_c], [c_from_h, np.diag(at.f.high)]])
+    h_from_c = np.diag(above(o.high * f.high, 2))
+    K = np.block([[h_from_h, h_from_c], [c_from_h, np.diag(f.high)]])
     G = np.concatenate([h_from_x, c_from_x])
-    return Compared(np.concatenate([h, at.c]), (K,), G, _at_rest(b), N)
+    return Compared(np.concatenate([h, c]), (K,), G, _at_rest(b), N)
 
 
-def _opened(W: list, U: list, b: list, h: Units, input_bound: float) -> _Opened:
+def _opened(
+    W: list, U: list, b: list, h: Units, input_bound: float
+) -> tuple[Gate, Gate, Gate, Gate, Units, Units]:
+    """The four gates, the largest memory and its largest tanh, over a box of hidden states."""
     blocks = zip(W, U, b, strict=True)
     i, f, g, o = (drives(*block, h, input_bound) for block in blocks)
     i, f, g, o = gate(i), gate(f), candidate(g), gate(o)
@@ -80,7 +68,7 @@ def _opened(W: list, U: list, b: list, h: Units, input_bound: float) -> _Opened:
         # |c| <= f |c| + i g leaves c within i g / (1 - f).
         c = above(above(i.high * g.high, 1) / below(1 - f.high, 1), 2)
     t = np.minimum(tanh_at(np.fmin(c, 1e3))[1], 1.0)
-    return _Opened(i, f, g, o, c, t)
+    return i, f, g, o, c, t
 
 
 def paper_proof(W: list, U: list, b: list, input_bound: float) -> Proof:

@@ -43,25 +43,25 @@ def ascent(
 ) -> Float[Array, ""]:
     """The largest ratio on one way up from a drawn pair and input; in double."""
     flat, unravel = ravel_pytree(cell.initial_state())
-    key_m, key_a, key_x, key_f = jr.split(key, 4)
-    # Far pairs try the saturated ends of an activation, near ones its steepest part.
-    far = FAR ** jr.uniform(key_f, (), minval=-1.0, maxval=4.0)
+    key_m, key_a, key_x, key_s = jr.split(key, 4)
+    shrunk = FAR ** jr.uniform(key_s, flat.shape, minval=-4.0, maxval=1.0)
     start = {
-        "middle": jr.normal(key_m, flat.shape),
-        "apart": jr.normal(key_a, flat.shape),
+        "middle": drawn_state(domain, flat.size, key_m),
+        # Of very different sizes, so that single units and layers are tried too.
+        "apart": shrunk * jr.normal(key_a, flat.shape),
         "x": jr.normal(key_x, (input_size(cell) or 0,)),
     }
 
     def log_ratio(free):
         one, two = (
-            inside(domain, free["middle"] + side * free["apart"], far)
+            inside(domain, free["middle"] + side * free["apart"])
             for side in (0.1, -0.1)
         )
         x = bound * jnp.tanh(free["x"])
         after = [ravel_pytree(cell(unravel(h), x))[0] for h in (one, two)]
         gap = norm(one - two)
         # Of pairs that are nearly one state, rounding would tell the ratio.
-        apart = gap > 1e-6 * (norm(one) + norm(two))
+        apart = gap > 1e-5 * (norm(one) + norm(two))
         ratio = jnp.log(norm(after[0] - after[1])) - jnp.log(gap)
         return jnp.where(apart, ratio, -jnp.inf)
 
@@ -80,21 +80,26 @@ def ascent(
     return jax.lax.scan(step, (start, jnp.zeros((), flat.dtype)), times)[0][1]
 
 
-def inside(
-    domain: Domain, free: Float[Array, " state"], far: Scalar
-) -> Float[Array, " state"]:
-    """A state of the domain for any vector; what has no bound goes `far`."""
-    scale = jnp.full(free.shape, far)
+def drawn_state(domain: Domain, size: int, key: Key) -> Float[Array, " state"]:
+    """A drawn vector, large where the domain sets no bound: far states saturate."""
+    key_h, key_f = jr.split(key)
+    far = jnp.full(size, FAR ** jr.uniform(key_f, (), minval=-1.0, maxval=5.0))
     for ball in domain.balls:
-        at = ball.place
-        scale = scale.at[at].set(1.0)
-        weights = jnp.asarray(ball.norm.weights)
+        far = far.at[ball.place].set(1.0)
+    return far * jr.normal(key_h, (size,))
+
+
+def inside(domain: Domain, free: Float[Array, " state"]) -> Float[Array, " state"]:
+    """A state of the domain for any vector."""
+    for ball in domain.balls:
+        part = free[ball.place]
         if ball.norm.kind == "maximum":
-            free = free.at[at].set(ball.radius * weights * jnp.tanh(free[at]))
+            part = ball.radius * jnp.asarray(ball.norm.weights) * jnp.tanh(part)
         else:
-            free = free.at[at].multiply(ball.radius / (1 + ball.norm(free[at])))
+            part = part * (ball.radius / (1 + ball.norm(part)))
+        free = free.at[ball.place].set(part)
     for ball in domain.balls:
         # Where two balls meet in one layer, each step inwards leaves no other.
         outside = jnp.maximum(1.0, ball.norm(free[ball.place]) / ball.radius)
         free = free.at[ball.place].divide(outside)
-    return scale * free
+    return free
