@@ -1,4 +1,4 @@
-"""The pictures of the README and of the story, drawn from what the package measures.
+"""The pictures of the README and of the guide, drawn from what the package measures.
 
     python docs/pictures.py [NAME ...]     writes docs/images/NAME.svg and NAME-dark.svg
 
@@ -164,7 +164,7 @@ def wheels(theme: Theme) -> Any:
 
 
 def training(theme: Theme) -> Any:
-    """The loss of the chapter's example: to say what was heard one step ago."""
+    """The loss of the guide's example: to recall the input of one step ago."""
     key_cell, key_net, key_fit, key_x = jax.random.split(jax.random.key(0), 4)
     cell = cells.Elman.init(1, 8, key=key_cell)
     net = nets.Recurrent.init(cell, outputs=1, key=key_net)
