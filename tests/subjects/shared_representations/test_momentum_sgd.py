@@ -9,10 +9,12 @@ from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
 from remanence.subjects.shared_representations.momentum_sgd import (
     momentum_sgd,
-    steps_survive,
+    smallest_precision,
 )
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
-from remanence.subjects.shared_representations.training_processes import side_by_side
+from remanence.subjects.shared_representations.worker_trainings import (
+    trained_by_workers,
+)
 
 
 @pytest.mark.parametrize("mask", ["full", "diagonal"])
@@ -40,8 +42,7 @@ def test_batch_neighbours_do_not_change_a_lane(key):
 
 def test_tiny_scale_switches_to_double(key):
     tiny = drawn(key, scale=1e-8)
-    assert not steps_survive(tiny, mask="diagonal", precision="float32")
-    assert steps_survive(tiny, mask="diagonal", precision="float64")
+    assert smallest_precision(tiny, mask="diagonal") == "float64"
     (_, fit), *_ = momentum_sgd([tiny], mask="diagonal", stop=1e-6, every=2, limit=4)
     assert fit.precision == "float64"
     assert np.any(fit.net.W_o != np.asarray(tiny.net.W_o, float))
@@ -65,7 +66,7 @@ def test_processes_find_what_one_does(key):
     """Whoever takes a run, its bits are those of a run alone."""
     runs = [drawn(k, scale=0.3) for k in jax.random.split(key, 3)]
     options = {"mask": "diagonal", "stop": 1e-5, "every": 100, "limit": 2_000}
-    shared = dict(side_by_side(momentum_sgd, runs, workers=2, **options))
+    shared = dict(trained_by_workers(momentum_sgd, runs, workers=2, **options))
     assert set(shared) == {0, 1, 2}
     for i, run in enumerate(runs):
         (_, alone), *_ = momentum_sgd([run], width=1, **options)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from pair_runs import drawn
 
-from remanence.subjects.shared_representations.alignment import translation
 from remanence.subjects.shared_representations.connectivity import (
     connectivity,
     path_bound,
@@ -17,6 +16,7 @@ from remanence.subjects.shared_representations.language_pairs import circulant_p
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
 from remanence.subjects.shared_representations.safe_descent import safe_descent
+from remanence.subjects.shared_representations.translation import translation
 
 
 def test_connected_pairs_generalise_within_the_path_bound(key):
@@ -72,7 +72,6 @@ def test_a_matrix_of_pairs_may_be_a_list(key):
     [
         ({"mask": "diag"}, "mask must be full or diagonal, got 'diag'"),
         ({"precision": "single"}, "precision must be float32 or float64, got 'single'"),
-        ({"width": 0}, "width must be a whole number from 1 on, got 0"),
         ({"every": 2.0}, "every must be a whole number from 1 on, got 2.0"),
         ({"stop": float("nan")}, "the loss to stop at must be positive, got nan"),
     ],

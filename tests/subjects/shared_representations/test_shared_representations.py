@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import json
 import os
 import pathlib
 import sys
@@ -12,26 +13,24 @@ import xarray as xr
 
 from remanence.report import Bench
 from remanence.subjects import study
-from remanence.subjects.shared_representations import cells as cells_module
-from remanence.subjects.shared_representations.__main__ import AUTHOR, beside_the_author
-from remanence.subjects.shared_representations.cells import Cell, table
-from remanence.subjects.shared_representations.config import FULL
-from remanence.subjects.shared_representations.figure_one import stages, thresholds
-from remanence.subjects.shared_representations.ledger import KeptBench
-from remanence.subjects.shared_representations.mask_claims import (
-    samples_evidence,
-    STATEMENTS as MASK_STATEMENTS,
-    translates_evidence,
+from remanence.subjects.shared_representations.claims.published_figure import (
+    author_cells_agree,
+    author_evidence,
+    low_loss_translates,
+    PUBLISHED_FIGURE,
+    translation_evidence,
 )
+from remanence.subjects.shared_representations.config import FULL
+from remanence.subjects.shared_representations.equivalences import equivalence_gaps
+from remanence.subjects.shared_representations.figure_one import stages, thresholds
 from remanence.subjects.shared_representations.one_cell import one_cell
 from remanence.subjects.shared_representations.pair_training import PairFit
-from remanence.subjects.shared_representations.theory import (
-    equivalences,
-    random_spectrum,
-)
+from remanence.subjects.shared_representations.random_matrices import random_spectrum
+from remanence.subjects.shared_representations.training_cells import Cell, table
 
 
 SMALL = {"languages": 4, "words": 3, "units": 3, "mask": "full", "way": "descent"}
+RESULTS = pathlib.Path(__file__).parents[3] / "docs/results/shared-representations"
 
 
 @pytest.fixture
@@ -68,7 +67,7 @@ def test_a_cell_that_makes_no_sense_is_refused(cell, sentence, bench):
 def test_finished_cells_are_not_done_again(bench):
     cells = [Cell(fraction=f, scale=0.2, seed=0, **SMALL) for f in (0.4, 0.7)]
     first = table("t", cells, bench, stop=1e-4, limit=4_000)
-    kept = sorted((bench.folder / "cells" / "t").glob("cell-*"))
+    kept = sorted((bench.folder / "cells" / "t").glob("0.*"))
     assert len(kept) == 2
     stamps = [path.stat().st_mtime_ns for path in kept]
     kept[0].unlink()
@@ -77,46 +76,12 @@ def test_finished_cells_are_not_done_again(bench):
     assert kept[1].stat().st_mtime_ns == stamps[1]
 
 
-def test_kept_cells_outlive_their_run_and_more_steps_try_again(tmp_path, monkeypatch):
-    """Lines of a file count as they are; a cell given up early is trained again."""
-    kept = KeptBench(folder=tmp_path)
-    cells = [Cell(fraction=f, scale=0.2, seed=0, **SMALL) for f in (0.4, 0.7)]
-    first = table("A table, H > D", cells, kept, stop=1e-4, limit=4_000)
-    path = tmp_path / "a-table-h-above-d.csv"
-    assert (first.ending == 0).all() and len(path.read_text().splitlines()) == 3
-    trainings = []
-    honest = cells_module.trained
-    monkeypatch.setattr(
-        cells_module,
-        "trained",
-        lambda cells, **options: (
-            trainings.append(len(cells)) or honest(cells, **options)
-        ),
-    )
-    again = table("A table, H > D", cells, kept, stop=1e-4, limit=4_000)
-    np.testing.assert_allclose(again.test_loss, first.test_loss, rtol=1e-6)
-    assert trainings == []
-    path.write_text(path.read_text().replace(",0\n", ",1\n"))
-    table("A table, H > D", cells, kept, stop=1e-4, limit=10**6)
-    assert trainings == [2]
-
-
-def test_losses_beside_the_authors_are_in_his_normalisation():
-    columns = dict.fromkeys(AUTHOR, 1.0) | {"words": 32.0, "train_loss": 1e-8}
-    columns |= {"document_loss": 3e-4, "author_loss": 2e-4}
-    found = xr.Dataset({name: ("cell", [value]) for name, value in columns.items()})
-    told = beside_the_author(found)
-    assert float(told.train_loss[0]) == pytest.approx(6.4e-7)
-    assert float(told.test_loss[0]) == 3e-4 and float(told.author_test_loss[0]) == 2e-4
-
-
-def test_a_table_out_of_time_leaves_out_what_is_missing(tmp_path):
-    kept = KeptBench(folder=tmp_path)
+def test_a_table_out_of_time_leaves_out_what_is_missing(bench):
     cells = [Cell(fraction=f, scale=0.2, seed=0, **SMALL) for f in (0.4, 0.7)]
     with pytest.raises(ValueError, match="no cell of the table 't' was finished"):
-        table("t", cells, kept, stop=1e-4, limit=4_000, until=0.0)
-    table("t", cells[1:], kept, stop=1e-4, limit=4_000)
-    cut = table("t", cells, kept, stop=1e-4, limit=4_000, until=0.0)
+        table("t", cells, bench, stop=1e-4, limit=4_000, until=0.0)
+    table("t", cells[1:], bench, stop=1e-4, limit=4_000)
+    cut = table("t", cells, bench, stop=1e-4, limit=4_000, until=0.0)
     assert cut.fraction.values.tolist() == [0.7]
 
 
@@ -127,23 +92,20 @@ def test_cells_beyond_one_percent_are_named():
         "seed": [0, 1],
         "relative": [0.0177, 0.001],
         "same_side": [True, True],
-        "train_loss": [1e-11, 1e-11],
-        "words": [32, 32],
     }
-    found = samples_evidence(xr.Dataset({k: ("cell", v) for k, v in columns.items()}))
-    assert found["within_one_percent"] == 1 and found["apart"] == ""
-    name = "frac=0.281 sigma=0.0001 seed=0"
-    assert found["beyond"] == f"{name} (1.8%, training loss 6e-10)"
+    cells = xr.Dataset({k: ("cell", v) for k, v in columns.items()})
+    found = author_evidence({"author": cells})
+    assert found["within_one_percent"] == 1 and found["apart"] == []
+    assert found["beyond"] == ["frac=0.281 sigma=0.0001 seed=0"]
 
 
 def test_the_authors_cells_come_again_if_eight_of_nine_agree():
-    rule = {s.id: s.rule for s in MASK_STATEMENTS}["003.13"]
-    verdict = lambda near, side: rule(
+    verdict = lambda near, side: author_cells_agree(
         {"cells": 18, "within_one_percent": near, "same_side": side}
     )
     assert verdict(16, 18) == "holds"
     assert verdict(15, 18) == verdict(18, 17) == "differs"
-    assert rule(samples_evidence(None)) == "open"
+    assert PUBLISHED_FIGURE[-1].evidence_in({}) is None  # without his file
 
 
 def test_the_best_scale_speaks_for_translation():
@@ -153,16 +115,30 @@ def test_the_best_scale_speaks_for_translation():
         "test_loss": [1e-4, 1e-5, 1e-8, 1e-8, 1.0],
         "accuracy_untrained": [0.92, 0.98, 0.1, 0.1, 0.5],
         "rank": [30.0, 31.0, 1.0, 1.0, 1.0],
+        "words": [32] * 5,
     }
     cells = xr.Dataset({name: ("cell", v) for name, v in columns.items()})
-    found = translates_evidence(FULL, cells, cells)
+    found = translation_evidence({"diagonal": cells, "full": cells})
     assert found["accuracy_diagonal"] == pytest.approx(0.95)
     assert found["by_scale"]["0.01"]["least"] == 0.92
     assert found["by_scale"]["0.001"]["most"] == 0.1
-    rule = {s.id: s.rule for s in MASK_STATEMENTS}["003.4"]
-    assert rule(found) == "holds"
-    poor = translates_evidence(FULL, cells.isel(cell=[2, 3]), cells)
-    assert rule(poor) == "refuted"
+    assert low_loss_translates(found) == "holds"
+    poor = cells.isel(cell=[2, 3])
+    found = translation_evidence({"diagonal": poor, "full": cells})
+    assert low_loss_translates(found) == "refuted"
+
+
+def test_todays_rules_judge_the_full_run_as_it_was_judged():
+    """Evidence of the finished full run, with one name as it is called today."""
+    record = json.loads((RESULTS / "claims.json").read_text())
+    claims = {claim.id: claim for claim in study("shared-representations").claims}
+    verdicts = {}
+    for row in record["claims"]:
+        evidence = row["evidence"]
+        if "foretold_at" in evidence:
+            evidence["predicted_at"] = evidence["foretold_at"]
+        verdicts[row["id"]] = claims[row["id"]].rule(evidence)
+    assert verdicts == {row["id"]: row["verdict"] for row in record["claims"]}
 
 
 def test_a_number_without_meaning_is_null(bench, monkeypatch):
@@ -170,7 +146,7 @@ def test_a_number_without_meaning_is_null(bench, monkeypatch):
     told: list[str] = []
     bench = dataclasses.replace(bench, tell=told.append)
     start = lambda cells, **options: [
-        (0, PairFit(cells[0].run().net, 0.5, "out of steps", 0, 0, 0.0, 0.0))
+        (0, PairFit(cells[0].run().net, 0.5, "out of steps", 0, 0.0, 0.0, "float64"))
     ]
     monkeypatch.setattr(sys.modules[one_cell.__module__], "trained", start)
     found = one_cell({"frac": "1", "sigma": "0.1", "way": "flow"}, bench)
@@ -193,10 +169,12 @@ def test_a_cut_run_has_seen_the_whole_range():
     assert stages((0.2, 0.3)) == ((0.2, 0.3),)
 
 
-def test_equivalences_are_exact():
-    gaps = equivalences(0, steps=20)
-    assert max(v for name, v in gaps.items() if "gap" in name) < 1e-12
-    assert gaps["loss_fell_to"] < 1.0
+def test_equivalences_are_exact_and_other_moments_are_seen():
+    assert max(equivalence_gaps(0).values()) < 1e-12
+    sampled = equivalence_gaps(0, whiten=False)
+    assert (
+        sampled["loss_gap_dictionaries"] < 1e-12 < 1e-3 < sampled["loss_gap_gaussian"]
+    )
 
 
 def test_random_matrices_have_their_outlier_and_edge():

@@ -10,9 +10,9 @@ from remanence.subjects.shared_representations.race_reduction import (
     race_simulation,
 )
 from remanence.subjects.shared_representations.sign_barriers import (
+    barrier_probability,
     needed_scale,
     success_probability,
-    wall_probability,
 )
 from remanence.subjects.shared_representations.toy_model import toy_flow, toy_start
 
@@ -23,12 +23,11 @@ STRENGTHS = np.array([13.60, 6.40, 3.0, 3.0])
 @pytest.mark.parametrize("log10_scale", [-2.0, -40.0])
 def test_two_factors_conserve_their_difference_and_converge(log10_scale):
     start = toy_start(6, log10_scale=log10_scale, draws=4, key=jr.key(0))
-    fit = toy_flow(start, np.ones((6, 6)), log10_scale=log10_scale, rtol=1e-6)
+    fit = toy_flow(start, np.ones((6, 6)), rtol=1e-6)
     assert fit.converged.all()
     assert (fit.test_loss == 0).all()
-    # |u|² - |v|² of the *balanced* record: conserved means it stays at O(σ²).
-    size = np.exp(2 * fit.state.log_size)
-    now = size * ((fit.state.u**2).sum(1) - (fit.state.v**2).sum(1))
+    # |u|² - |v|² is conserved.
+    now = (fit.u**2).sum(1) - (fit.v**2).sum(1)
     then = np.exp(2 * start.log_size) * ((start.u**2).sum(1) - (start.v**2).sum(1))
     np.testing.assert_allclose(now, then, atol=2e-4)
 
@@ -38,7 +37,7 @@ def test_two_factor_growth_is_the_exact_exponential():
     n, sigma = 6, -40.0
     start = toy_start(n, log10_scale=sigma, draws=3, key=jr.key(1))
     T = np.ones((n, n))
-    fit = toy_flow(start, T, log10_scale=sigma, stop=0.5 * n * n * 0.5)
+    fit = toy_flow(start, T, stop=0.5 * n * n * 0.5)
     top = np.abs((start.u + start.v).sum(1)) / n**0.5 / 2
     # The amplitude of uvᵀ at half loss is 1 - 1/√2, so |u| = √(n (1 - 1/√2)).
     end = 0.5 * np.log(n * (1 - 2**-0.5))
@@ -50,23 +49,24 @@ def test_three_factors_take_one_over_sigma():
     times = []
     for sigma in (-4.0, -8.0, -40.0):
         start = toy_start(6, log10_scale=sigma, draws=5, key=jr.key(3), factors=3)
-        fit = toy_flow(start, np.ones((6, 6)), log10_scale=sigma, factors=3)
+        fit = toy_flow(start, np.ones((6, 6)))
         times.append(np.median(fit.time[fit.converged]))
     # The clock of three factors is t·σ: constant over thirty-six decades.
     assert max(times) / min(times) < 1.2
 
 
-def test_walls_are_foretold_and_positive_starts_meet_none():
+def test_barriers_are_predicted_and_positive_starts_meet_none():
     T = circulant_pairs(10, 2)
     probability = [
-        wall_probability(T, log10_scale=s, key=jr.key(0)) for s in (-1.0, -10.0, -40.0)
+        barrier_probability(T, log10_scale=s, key=jr.key(0))
+        for s in (-1.0, -10.0, -40.0)
     ]
     assert probability[0] > 0.8 > probability[1] > 0.2 > 0.05 > probability[2]
     start = toy_start(10, log10_scale=-1.0, draws=8, key=jr.key(2))
-    drawn = toy_flow(start, T, log10_scale=-1.0)
-    assert drawn.wall.any()
+    drawn = toy_flow(start, T)
+    assert drawn.barrier.any()
     positive = start._replace(u=np.abs(start.u), v=np.abs(start.v))
-    fit = toy_flow(positive, T, log10_scale=-1.0)
+    fit = toy_flow(positive, T)
     assert fit.converged.all() and (fit.test_loss < 1e-4).all()
 
 
@@ -102,7 +102,7 @@ def test_components_agree_by_luck_of_signs():
     islands = np.kron(np.eye(2), np.ones((3, 3)))
     assert success_probability(islands, log10_scale=-6.0, key=jr.key(0)) == 0.5
     start = toy_start(6, log10_scale=-6.0, draws=60, key=jr.key(5))
-    fit = toy_flow(start, islands, log10_scale=-6.0)
+    fit = toy_flow(start, islands)
     share = float((fit.test_loss < 1e-3).mean())
     assert fit.converged.all() and 0.3 < share < 0.7
     # Right or wrong, nothing between: the floor of one half is an average.

@@ -7,11 +7,7 @@ import numpy as np
 import pytest
 
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
-from remanence.subjects.shared_representations.toy_model import (
-    checked_factors,
-    toy_flow,
-    toy_start,
-)
+from remanence.subjects.shared_representations.toy_model import toy_flow, toy_start
 
 
 def start(**asked: Any):
@@ -28,6 +24,7 @@ def start(**asked: Any):
         ({"log10_scale": np.array([-1.0, np.nan])}, "got nan"),
         ({"log10_scale": np.zeros(3)}, r"one for each of 2 draws, got shape \(3,\)"),
         ({"draws": 0}, "n and draws must be at least 1, got 4 and 0"),
+        ({"factors": 4}, "factors must be 2 or 3, got 4"),
     ],
 )
 def test_a_start_that_makes_no_sense_is_refused(asked, sentence):
@@ -35,46 +32,28 @@ def test_a_start_that_makes_no_sense_is_refused(asked, sentence):
         start(**asked)
 
 
-def test_other_factors_are_refused():
-    with pytest.raises(ValueError, match="factors must be 2 or 3, got 4"):
-        checked_factors(4)
-
-
 EMPTY_ROW = np.eye(4) * np.array([[0], [1], [1], [1]])
 
 
 @pytest.mark.parametrize(
-    ("made", "T", "options", "sentence"),
+    ("n", "T", "sentence"),
     [
-        ({}, EMPTY_ROW, {}, "row 0 of T is empty"),
-        ({}, np.stack([np.eye(4), EMPTY_ROW]), {}, "row 0 of T is empty"),
-        ({}, 0.5 * np.ones((4, 4)), {}, "T must hold only zeros and ones"),
-        ({}, np.ones((3, 4, 4)), {}, r"each of 2 draws, got shape \(3, 4, 4\)"),
-        ({}, np.eye(4), {"factors": 3}, "not made for 3 factors"),
-        ({"factors": 3}, np.eye(4), {}, "not made for 2 factors"),
-        ({"n": 5}, np.eye(4), {}, "T has 4 languages, but the start was made for 5"),
-        ({}, np.eye(4), {"log10_scale": np.nan}, "got nan"),
+        (4, EMPTY_ROW, "row 0 of T is empty"),
+        (4, np.stack([np.eye(4), EMPTY_ROW]), "row 0 of T is empty"),
+        (4, 0.5 * np.ones((4, 4)), "T must hold only zeros and ones"),
+        (4, np.ones((3, 4, 4)), r"each of 2 draws, got shape \(3, 4, 4\)"),
+        (5, np.eye(4), "T has 4 languages, but the start was made for 5"),
     ],
 )
-def test_a_flow_that_makes_no_sense_is_refused(made, T, options, sentence):
+def test_a_flow_that_makes_no_sense_is_refused(n, T, sentence):
     with pytest.raises(ValueError, match=sentence):
-        toy_flow(start(**made), T, **({"log10_scale": -3.0} | options))
+        toy_flow(start(n=n), T)
 
 
 def test_a_sigma_a_draw_is_each_draw_alone():
     T, scales = circulant_pairs(4, 3), np.array([-2.0, -9.0])
     for factors in (2, 3):
-        both = toy_flow(
-            start(log10_scale=scales, factors=factors),
-            T,
-            log10_scale=scales,
-            factors=factors,
-        )
+        both = toy_flow(start(log10_scale=scales, factors=factors), T)
         for draw, scale in enumerate(scales.tolist()):
-            alone = toy_flow(
-                start(log10_scale=scale, factors=factors),
-                T,
-                log10_scale=scale,
-                factors=factors,
-            )
+            alone = toy_flow(start(log10_scale=scale, factors=factors), T)
             np.testing.assert_allclose(both.time[draw], alone.time[draw], rtol=1e-9)

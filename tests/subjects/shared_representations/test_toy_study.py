@@ -5,26 +5,30 @@ import dataclasses
 import numpy as np
 import pytest
 import xarray as xr
+from contrary_cases.shared_representations import ALIGNED, PREDICTION
 
 from remanence.report.tables import as_dataset, csv_tables
-from remanence.subjects.shared_representations import toy_claims
-from remanence.subjects.shared_representations.aligned import (
+from remanence.subjects.shared_representations.claims.toy_and_theory import (
+    contamination_law,
+    predicted_from_graph,
+)
+from remanence.subjects.shared_representations.config import QUICK
+from remanence.subjects.shared_representations.figures.toy_and_race import (
+    alignment_figure,
+    barriers_figure,
+)
+from remanence.subjects.shared_representations.toy_alignment import (
     alignment,
-    clocks,
-    half_learned,
     log_contamination,
     log_second_mode,
     slopes,
+    times_to_half_loss,
+    u_at_half_loss,
 )
-from remanence.subjects.shared_representations.config import QUICK
-from remanence.subjects.shared_representations.toy_figures import (
-    alignment_figure,
-    walls_figure,
-)
-from remanence.subjects.shared_representations.toys import (
-    foretold_scales,
-    predictor,
-    walls,
+from remanence.subjects.shared_representations.toy_barriers import (
+    predicted_scales,
+    predicted_success,
+    success_over_scale,
 )
 
 
@@ -35,8 +39,8 @@ TINY = dataclasses.replace(
     aligned_draws=48,
     toy_contaminations=(1e-2, 1e-5, 1e-8),
     toy_log_scales=(-2.0, -4.0),
-    wall_draws=16,
-    wall_log_scales=(-1.0, -40.0),
+    barrier_draws=16,
+    barrier_log_scales=(-1.0, -40.0),
     predicted_graphs=4,
     predicted_draws=4,
     predicted_log_scales=(-1.0,),
@@ -45,8 +49,9 @@ TINY = dataclasses.replace(
 
 @pytest.fixture(scope="module")
 def data():
-    made = {"alignment": alignment, "clocks": clocks, "walls": walls}
-    made |= {"predictor": predictor, "foretold_scales": foretold_scales}
+    made = {"alignment": alignment, "times": times_to_half_loss}
+    made |= {"barriers": success_over_scale, "predictor": predicted_success}
+    made |= {"predicted_scales": predicted_scales}
     return {name: make(TINY, 0) for name, make in made.items()}
 
 
@@ -63,62 +68,61 @@ def test_the_exponent_is_its_law_within_its_error(data):
     assert 0 < float(found.exponent_stderr) < 0.002
 
 
-def test_one_percent_is_left_where_it_was_foretold(data):
+def test_one_percent_is_left_where_it_was_predicted(data):
     found = data["alignment"].isel(width=0)
     assert -7 < float(found.needed_log10_scale) < -5
     assert 0.005 < float(found.found_there) < 0.02
 
 
 def test_the_second_mode_is_less_than_all_others_together():
-    u = half_learned(8, -4.0, draws=16, seed=0)
+    u = u_at_half_loss(8, -4.0, draws=16, seed=0)
     assert (log_second_mode(u, 8) < log_contamination(u)).all()
     # In width 9 all the other singular values are equal: the second is all the rest.
-    u = half_learned(9, -3.0, draws=16, seed=0)
+    u = u_at_half_loss(9, -3.0, draws=16, seed=0)
     np.testing.assert_allclose(log_second_mode(u, 9), log_contamination(u), rtol=1e-9)
 
 
-def test_ranges_hold_the_share_and_an_earlier_count_outside_is_named(data):
-    found = data["walls"]
+def test_contamination_is_the_tangent_of_the_angle():
+    u = 3.0 + np.array([[0.3, -0.3], [1.5, -1.5]])
+    np.testing.assert_allclose(np.exp(log_contamination(u)), [0.1, 0.5])
+
+
+def test_ranges_hold_the_share(data):
+    found = data["barriers"]
     assert (found.success_low <= found.success).all()
     assert (found.success <= found.success_high).all()
-    told = toy_claims.evidence(data)["003.7"]
-    inside = told | {"success": [0.15, 0.98], "low": [0.1, 0.9], "high": [0.2, 1.0]}
-    statement = next(s for s in toy_claims.STATEMENTS if s.id == "003.7")
-    assert "earlier count" not in statement.measured(inside)
-    outside = inside | {"low": [0.16, 0.9]}
-    assert "outside: 0.15 at 1e-1;" in statement.measured(outside)
 
 
 def test_no_sigma_is_tried_above_one_or_where_none_would_do(data):
-    found = data["foretold_scales"]
-    told = found.told_log10_scale + found.decades_above
-    tried = np.isfinite(told) & (told <= 0)
+    found = data["predicted_scales"]
+    scale = found.largest_log10_scale + found.decades_above
+    tried = np.isfinite(scale) & (scale <= 0)
     assert bool(tried.any()) and not bool(tried.all())
     np.testing.assert_array_equal(np.isfinite(found.seen), tried)
 
 
 @pytest.mark.parametrize(
-    ("id", "change"),
+    ("rule", "evidence", "change"),
     [
-        ("003.5", {"exponents": [0.8, 0.0489]}),
-        ("003.5", {"stderrs": [0.001, 0.01]}),
-        ("003.11", {"brier": 0.18}),
-        ("003.11", {"seen_at": [0.91, 0.93, 0.9]}),
+        (contamination_law, ALIGNED, {"exponents": [0.8, 0.0489]}),
+        (contamination_law, ALIGNED, {"stderrs": [0.001, 0.01]}),
+        (contamination_law, ALIGNED, {"exponents": [], "stderrs": [], "laws": []}),
+        (predicted_from_graph, PREDICTION, {"brier": 0.18}),
+        (predicted_from_graph, PREDICTION, {"seen_at": [0.91, 0.93, 0.9]}),
     ],
 )
-def test_each_part_of_a_rule_can_fail_it(id, change):
-    statement = next(s for s in toy_claims.STATEMENTS if s.id == id)
-    assert statement.rule(statement.example) == "holds"
-    assert statement.rule(statement.example | change) == "differs"
+def test_each_part_of_a_rule_can_fail_it(rule, evidence, change):
+    assert rule(evidence) == "holds"
+    assert rule(evidence | change) == "differs"
 
 
 def test_figures_carry_the_numbers_of_every_panel(data):
-    names = ("walls", "predictor", "foretold_scales")
-    aligned = alignment_figure(data["alignment"], data["clocks"])
-    stuck = walls_figure(*(data[name] for name in names))
+    aligned = alignment_figure(data["alignment"], data["times"])
+    names = ("barriers", "predictor", "predicted_scales")
+    stuck = barriers_figure(*(data[name] for name in names))
     for figure, wanted in (
-        (aligned, ("second_mode", "exponent_stderr", "clock_time")),
-        (stuck, ("circulant_success_low", "foretold", "seen", "tried_seen")),
+        (aligned, ("second_mode", "exponent_stderr", "half_loss_time")),
+        (stuck, ("circulant_success_low", "predicted", "seen", "tried_seen")),
     ):
         carried = as_dataset(figure.data)
         assert isinstance(carried, xr.Dataset)

@@ -1,6 +1,10 @@
-"""Shared representations: gated deep linear networks that translate between languages."""
+"""Shared representations: gated deep linear networks that translate between languages.
 
-from .alignment import Translation as Translation, translation as translation
+Makes executable unpublished notes on gated deep linear networks, after Saxe, Sodhani and
+Lewallen (2022), "The neural race reduction: dynamics of abstraction in gated networks",
+ICML, arXiv:2207.10430.
+"""
+
 from .connectivity import (
     Connectivity as Connectivity,
     connectivity as connectivity,
@@ -15,12 +19,13 @@ from .language_pairs import (
     word_permutations as word_permutations,
 )
 from .predict_generalisation import (
-    Foretold as Foretold,
-    foretold as foretold,
     largest_scale as largest_scale,
+    predict_generalisation as predict_generalisation,
+    Prediction as Prediction,
 )
 from .sign_barriers import (
+    barrier_probability as barrier_probability,
     needed_scale as needed_scale,
     success_probability as success_probability,
-    wall_probability as wall_probability,
 )
+from .translation import Translation as Translation, translation as translation

@@ -44,7 +44,7 @@ def checked_scale(scale: float) -> float:
     return scale
 
 
-def _sized(
+def _scaled(
     scale: float, drawn: Float[Array, "*shape"]
 ) -> Float[Array | np.ndarray, "*shape"]:
     """Weights of this size; in double where single precision would flush them."""
@@ -82,12 +82,11 @@ class GatedLinear(eqx.Module):
     ) -> "GatedLinear":
         """Independent Gaussian weights of standard deviation `scale`."""
         checked_scale(scale)
-        key_o, key_h, key_i = jr.split(key, 3)
-        return cls(
-            _sized(scale, jr.normal(key_o, (languages, words, units))),
-            _sized(scale, jr.normal(key_h, (units, units))),
-            _sized(scale, jr.normal(key_i, (languages, units, words))),
-        )
+        L, D, H = languages, words, units
+        shapes = ((L, D, H), (H, H), (L, H, D))
+        keys = jr.split(key, 3)
+        drawn = (jr.normal(k, shape) for k, shape in zip(keys, shapes, strict=True))
+        return cls(*(_scaled(scale, weights) for weights in drawn))
 
     @classmethod
     def published(
@@ -105,12 +104,14 @@ class GatedLinear(eqx.Module):
         """
         checked_scale(scale)
         L, D, H = languages, words, units
+        shapes = ((L * D, H), (H, H), (H, L * D))
         with jax.threefry_partitionable(False):
             _, weights_key, _ = jr.split(jr.PRNGKey(seed), 3)
-            key_o, key_h, key_i = jr.split(weights_key, 3)
-            W_o = _sized(scale, jr.normal(key_o, (L * D, H), dtype=jnp.float32))
-            W_h = _sized(scale, jr.normal(key_h, (H, H), dtype=jnp.float32))
-            W_i = _sized(scale, jr.normal(key_i, (H, L * D), dtype=jnp.float32))
+            keys = jr.split(weights_key, 3)
+            W_o, W_h, W_i = (
+                _scaled(scale, jr.normal(key, shape, dtype=jnp.float32))
+                for key, shape in zip(keys, shapes, strict=True)
+            )
         return cls(W_o.reshape(L, D, H), W_h, W_i.reshape(H, L, D).transpose(1, 0, 2))
 
     @property
@@ -134,12 +135,7 @@ class GatedLinear(eqx.Module):
             return jnp.einsum("kdh,lhd->kld", A, self.W_i)
         return jnp.einsum("kdh,lhe->klde", A, self.W_i)
 
-    def conserved(
-        self,
-    ) -> tuple[
-        Float[Array | np.ndarray, "units units"],
-        Float[Array | np.ndarray, "units units"],
-    ]:
+    def conserved(self) -> tuple[Float[Array | np.ndarray, "units units"], ...]:
         r"""What gradient flow keeps: $W_o^\top W_o - W_h W_h^\top$ and
         $W_h^\top W_h - W_i W_i^\top$."""
         return (

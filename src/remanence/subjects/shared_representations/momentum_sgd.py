@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int
 from ..._precision import as_double, double
 from .batch_lanes import finished_lanes, over_lanes
 from .language_pairs import Mask
-from .pair_gradient import gradient, Packed, packed, squared_error
+from .pair_gradient import gradient, loss, Packed, packed
 from .pair_training import as_fit, checked_runs, Ending, PairFit, PairRun
 
 
@@ -33,7 +33,6 @@ class MomentumState(NamedTuple):
 @functools.lru_cache(maxsize=32)
 def _program(mask: Mask, rate: float, momentum: float, every: int):
     def advance(lane: MomentumState) -> MomentumState:
-        D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
         pairs = jnp.sum(lane.T)
 
         def step(carry, _):
@@ -47,21 +46,13 @@ def _program(mask: Mask, rate: float, momentum: float, every: int):
         (w, m), _ = jax.lax.scan(
             step, (lane.weights, lane.momenta), None, length=every, unroll=2
         )
-        loss = squared_error(w, lane.T, mask) / (2 * D * pairs)
-        return MomentumState(w, m, lane.T, lane.steps + every, loss)
+        return MomentumState(w, m, lane.T, lane.steps + every, loss(w, lane.T, mask))
 
     return over_lanes(advance)
 
 
-def steps_survive(
-    run: PairRun,
-    *,
-    mask: Mask,
-    precision: str,
-    rate: float = 5e-3,
-    momentum: float = 0.9,
-) -> bool:
-    """Whether a precision can hold the first steps at all.
+def smallest_precision(run: PairRun, *, mask: Mask, length: float = 0.05) -> str:
+    """The first of float32 and float64 that can hold the first steps of this length.
 
     A step smaller than half a unit in the last place of the weight is rounded
     away, long before the gradient itself underflows.
@@ -69,14 +60,20 @@ def steps_survive(
     with double():
         w = as_double(packed(run.net, mask))
         g = gradient(w, jnp.asarray(run.T), mask)
-        step = rate / (1 - momentum) * 2.0 / float(run.T.sum())
         # Weights that float32 drew as zeros move by 0/0, which no precision survives.
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = [
-                np.abs(step * np.asarray(dw)).ravel() / np.abs(np.asarray(a)).ravel()
+            moved = [
+                np.abs(np.asarray(dw) / np.asarray(a))
                 for dw, a in zip(g, w, strict=True)
             ]
-    return bool(np.median(np.concatenate(ratios)) > np.finfo(precision).eps / 4)
+    median = np.median(np.concatenate([m.ravel() for m in moved]))
+    for precision in ("float32", "float64"):
+        if length * 2.0 / run.T.sum() * median > np.finfo(precision).eps / 4:
+            return precision
+    raise ValueError(
+        "sigma is so small that SGD rounds every step away even in float64; "
+        "follow the flow instead, or the toy model in log scale"
+    )
 
 
 def momentum_sgd(
@@ -97,24 +94,14 @@ def momentum_sgd(
     precision runs go in float32, except those whose first steps float32 would
     round away: these go in float64, and their record says so.
     """
-    checked_runs(
-        runs, mask=mask, stop=stop, width=width, precision=precision, every=every
-    )
-
-    def precision_of(run: PairRun) -> str:
-        if precision != "auto":
-            return precision
-        for name in ("float32", "float64"):
-            if steps_survive(
-                run, mask=mask, precision=name, rate=rate, momentum=momentum
-            ):
-                return name
-        raise ValueError(
-            "sigma is so small that SGD rounds every step away even in float64; "
-            "follow the flow instead, or the toy model in log scale"
-        )
-
-    precisions = [precision_of(run) for run in runs]
+    checked_runs(runs, mask=mask, stop=stop, precision=precision, every=every)
+    length = rate / (1 - momentum)
+    precisions = [
+        smallest_precision(run, mask=mask, length=length)
+        if precision == "auto"
+        else precision
+        for run in runs
+    ]
 
     def start(i: int) -> MomentumState:
         number = lambda value: np.asarray(value, dtype=precisions[i])
@@ -129,23 +116,11 @@ def momentum_sgd(
         # `not above` is also true of NaN: a lane that burst is done.
         return moved, ~(moved.loss >= stop) | (moved.steps >= limit)
 
-    for i, lane in finished_lanes(
-        precisions, start=start, advance=advance, width=width
-    ):
+    lanes = finished_lanes(precisions, start=start, advance=advance, width=width)
+    for i, lane in lanes:
         ending: Ending = "converged" if lane.loss < stop else "out of steps"
         if not np.isfinite(lane.loss):
             ending = "diverged"
-        steps = int(lane.steps)
-        yield (
-            i,
-            as_fit(
-                lane.weights,
-                runs[i],
-                mask,
-                ending=ending,
-                steps=steps,
-                effort=steps,
-                time=steps * rate / (1 - momentum) * 2 * runs[i].net.sizes[1],
-                precision=precisions[i],
-            ),
-        )
+        time = lane.steps * rate / (1 - momentum) * 2 * runs[i].net.sizes[1]
+        record = {"steps": lane.steps, "time": time, "precision": precisions[i]}
+        yield i, as_fit(lane.weights, runs[i], mask, ending, **record)

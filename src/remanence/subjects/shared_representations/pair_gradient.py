@@ -57,45 +57,44 @@ def _laid_out(transposed: Array | np.ndarray) -> Array:
     return jax.lax.optimization_barrier(transposed)
 
 
-def _diagonal_gradient(weights: Packed, T: Taught) -> Packed:
+def gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
+    """The gradient of half the squared error over the pairs in `T`."""
     P, W, Q = weights
-    D, L, H = P.shape
+    H = W.shape[0]
     A = P @ W
-    y = jnp.einsum("dkh,dlh->dkl", A, Q)
-    E = (y - 1.0) * T
-    # Transposing inside the difference keeps both products in XLA's fast order.
-    E_t = (jnp.swapaxes(y, 1, 2) - 1.0) * T.T
-    C = E @ Q
-    W_gradient = _laid_out(P.reshape(D * L, H).T) @ C.reshape(D * L, H)
-    return Packed(C @ W.T, W_gradient, E_t @ A)
-
-
-def _full_gradient(weights: Packed, T: Taught) -> Packed:
-    P, W, Q = weights
-    L, D, H = P.shape
-    A = P @ W
-    gram_Q = (jnp.swapaxes(Q, 1, 2) @ Q).reshape(L, H * H)
-    gram_A = (jnp.swapaxes(A, 1, 2) @ A).reshape(L, H * H)
-    T_t = _laid_out(T.T)
-    inputs = (T @ Q.reshape(L, D * H)).reshape(L, D, H)
-    outputs = (T_t @ A.reshape(L, D * H)).reshape(L, D, H)
-    C = A @ (T @ gram_Q).reshape(L, H, H) - inputs
-    W_gradient = _laid_out(P.reshape(L * D, H).T) @ C.reshape(L * D, H)
-    Q_gradient = Q @ (T_t @ gram_A).reshape(L, H, H) - outputs
+    if mask == "diagonal":
+        y = jnp.einsum("dkh,dlh->dkl", A, Q)
+        # Transposing inside the difference keeps both products in XLA's fast order.
+        E, E_t = (y - 1.0) * T, (jnp.swapaxes(y, 1, 2) - 1.0) * T.T
+        C, Q_gradient = E @ Q, E_t @ A
+    else:
+        T_t = _laid_out(T.T)
+        mixed = lambda T, a: (T @ a.reshape(len(a), -1)).reshape(a.shape)
+        gram_Q, gram_A = jnp.swapaxes(Q, 1, 2) @ Q, jnp.swapaxes(A, 1, 2) @ A
+        C = A @ mixed(T, gram_Q) - mixed(T, Q)
+        Q_gradient = Q @ mixed(T_t, gram_A) - mixed(T_t, A)
+    W_gradient = _laid_out(P.reshape(-1, H).T) @ C.reshape(-1, H)
     return Packed(C @ W.T, W_gradient, Q_gradient)
 
 
-def gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
-    """The gradient of half the squared error over the pairs in `T`."""
-    return (_diagonal_gradient if mask == "diagonal" else _full_gradient)(weights, T)
+def _count(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
+    """$D|T|$."""
+    return weights.P.shape[0 if mask == "diagonal" else 1] * jnp.sum(T)
 
 
-def squared_error(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
-    """The squared error from its blocks: slower than by Gram matrices, exact near zero."""
+def loss_gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
+    r"""The gradient of $\Lambda$."""
+    count = _count(weights, T, mask)
+    return jax.tree.map(lambda a: a / count, gradient(weights, T, mask))
+
+
+def loss(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
+    r"""$\Lambda$ from its blocks: slower than by Gram matrices, exact near zero."""
     P, W, Q = weights
     A = P @ W
     if mask == "diagonal":
-        return jnp.sum(((jnp.einsum("dkh,dlh->dkl", A, Q) - 1.0) * T) ** 2)
-    D = P.shape[1]
-    E = jnp.einsum("kdh,leh->klde", A, Q) - jnp.eye(D, dtype=A.dtype)
-    return jnp.sum(T * jnp.sum(E * E, axis=(2, 3)))
+        E = (jnp.einsum("dkh,dlh->dkl", A, Q) - 1.0) * T
+    else:
+        E = jnp.einsum("kdh,leh->klde", A, Q) - jnp.eye(P.shape[1], dtype=A.dtype)
+        E = E * T[:, :, None, None]
+    return jnp.sum(E * E) / (2 * _count(weights, T, mask))

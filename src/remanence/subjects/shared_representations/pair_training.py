@@ -17,7 +17,7 @@ from jaxtyping import Float
 from ..._precision import as_double, as_numpy, double
 from .gated_linear import GatedLinear, smallest_scale
 from .language_pairs import checked_pairs, Mask
-from .pair_gradient import Packed, packed, squared_error, unpacked
+from .pair_gradient import loss, Packed, packed, unpacked
 
 
 Ending = Literal["converged", "out of steps", "diverged", "stalled", "out of time"]
@@ -48,20 +48,18 @@ class PairRun(eqx.Module):
 class PairFit(eqx.Module):
     r"""A finished training: the weights and how it ended.
 
-    `loss` is $\Lambda$ on the taught pairs, from the blocks in float64. `steps`
-    were taken with `effort` gradients in all; `time` is flow time for $\Lambda$.
-    `drift` is the largest change of a conserved quantity over the largest of its
-    terms at the end: of the flow the largest along the way, of descent that at the end.
+    `loss` is $\Lambda$ on the taught pairs, from the blocks in float64; `time` is flow
+    time for $\Lambda$. `drift` is the largest change of a conserved quantity over the
+    largest of its terms at the end.
     """
 
     net: GatedLinear
     loss: float
     ending: Ending
     steps: int
-    effort: int
     time: float
     drift: float
-    precision: str = "float64"
+    precision: str
 
 
 def weight_size(run: PairRun) -> float:
@@ -73,22 +71,15 @@ def weight_size(run: PairRun) -> float:
 
 
 def checked_runs(
-    runs: Sequence[PairRun],
-    *,
-    mask: Mask,
-    stop: float,
-    width: int,
-    precision: str,
-    every: int,
+    runs: Sequence[PairRun], *, mask: Mask, stop: float, precision: str, every: int
 ) -> None:
     """Refuse what no training can reach, in one sentence."""
     if mask not in ("full", "diagonal"):
         raise ValueError(f"mask must be full or diagonal, got {mask!r}")
     if precision not in ("auto", "float32", "float64"):
         raise ValueError(f"precision must be float32 or float64, got {precision!r}")
-    for name, value in (("width", width), ("every", every)):
-        if type(value) is not int or value < 1:
-            raise ValueError(f"{name} must be a whole number from 1 on, got {value!r}")
+    if type(every) is not int or every < 1:
+        raise ValueError(f"every must be a whole number from 1 on, got {every!r}")
     if not stop > 0.0:
         raise ValueError(f"the loss to stop at must be positive, got {stop}")
     for run in runs:
@@ -118,32 +109,28 @@ def exact_loss(
 ) -> float:
     r"""$\Lambda$ over the pairs in `T`, from the blocks, in float64."""
     with double():
-        weights = as_double(packed(net, mask))
-        square = squared_error(weights, jnp.asarray(np.asarray(T, dtype=float)), mask)
-        return float(square) / (2 * net.sizes[1] * float(np.sum(T)))
+        pairs = jnp.asarray(np.asarray(T, dtype=float))
+        return float(loss(as_double(packed(net, mask)), pairs, mask))
 
 
 def as_fit(
     weights: Packed,
     run: PairRun,
     mask: Mask,
-    *,
     ending: Ending,
-    moved: float = 0.0,
-    **record: Any,
+    *,
+    steps: Any,
+    time: Any,
+    precision: str,
 ) -> PairFit:
-    """The record of a lane that has come to its end.
-
-    `moved` is how far the conserved quantities were seen to move along the way.
-    """
+    """The record of a lane that has come to its end."""
     net = as_numpy(unpacked(weights, mask))
-    loss = drift = float("nan")
+    price = drift = float("nan")
     if ending != "diverged":
-        loss = exact_loss(net, run.T, mask)
+        price = exact_loss(net, run.T, mask)
         with double():
             begin, end = as_double(run.net), as_double(net)
             pairs = zip(begin.conserved(), end.conserved(), strict=True)
-            apart = max(float(jnp.abs(b - a).max()) for a, b in pairs)
-            largest = max(float(jnp.sum(w * w)) for w in jax.tree.leaves(end))
-        drift = max(apart, moved) / largest
-    return PairFit(net, loss, ending, drift=drift, **record)
+            moved = max(float(jnp.abs(b - a).max()) for a, b in pairs)
+            drift = moved / max(float(jnp.sum(w * w)) for w in jax.tree.leaves(end))
+    return PairFit(net, price, ending, int(steps), float(time), drift, precision)

@@ -20,7 +20,7 @@ LOWEST = -1e5
 """log10 of the smallest σ that is asked: gaps closer to 1 than it resolves count as 1."""
 
 
-class Foretold(eqx.Module):
+class Prediction(eqx.Module):
     """What a graph of taught pairs says of a two-factor toy before any training.
 
     `success` is the chance that every pair comes out right from the σ that was asked
@@ -37,28 +37,28 @@ class Foretold(eqx.Module):
     log10_scale: float
 
 
-def foretold(
+def predict_generalisation(
     T: Float[np.ndarray, "n n"],
     *,
     log10_scale: float,
     wanted: float = 0.9,
     draws: int = 2_000,
     key: Key,
-) -> Foretold:
+) -> Prediction:
     """Components, longest path, gap, chance of success, and the σ that would do.
 
     >>> import jax.random as jr
-    >>> from remanence.subjects.shared_representations.language_pairs import circulant_pairs
-    >>> told = foretold(circulant_pairs(6, 4), log10_scale=-6.0, key=jr.key(0))
+    >>> from remanence.subjects.shared_representations import circulant_pairs
+    >>> told = predict_generalisation(circulant_pairs(6, 4), log10_scale=-6.0, key=jr.key(0))
     >>> told.components, told.longest_path, round(told.gap, 2), told.success > 0.99
     (1, 3.0, 0.43, True)
-    >>> islands = foretold(np.eye(2), log10_scale=-6.0, key=jr.key(0))
+    >>> islands = predict_generalisation(np.eye(2), log10_scale=-6.0, key=jr.key(0))
     >>> islands.success, islands.log10_scale
     (0.5, -inf)
     """
     T = checked_pairs(T)
     graph = connectivity(T)
-    return Foretold(
+    return Prediction(
         graph.components,
         float(graph.path_lengths.max()),
         graph.gap,

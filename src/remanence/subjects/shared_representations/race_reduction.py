@@ -7,13 +7,26 @@ reduces, by symmetry, to
 $$\dot b_1 = K b_2 b_3 (s - b_1b_2b_3),\quad \dot b_2 = M K b_1 b_3 (s - b_1b_2b_3),
 \quad \dot b_3 = K b_1 b_2 (s - b_1b_2b_3),$$
 
-which keeps $b_2^2 - M b_1^2$ and ends at $b_2 = (Ms)^{1/3}$ from a small start.
+which keeps $b_2^2 - M b_1^2$ and ends at $b_2 = (Ms)^{1/3}$ from a small start (Saxe,
+Sodhani and Lewallen, 2022).
 """
 
+from collections.abc import Callable
+from typing import Any
+
+import diffrax
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
+import xarray as xr
 from jaxtyping import Float
-from scipy.integrate import solve_ivp
+
+from ..._precision import as_double, as_numpy, double
+
+
+STRENGTHS = np.array([13.60, 6.40, 3.0, 3.0])
+DOMAINS, TAUGHT = 7, 4
 
 
 class Race(eqx.Module):
@@ -29,6 +42,36 @@ class Race(eqx.Module):
         return self.b2**2 - domains * self.b1**2
 
 
+@eqx.filter_jit
+def _followed(field: Callable, y0: Any, args: Any, time: Any, rtol: Any):
+    """The solution of y' = field(y, args) at the given times."""
+    return diffrax.diffeqsolve(
+        diffrax.ODETerm(lambda t, y, args: field(y, args)),
+        diffrax.Tsit5(),
+        t0=0.0,
+        t1=time[-1],
+        dt0=None,
+        y0=y0,
+        args=args,
+        saveat=diffrax.SaveAt(ts=time),
+        stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol),
+        max_steps=100_000,
+    ).ys
+
+
+def _solved(field: Callable, y0: Any, args: Any, time: np.ndarray, rtol: float) -> Any:
+    with double():
+        told = as_double((y0, args, time, np.asarray(rtol)))
+        return as_numpy(_followed(field, *told))
+
+
+def _reduced(b: Any, args: Any) -> Any:
+    b1, b2, b3 = b
+    s, M, K = args
+    error = K * (s - b1 * b2 * b3)
+    return b2 * b3 * error, M * b1 * b3 * error, b1 * b2 * error
+
+
 def race_reduction(
     strengths: Float[np.ndarray, " modes"],
     *,
@@ -38,20 +81,20 @@ def race_reduction(
     time: Float[np.ndarray, " time"],
 ) -> Race:
     """The reduced equations, every layer started at `start` (the hidden one at √M times it)."""
-    s, M, K = np.asarray(strengths, float), domains, taught
-    modes = s.size
+    one = np.full(len(strengths), start)
+    args = tuple(np.asarray(a, float) for a in (strengths, domains, taught))
+    b = _solved(_reduced, (one, np.sqrt(domains) * one, one), args, time, 1e-10)
+    return Race(time, *b)
 
-    def field(t: float, y: np.ndarray) -> np.ndarray:
-        b1, b2, b3 = y.reshape(3, modes)
-        error = s - b1 * b2 * b3
-        return np.concatenate(
-            [K * b2 * b3 * error, M * K * b1 * b3 * error, K * b1 * b2 * error]
-        )
 
-    y0 = np.repeat([start, np.sqrt(M) * start, start], modes)
-    flow = solve_ivp(field, (0, time[-1]), y0, t_eval=time, rtol=1e-10, atol=1e-12)
-    b1, b2, b3 = flow.y.T.reshape(-1, 3, modes).transpose(1, 0, 2)
-    return Race(flow.t, b1, b2, b3)
+def _loss(layers: Any, args: Any) -> jax.Array:
+    (W1, W2, W3), (target, pairs) = layers, args
+    error = jnp.einsum("ouh,hj,ijv->oiuv", W3, W2, W1) - target
+    return 0.5 * jnp.sum(pairs[:, :, None, None] * error**2)
+
+
+def _descending(layers: Any, args: Any) -> Any:
+    return jax.tree.map(jnp.negative, jax.grad(_loss)(layers, args))
 
 
 def race_simulation(
@@ -68,8 +111,7 @@ def race_simulation(
     """The whole routing network under gradient flow, its modes read off.
 
     Without a seed the start is aligned with the target's modes, as the reduction
-    assumes; with one it is Gaussian of that size. A mode's strength in a layer is
-    measured along the singular vectors of the target and of the layers themselves.
+    assumes; with one it is Gaussian of that size.
     """
     M, K, H = domains, taught, units
     U, s, Vt = np.linalg.svd(target, full_matrices=False)
@@ -85,39 +127,35 @@ def race_simulation(
         W1 = start * rng.normal(size=(M, H, target.shape[1]))
         W2 = start * rng.normal(size=(H, H))
         W3 = start * rng.normal(size=(M, target.shape[0], H))
-    shapes = [W1.shape, W2.shape, W3.shape]
-    cuts = np.cumsum([W1.size, W2.size])
+    W1, W2, W3 = _solved(_descending, (W1, W2, W3), (target, pairs), time, rtol)
+    # Layers share hidden frames at the end of training, so singular values of the
+    # stacked layers are the strengths, √M times those of one domain.
+    W1 = W1.swapaxes(1, 2).reshape(len(time), H, -1)
+    W3 = W3.reshape(len(time), -1, H)
+    b1, b2, b3 = (np.linalg.svd(W, compute_uv=False)[:, :modes] for W in (W1, W2, W3))
+    return Race(time, b1 / M**0.5, b2, b3 / M**0.5)
 
-    def parts(y: np.ndarray) -> list[np.ndarray]:
-        return [a.reshape(n) for a, n in zip(np.split(y, cuts), shapes, strict=True)]
 
-    def field(t: float, y: np.ndarray) -> np.ndarray:
-        W1, W2, W3 = parts(y)
-        B, A = W2 @ W1, W3 @ W2
-        E = pairs[:, :, None, None] * (target - np.einsum("ouh,ihv->oiuv", W3, B))
-        C = np.einsum("oiuv,ihv->ouh", E, W1)
-        return np.concatenate(
-            [
-                np.einsum("ouh,oiuv->ihv", A, E).ravel(),
-                np.einsum("ouh,ouj->hj", W3, C).ravel(),
-                (C @ W2.T).ravel(),
-            ]
-        )
-
-    y0 = np.concatenate([W1.ravel(), W2.ravel(), W3.ravel()])
-    flow = solve_ivp(field, (0, time[-1]), y0, t_eval=time, rtol=rtol, atol=1e-3 * rtol)
-    b1, b2, b3 = [], [], []
-    for y in flow.y.T:
-        W1, W2, W3 = parts(y)
-        # Layers share hidden frames at the end of training, so singular values of
-        # the stacked layers are the strengths, √M times those of one domain.
-        b2.append(np.linalg.svd(W2, compute_uv=False)[:modes])
-        b1.append(
-            np.linalg.svd(np.concatenate(list(W1), axis=1), compute_uv=False)[:modes]
-            / M**0.5
-        )
-        b3.append(
-            np.linalg.svd(np.concatenate(list(W3), axis=0), compute_uv=False)[:modes]
-            / M**0.5
-        )
-    return Race(flow.t, np.array(b1), np.array(b2), np.array(b3))
+def race(seeds: int) -> xr.Dataset:
+    """Theory, the whole network from an aligned start, and from random small starts."""
+    time = np.linspace(0.0, 1.5, 46)
+    sizes = {"domains": DOMAINS, "taught": TAUGHT}
+    theory = race_reduction(STRENGTHS, start=0.05, time=time, **sizes)
+    target = np.diag(STRENGTHS)
+    network = race_simulation(target, units=6, start=0.05, time=time, **sizes)
+    late, options = np.linspace(0.0, 8.0, 46), {"units": 6, "start": 0.02, "rtol": 1e-5}
+    drawn = [
+        race_simulation(target, time=late, seed=seed, **options, **sizes).b2[-1]
+        for seed in range(seeds)
+    ]
+    return xr.Dataset(
+        {
+            "theory": (("time", "mode"), theory.b2),
+            "network": (("time", "mode"), network.b2),
+            "conserved": (("time", "mode"), theory.conserved(DOMAINS)),
+            "conserved_network": (("time", "mode"), network.conserved(DOMAINS)),
+            "drawn": (("seed", "mode"), np.array(drawn)),
+            "cube_root": ("mode", (DOMAINS * STRENGTHS) ** (1 / 3)),
+        },
+        {"time": time, "mode": STRENGTHS},
+    )

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float, Int
 from .batch_lanes import finished_lanes, over_lanes
 from .gated_linear import smallest_scale
 from .language_pairs import Mask
-from .pair_gradient import gradient, Packed, packed, squared_error
+from .pair_gradient import loss, loss_gradient, Packed, packed
 from .pair_training import as_fit, checked_runs, Ending, PairFit, PairRun, weight_size
 
 
@@ -41,10 +41,7 @@ class DescentState(NamedTuple):
 @functools.lru_cache(maxsize=32)
 def _program(mask: Mask, every: int, power: int):
     def advance(lane: DescentState) -> DescentState:
-        D = lane.weights.P.shape[0 if mask == "diagonal" else 1]
-        pairs = D * jnp.sum(lane.T)
-        scaled = lambda factor, w: jax.tree.map(lambda a: factor * a, w)
-        slope = lambda w: scaled(1.0 / pairs, gradient(w, lane.T, mask))
+        slope = lambda w: loss_gradient(w, lane.T, mask)
 
         def step(w: Packed, _):
             return jax.tree.map(lambda a, g: a - lane.step * g, w, slope(w)), None
@@ -53,23 +50,23 @@ def _program(mask: Mask, every: int, power: int):
             Hv = jax.jvp(slope, (w,), (v,))[1]
             length = optax.tree.norm(Hv)
             least = jnp.finfo(length.dtype).tiny
-            return scaled(1.0 / jnp.maximum(length, least), Hv), length
+            return jax.tree.map(lambda a: a / jnp.maximum(length, least), Hv), length
 
         w, _ = jax.lax.scan(step, lane.weights, None, length=every, unroll=2)
         v, lengths = jax.lax.scan(power_step, lane.steepest, None, length=power)
         curvature = lengths[-1]
-        loss = squared_error(w, lane.T, mask) / (2 * pairs)
+        price = loss(w, lane.T, mask)
         # The first chunk (curvature 0) only measures: its step is 0.
         first = lane.curvature == 0.0
         # On a plateau the loss itself moves by less than it is rounded.
-        risen = loss > lane.loss * (1.0 + 64 * jnp.finfo(loss.dtype).eps)
+        risen = price > lane.loss * (1.0 + 64 * jnp.finfo(price.dtype).eps)
         good = first | (~risen & (curvature <= 2.0 * lane.curvature))
         onward = jnp.where(
             first, 0.01 / curvature, jnp.minimum(1.5 * lane.step, 0.9 / curvature)
         )
-        weights, steepest, curvature, loss = jax.tree.map(
+        weights, steepest, curvature, price = jax.tree.map(
             lambda new, old: jnp.where(good, new, old),
-            (w, v, curvature, loss),
+            (w, v, curvature, price),
             (lane.weights, lane.steepest, lane.curvature, lane.loss),
         )
         return DescentState(
@@ -77,7 +74,7 @@ def _program(mask: Mask, every: int, power: int):
             steepest,
             curvature,
             jnp.where(good, onward, 0.5 * lane.step),
-            loss,
+            price,
             lane.time + jnp.where(good, every * lane.step, 0.0),
             lane.steps + jnp.where(good & ~first, every, 0),
             lane.effort + jnp.where(first, 0, every) + 3 * power,
@@ -103,18 +100,10 @@ def safe_descent(
     A run whose step has shrunk to nothing is `stalled`. In `auto` precision runs go
     in float32, except those whose first gradients it would flush to zero.
     """
-    checked_runs(
-        runs, mask=mask, stop=stop, width=width, precision=precision, every=every
-    )
+    checked_runs(runs, mask=mask, stop=stop, precision=precision, every=every)
     least = smallest_scale("float32")
-    precisions = [
-        precision
-        if precision != "auto"
-        else "float32"
-        if weight_size(run) >= least
-        else "float64"
-        for run in runs
-    ]
+    fitting = ["float32" if weight_size(run) >= least else "float64" for run in runs]
+    precisions = fitting if precision == "auto" else [precision] * len(runs)
 
     def start(i: int) -> DescentState:
         number = lambda value: np.asarray(value, dtype=precisions[i])
@@ -133,24 +122,12 @@ def safe_descent(
         stuck = started & ~(moved.step * moved.curvature > 1e-9)
         return moved, ~(moved.loss > stop) | (moved.effort >= limit) | stuck
 
-    for i, lane in finished_lanes(
-        precisions, start=start, advance=advance, width=width
-    ):
+    lanes = finished_lanes(precisions, start=start, advance=advance, width=width)
+    for i, lane in lanes:
         ending: Ending = "converged"
         if not np.isfinite(lane.loss):
             ending = "diverged"
         elif lane.loss > stop:
             ending = "out of steps" if lane.effort >= limit else "stalled"
-        yield (
-            i,
-            as_fit(
-                lane.weights,
-                runs[i],
-                mask,
-                ending=ending,
-                steps=int(lane.steps),
-                effort=int(lane.effort),
-                time=float(lane.time),
-                precision=precisions[i],
-            ),
-        )
+        record = {"steps": lane.steps, "time": lane.time, "precision": precisions[i]}
+        yield i, as_fit(lane.weights, runs[i], mask, ending, **record)

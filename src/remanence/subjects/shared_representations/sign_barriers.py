@@ -1,8 +1,9 @@
-r"""Sign walls foretold from $T$ alone.
+r"""Sign barriers predicted from $T$ alone.
 
 While the weights are small $\dot u = Tv$, $\dot v = T^\top u$: the top mode outgrows
 the others, and a coordinate that still has the wrong sign when the top mode
-saturates is pulled over by its neighbours or stays behind a wall. The linear phase
+saturates is pulled over by its neighbours or stays behind a barrier, where the taught
+products between pieces of opposite sign go to 0 and never through it. The linear phase
 is solved by the SVD of $T$ and the pulling by a majority rule: no training.
 """
 
@@ -56,25 +57,10 @@ def _after_linear_phase(
     return sign * (up + down) @ U.T, sign * (up - down) @ Vt
 
 
-def _relaxed(
-    u: Float[np.ndarray, "draws n"],
-    v: Float[np.ndarray, "draws n"],
-    T: Float[np.ndarray, "n n"],
-) -> tuple[Float[np.ndarray, "draws n"], Float[np.ndarray, "draws n"]]:
-    """Each coordinate pulled by its neighbours until nothing changes sign.
-
-    A lone wrong sign among right ones is pulled over; two pieces of opposite sign
-    hold each other at zero. Sizes are cut off at 1, where the true flow saturates.
-    """
-    for _ in range(4 * T.shape[0]):
-        u, v = np.clip(u + v @ T.T, -1, 1), np.clip(v + u @ T, -1, 1)
-    return u, v
-
-
-def wall_probability(
+def barrier_probability(
     T: Float[np.ndarray, "n n"], *, log10_scale: float, draws: int = 2_000, key: Key
 ) -> float:
-    r"""The chance that a two-factor toy started at σ meets a sign wall.
+    r"""The chance that a two-factor toy started at σ meets a sign barrier.
 
     A Monte Carlo over the *starts* of the exact linear phase, not over trainings,
     followed by a majority rule for the signs. Tends to 0 with σ for a connected T,
@@ -84,7 +70,11 @@ def wall_probability(
         raise ValueError(f"draws must be at least 1, got {draws}")
     u, v = _after_linear_phase(T, checked_log10_scale(log10_scale), draws, key)
     size = np.abs(np.concatenate([u, v], axis=1)).mean(axis=1, keepdims=True)
-    u, v = _relaxed(u / size, v / size, T)
+    u, v = u / size, v / size
+    # A lone wrong sign among right ones is pulled over; two pieces of opposite sign
+    # hold each other at zero. Sizes are cut off at 1, where the true flow saturates.
+    for _ in range(4 * T.shape[0]):
+        u, v = np.clip(u + v @ T.T, -1, 1), np.clip(v + u @ T, -1, 1)
     rows, columns = T.any(axis=1), T.any(axis=0)
     wrong = np.any(u[:, rows] <= 0, axis=1) | np.any(v[:, columns] <= 0, axis=1)
     return float(np.mean(wrong))
@@ -95,23 +85,19 @@ def success_probability(
 ) -> float:
     """The chance that a two-factor toy taught `T` from σ gets every pair right.
 
-    No component may meet a wall; and since nothing ties the signs of components to
+    No component may meet a barrier; and since nothing ties the signs of components to
     each other, each further one is right half the time, by luck.
     """
     count, out, into = components(T)
     chance = 0.5 ** (count - 1)
     for piece, piece_key in enumerate(jr.split(key, count)):
-        rows, columns = out == piece, into == piece
-        n = max(int(rows.sum()), int(columns.sum()))
+        inside = T[np.ix_(out == piece, into == piece)]
+        n = max(inside.shape)
         if n < 2:
             continue
         # Padded to a square: an empty line has no drive and no say.
-        inside = T[np.ix_(rows, columns)]
-        if inside.shape[0] != inside.shape[1]:
-            inside = np.pad(
-                inside, ((0, n - inside.shape[0]), (0, n - inside.shape[1]))
-            )
-        chance *= 1.0 - wall_probability(
+        inside = np.pad(inside, [(0, n - size) for size in inside.shape])
+        chance *= 1.0 - barrier_probability(
             inside, log10_scale=log10_scale, draws=draws, key=piece_key
         )
     return chance

@@ -5,11 +5,11 @@ import xarray as xr
 from jaxtyping import Float
 
 from ...report import Bench
-from .cells import Cell, trained
 from .config import Config
 from .connectivity import connectivity, path_bound
 from .gated_linear import GatedLinear
 from .language_pairs import published_pairs
+from .training_cells import Cell, trained
 
 
 COLUMNS = ("graph", "stop", "path_length", "ratio")
@@ -26,42 +26,38 @@ def bound_ratios(
     return np.where(T == 1, np.nan, gap / bound)
 
 
-def _connected_seed(config: Config, fraction: float, first: int) -> int:
-    draw = lambda seed: published_pairs(fraction, seed=seed, languages=config.languages)
+def connected_seed(fraction: float, first: int, *, languages: int) -> int:
+    """The first seed, from `first` on, whose graph is connected."""
+    draw = lambda seed: published_pairs(fraction, seed=seed, languages=languages)
     return next(
         s for s in range(first, first + 1_000) if connectivity(draw(s)).connected
     )
 
 
-def paths(config: Config, bench: Bench) -> xr.Dataset:
+def ratios_to_path_bound(config: Config, bench: Bench) -> xr.Dataset:
     """Connected graphs, each followed down to every stop: a row an untaught block.
 
     An early stop leaves large errors, where the bound is far from linear.
     """
-    fractions = np.round(np.linspace(0.211, 0.411, config.path_graphs), 4)
+    L, D = config.languages, config.graph_words
+    fractions = np.round(np.linspace(0.211, 0.411, config.path_graphs), 4).tolist()
     cells = [
         Cell(
-            fraction=float(fraction),
+            fraction=fraction,
             scale=config.graph_scales[-1],
-            seed=_connected_seed(config, float(fraction), 60_000 + 1_000 * i),
+            seed=connected_seed(fraction, 60_000 + 1_000 * i, languages=L),
             mask="full",
             way="flow",
-            languages=config.languages,
-            words=config.graph_words,
-            units=config.graph_words,
+            languages=L,
+            words=D,
+            units=D,
         )
         for i, fraction in enumerate(fractions)
     ]
     rows, unfinished = [np.empty((0, len(COLUMNS)))], 0
+    where = {"on": bench.on, "folder": bench.folder}
     for stop in config.path_stops:
-        fits = trained(
-            cells,
-            stop=stop,
-            limit=config.graph_limit,
-            width=16,
-            on=bench.on,
-            folder=bench.folder,
-        )
+        fits = trained(cells, stop=stop, limit=config.graph_limit, width=16, **where)
         for i, fit in sorted(fits, key=lambda found: found[0]):
             if fit.ending != "converged":
                 unfinished += 1

@@ -6,14 +6,14 @@ import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
 
-from .figure_one import GENERALISES
+from .training_cells import by_scale, generalises
 
 
 WIDTHS = np.geomspace(0.002, 0.3, 24)
 DRAWS = 400
 
 
-class HalfWay(NamedTuple):
+class Thresholds(NamedTuple):
     """Thresholds by σ, connectivity's on the same graphs, and how far above it they lie.
 
     A threshold that is not reached within the shares that were taught is infinite, and
@@ -28,7 +28,7 @@ class HalfWay(NamedTuple):
     above_errors: list[float]
 
 
-def half_way(
+def logistic_threshold(
     share: Float[np.ndarray, " graphs"],
     hit: Bool[np.ndarray, " graphs"],
     weights: Float[np.ndarray, "draws graphs"],
@@ -53,23 +53,24 @@ def _spread(values: Float[np.ndarray, " draws"]) -> float:
     return float((high - low) / 2) if np.isfinite(high) else float("inf")
 
 
-def half_way_by_scale(found: xr.Dataset, scales: tuple[float, ...]) -> HalfWay:
-    """Thresholds on the same graphs at every σ; errors by drawing graphs again.
+def thresholds_by_scale(found: xr.Dataset) -> Thresholds:
+    """Thresholds on the same graphs at every σ, the largest first.
 
-    A run that did not reach the training loss counts as one that does not generalise.
+    Errors come from drawing the graphs again. A run that did not reach the training loss
+    counts as one that does not generalise.
     """
-    good = (found.test_loss < GENERALISES) & (found.ending == 0)
-    parts = [found.isel(cell=np.flatnonzero(found.scale == s)) for s in scales]
-    hits = [good.values[found.scale.values == s] for s in scales]
-    share = taught_share(parts[0])
-    count = share.size
+    parts = list(by_scale(found).values())
+    share, connected = taught_share(parts[0]), parts[0].connected.values == 1
     rng = np.random.default_rng(0)
+    count = share.size
     drawn = rng.multinomial(count, np.full(count, 1 / count), size=DRAWS)
     weights = np.vstack([np.ones(count), drawn])
-    joined = half_way(share, parts[0].connected.values == 1, weights)
-    reached = [half_way(share, hit, weights) for hit in hits]
+    joined = logistic_threshold(share, connected, weights)
+    reached = [
+        logistic_threshold(share, generalises(part).values, weights) for part in parts
+    ]
     above = [values - joined for values in reached]
-    return HalfWay(
+    return Thresholds(
         [float(values[0]) for values in reached],
         [_spread(values[1:]) for values in reached],
         float(joined[0]),

@@ -1,4 +1,8 @@
-"""Trainings of gated linear networks on the workers of a Dask scheduler, a few a task."""
+"""Trainings of gated linear networks by worker processes: of this machine, or Dask's.
+
+One training at D = H = 32 fits into the cache of one core, and its matrices are too
+small to be shared between cores: so each core takes a run of its own.
+"""
 
 import dataclasses
 import pathlib
@@ -7,14 +11,14 @@ from typing import Any
 
 from ...sweeps.cluster import Cluster
 from ...sweeps.grid import grid, Part
-from ...sweeps.local import HungError, LostError, Work
+from ...sweeps.local import HungError, Local, LostError, Work
 from ...sweeps.unfinished import Unfinished
 from .pair_training import PairFit, PairRun
 
 
 @dataclasses.dataclass(frozen=True)
 class Trainings(Work):
-    """Runs that one way down (`lane`) takes, with its own settings."""
+    """Runs that one of the three ways down (`lane`) takes, with its settings."""
 
     runs: Sequence[PairRun] = ()
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -27,25 +31,28 @@ class Trainings(Work):
         return some
 
 
-def trained_on(
-    on: Any,
+def trained_by_workers(
     train: Callable,
     runs: Sequence[PairRun],
     *,
-    width: int,
+    width: int = 1,
+    workers: int = 1,
+    on: Any = None,
     folder: pathlib.Path | None = None,
     **options: Any,
 ) -> Iterator[tuple[int, PairFit]]:
-    """`train(runs, width=…)` by the workers at `on`: each fit as it arrives, the same bits.
+    """`train(runs, width=…)`, `width` runs a task: `(index, fit)` as each arrives.
 
-    A run's bits do not depend on who is beside it in a batch, so any may go anywhere.
-    `folder` is where the caller keeps them, to be named if the workers are lost.
+    By so many processes here, or by the workers of the Dask scheduler at `on`. A run's
+    bits do not depend on who is beside it in a batch, so any may go anywhere. `folder`
+    is where the caller keeps them, to be named if the workers are lost.
     """
     plan = grid({"run": range(len(runs))}, static=(), chunk=width, seed=0)
     settings = {"width": width, **options}
     work = Trainings(plan, train, None, x64=False, runs=runs, settings=settings)
+    engine = Local(work, workers=workers) if on is None else Cluster(work, on)
     done = 0
-    with Cluster(work, on) as engine:
+    with engine:
         try:
             arriving: Iterator[Any] = engine.computed(plan.parts, lambda: False)
             for _, fits in arriving:

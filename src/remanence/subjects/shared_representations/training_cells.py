@@ -11,30 +11,32 @@ import numpy as np
 import xarray as xr
 
 from ..._cores import cores
+from ..._stop import check_stop
 from ...report import Bench
 from ...train.bar import progress_bar
-from .alignment import translation
-from .cluster_trainings import trained_on
+from ...train.store import opened_store
 from .connectivity import connectivity
 from .gated_linear import GatedLinear
 from .gradient_flow import gradient_flow
 from .language_pairs import Mask, published_pairs
-from .ledger import opened_ledger
 from .momentum_sgd import momentum_sgd
 from .pair_training import PairFit, PairRun
 from .safe_descent import safe_descent
-from .training_processes import side_by_side
+from .translation import Translation, translation
+from .worker_trainings import trained_by_workers
 
 
 Way = Literal["sgd", "descent", "flow"]
-WAYS: dict[Way, tuple[Any, dict[str, str]]] = {
-    "sgd": (momentum_sgd, {}),
-    "descent": (safe_descent, {"precision": "auto"}),
-    "flow": (gradient_flow, {}),
+WAYS: dict[Way, Any] = {
+    "sgd": momentum_sgd,
+    "descent": safe_descent,
+    "flow": gradient_flow,
 }
 DOCUMENT_STEPS = 500_000
 """The document gives a run so many steps at most."""
 ENDINGS = ("converged", "out of steps", "diverged", "stalled", "out of time")
+GENERALISES = 1e-3
+"""Test loss (half mean squared error a word) below which a run generalises."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -50,15 +52,15 @@ class Cell:
     words: int = 32
     units: int = 32
 
+    @property
+    def name(self) -> str:
+        """A name to store it under."""
+        return "_".join(str(value) for value in dataclasses.asdict(self).values())
+
     def run(self) -> PairRun:
         """The start and the pairs; the same for every way and mask."""
-        net = GatedLinear.published(
-            seed=self.seed,
-            scale=self.scale,
-            languages=self.languages,
-            words=self.words,
-            units=self.units,
-        )
+        sizes = {"languages": self.languages, "words": self.words, "units": self.units}
+        net = GatedLinear.published(seed=self.seed, scale=self.scale, **sizes)
         T = published_pairs(self.fraction, seed=self.seed, languages=self.languages)
         return PairRun(net, T)
 
@@ -83,39 +85,38 @@ def trained(
     is the address of a Dask scheduler, whose workers then take all of them.
     """
     runs = [cell.run() for cell in cells]
-    train, more = WAYS[cells[0].way]
-    common = {"mask": cells[0].mask, "stop": stop, "limit": limit, **more}
-    if on is not None:
-        return trained_on(on, train, runs, width=width, folder=folder, **common)
-    workers = min(len(cores()), len(runs))
-    if width == 1 and workers > 1:
-        return side_by_side(train, runs, workers=workers, **common)
-    return train(runs, width=width, **common)
+    train, workers = WAYS[cells[0].way], min(len(cores()), len(runs))
+    options = {"mask": cells[0].mask, "stop": stop, "limit": limit, "width": width}
+    options["precision"] = "auto"
+    if on is None and (width > 1 or workers == 1):
+        return train(runs, **options)
+    return trained_by_workers(
+        train, runs, workers=workers, on=on, folder=folder, **options
+    )
 
 
 def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
     """What is kept of a finished cell, as numbers."""
     T = cell.run().T
-    graph, seen = connectivity(T), None
+    graph = connectivity(T)
+    names = {
+        "train_loss": "loss_trained",
+        "test_loss": "loss_untrained",
+        "within": "loss_within",
+        "across": "loss_across",
+        "accuracy_trained": "accuracy_trained",
+        "accuracy_untrained": "accuracy_untrained",
+        "rank": "rank",
+        "signs": "signs",
+    }
+    seen: Translation | None = None
     if fit.ending != "diverged":
         seen = translation(fit.net, T, mask=cell.mask)
-    value = lambda name: float("nan") if seen is None else float(getattr(seen, name))
-    longest = graph.path_lengths[np.isfinite(graph.path_lengths)].max()
-    return {
-        "train_loss": value("loss_trained"),
-        "test_loss": value("loss_untrained"),
-        "within": value("loss_within"),
-        "across": value("loss_across"),
-        "accuracy_trained": value("accuracy_trained"),
-        "accuracy_untrained": value("accuracy_untrained"),
-        "rank": value("rank"),
-        "signs": value("signs"),
+    return {name: float(getattr(seen, of, math.nan)) for name, of in names.items()} | {
         "connected": float(graph.connected),
         "components": float(graph.components),
         "algebraic": graph.algebraic,
-        "longest_path": float(longest),
         "steps": float(fit.steps),
-        "effort": float(fit.effort),
         "drift": fit.drift,
         "ending": float(ENDINGS.index(fit.ending)),
     }
@@ -136,41 +137,56 @@ def table(
     At the time `until` (of the monotonic clock) those that are missing are left out.
     """
     work = {"stop": stop, "limit": limit, "width": width}
-    with (
-        opened_ledger(title, bench, work, trained) as ledger,
-        progress_bar(title, total=len(cells), unit="cells", quiet=bench.quiet) as bar,
-    ):
-        rows = [ledger.get(cell) for cell in cells]
-        left = [i for i, row in enumerate(rows) if row is None]
-        bar(len(cells) - len(left))
+    bar = progress_bar(title, total=len(cells), unit="cells", quiet=bench.quiet)
+    folder = bench.folder / "cells" / title
+    rows: dict[Cell, dict[str, float]] = {}
+    with opened_store(folder, {"table": title, **work}, trained) as store, bar as show:
+        for cell in cells:
+            kept = store.get(cell.name)
+            if kept is not None:
+                rows[cell] = {name: float(value) for name, value in kept.items()}
+        show(len(rows))
+        left = [cell for cell in dict.fromkeys(cells) if cell not in rows]
         if left and time.monotonic() < until:
-            todo = [cells[j] for j in left]
-            where = {"on": bench.on, "folder": bench.folder}
-            fits = trained(todo, stop=stop, limit=limit, width=width, **where)
-            for done, (i, fit) in enumerate(fits):
-                cell = cells[left[i]]
-                rows[left[i]] = row = measured(cell, fit)
-                ledger.put(cell, row)
-                bar(len(cells) - len(left) + done + 1)
+            fits = trained(left, **work, on=bench.on, folder=bench.folder)
+            for i, fit in fits:
+                row = measured(left[i], fit)
+                arrays = {name: np.asarray(value) for name, value in row.items()}
+                store.put(left[i].name, arrays)
+                rows[left[i]] = row
+                show(len(rows))
+                check_stop()
                 if time.monotonic() > until:
                     break
-    finished = [
-        (cell, row) for cell, row in zip(cells, rows, strict=True) if row is not None
-    ]
+    finished = [cell for cell in cells if cell in rows]
     if not finished:
         raise ValueError(f"no cell of the table {title!r} was finished in time")
     columns = {
-        name: ("cell", np.array([float(row[name]) for _, row in finished]))
-        for name in finished[0][1]
+        name: np.array([rows[cell][name] for cell in finished])
+        for name in rows[finished[0]]
     }
     for field in ("fraction", "scale", "seed", "words", "units"):
-        columns[field] = ("cell", np.array([getattr(c, field) for c, _ in finished]))
+        columns[field] = np.array([getattr(cell, field) for cell in finished])
     return xr.Dataset(
-        columns,
+        {name: ("cell", values) for name, values in columns.items()},
         attrs={
             "mask": cells[0].mask,
             "way": cells[0].way,
+            "limit": limit,
             "endings": ", ".join(f"{i} {word}" for i, word in enumerate(ENDINGS)),
             "loss": "half the mean squared error a word; the document's is 2D times it",
         },
     )
+
+
+def generalises(found: xr.Dataset) -> xr.DataArray:
+    """Which runs reached the training loss and have a low test loss."""
+    return (found.test_loss < GENERALISES) & (found.ending == 0)
+
+
+def by_scale(found: xr.Dataset) -> dict[float, xr.Dataset]:
+    """The part at each σ, the largest first."""
+    return {
+        float(scale): found.isel(cell=np.flatnonzero(found.scale == scale))
+        for scale in np.unique(found.scale)[::-1]
+    }

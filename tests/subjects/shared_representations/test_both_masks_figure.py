@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from remanence.subjects.shared_representations.mask_figures import (
+from remanence.subjects.shared_representations.figures.both_masks import (
     accuracy_figure,
     figure_one_figure,
 )
@@ -41,6 +41,12 @@ def test_the_authors_cells_are_rings_in_our_unit(cells):
     ]
     plt.close(canvas)
     assert rings == [[pytest.approx(1e-4)]]
+
+
+def test_cells_of_another_size_are_no_rings(cells):
+    author = cells.isel(cell=[1]).assign(author_loss=("cell", [6.4e-3]))
+    figure = figure_one_figure(cells.assign(words=0 * cells.words + 6), cells, author)
+    assert "author_test_loss" not in figure.data and "rings" not in figure.caption
 
 
 def test_without_the_authors_file_nobody_speaks_of_rings(cells):

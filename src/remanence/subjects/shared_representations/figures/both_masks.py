@@ -5,20 +5,24 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...report import Figure
-from .axes import FLOOR, panels
-from .figure_one import by_scale, GENERALISES
+from ....report import Figure
+from ..training_cells import by_scale, GENERALISES
+from .panels import FLOOR, legend_below, LOSS, panels
 
 
 MARKS = "os^vD"
 """One a seed, or one a σ."""
-LOSS = "test loss (½ MSE a word)"
 
 
 def figure_one_figure(
-    diagonal: xr.Dataset, full: xr.Dataset, samples: xr.Dataset | None = None
+    diagonal: xr.Dataset, full: xr.Dataset, author: xr.Dataset | None = None
 ) -> Figure:
-    """Test loss over the fraction taught, a row a mask and a column a σ."""
+    """Test loss over the fraction taught, a row a mask and a column a σ.
+
+    The author's cells are rings in it, if the grid has networks of their size.
+    """
+    if author is not None and author.words[0] != diagonal.words[0]:
+        author = None
 
     def draw() -> Any:
         import matplotlib.pyplot as plt
@@ -34,33 +38,31 @@ def figure_one_figure(
             layout="constrained",
         )
         way = {"flow": "gradient flow"}.get(full.attrs.get("way", ""), "safe descent")
-        for row, found, name in zip(
-            axes,
-            (diagonal, full),
-            ("diagonal mask, SGD", f"full mask, {way}"),
-            strict=True,
-        ):
+        names = ("diagonal mask, SGD", f"full mask, {way}")
+        for row, found, name in zip(axes, (diagonal, full), names, strict=True):
             row[0].set(ylabel=f"{name}\n{LOSS}", yscale="log")
             for ax, scale in zip(row, scales, strict=True):
                 _runs(ax, found.where(found.scale == scale, drop=True))
         for ax, scale in zip(axes[0], scales, strict=True):
             ax.set(title=f"σ = {scale:g}")
-            if samples is not None:
-                _rings(ax, samples.where(samples.scale == scale, drop=True))
+            if author is not None:
+                his = author.where(author.scale == scale, drop=True)
+                loss = np.maximum(his.author_loss / (2 * his.words), FLOOR)
+                ax.plot(his.fraction, loss, "o", color="C7", ms=9, mfc="none", mew=1.2)
         for ax in axes[1]:
             ax.set(xlabel="fraction of pairs taught")
         seeds = np.unique(np.concatenate([diagonal.seed, full.seed])).astype(int)
-        _legend_below(figure, seeds, rings=samples is not None)
+        _legend(figure, seeds, rings=author is not None)
         return figure
 
-    rings = "" if samples is None else " Grey rings: the author's own cells."
+    rings = "" if author is None else " Grey rings: the author's own cells."
     return Figure(
         "figure-1",
         "Figure 1, both masks",
         "Test loss on untaught pairs against the fraction taught; above the diagonal mask, below the full one, σ falling to the right, a colour and mark a seed. Filled: the graph of taught pairs is connected; open: it is not; crosses: runs that did not reach the training loss."
         + rings,
         draw,
-        _with_author(_both(diagonal, full), samples),
+        _with_author(_both(diagonal, full), author),
     )
 
 
@@ -80,62 +82,48 @@ def _runs(ax: Any, found: xr.Dataset) -> None:
             ax.plot(x[where], y[where], color=colour, ls="", ms=4, **style)
 
 
-def _rings(ax: Any, samples: xr.Dataset) -> None:
-    """The author's losses are 2D times ours."""
-    loss = np.maximum(samples.author_loss / (2 * samples.words), FLOOR)
-    ax.plot(samples.fraction, loss, "o", color="C7", ms=9, mfc="none", mew=1.2)
-
-
-def _legend_below(figure: Any, seeds: Any, *, rings: bool) -> None:
+def _legend(figure: Any, seeds: Any, *, rings: bool) -> None:
     """Colours are seeds, marks are what became of the graph and of the run."""
     from matplotlib.lines import Line2D
 
-    named: dict[str, dict[str, Any]] = {
+    styles: dict[str, dict[str, Any]] = {
         f"seed {seed}": {"marker": MARKS[seed % len(MARKS)], "color": f"C{seed % 7}"}
         for seed in seeds
     }
-    named |= {
+    styles |= {
         "connected": {"marker": "o"},
         "not connected": {"marker": "o", "mfc": "none"},
         "training loss not reached": {"marker": "x"},
     }
     if rings:
-        named["the author's"] = {"marker": "o", "mfc": "none", "ms": 9}
-    figure.legend(
-        [
-            Line2D([], [], **{"color": "C7", "ls": "", "ms": 4} | s)
-            for s in named.values()
-        ],
-        list(named),
-        loc="outside lower center",
-        ncols=len(named) if len(named) <= 7 else -(-len(named) // 2),
-        fontsize=8,
-        frameon=False,
-    )
+        styles["the author's"] = {"marker": "o", "mfc": "none", "ms": 9}
+    usual = {"color": "C7", "ls": "", "ms": 4}
+    handles = [Line2D([], [], **usual | style) for style in styles.values()]
+    columns = len(styles) if len(styles) <= 7 else -(-len(styles) // 2)
+    legend_below(figure, handles, list(styles), columns=columns)
 
 
 def _both(diagonal: xr.Dataset, full: xr.Dataset) -> xr.Dataset:
     """The cells of both masks as one table that says which mask."""
     masks = ["diagonal"] * diagonal.sizes["cell"] + ["full"] * full.sizes["cell"]
-    return xr.concat([diagonal, full], "cell").assign(mask=("cell", masks))
+    both = xr.concat([diagonal, full], "cell", combine_attrs="drop_conflicts")
+    return both.assign(mask=("cell", masks))
 
 
-def _with_author(cells: xr.Dataset, samples: xr.Dataset | None) -> xr.Dataset:
+def _with_author(cells: xr.Dataset, author: xr.Dataset | None) -> xr.Dataset:
     """The author's test loss, in our unit, beside the cells that he published."""
-    if samples is None:
+    if author is None:
         return cells
-    key = lambda c: (float(c.fraction), float(c.scale), int(c.seed))
-    his = {
-        key(c): float(c.author_loss / (2 * c.words))
-        for c in (samples.isel(cell=i) for i in range(samples.sizes["cell"]))
-    }
-    rows = [cells.isel(cell=i) for i in range(cells.sizes["cell"])]
-    return cells.assign(
-        author_test_loss=(
-            "cell",
-            [his.get(key(c), np.nan) if c.mask == "diagonal" else np.nan for c in rows],
-        )
+    keys = lambda table: list(
+        zip(*(table[n].values for n in ("fraction", "scale", "seed")), strict=True)
     )
+    losses = (author.author_loss / (2 * author.words)).values
+    his = dict(zip(keys(author), losses, strict=True))
+    values = [
+        his.get(key, np.nan) if mask == "diagonal" else np.nan
+        for key, mask in zip(keys(cells), cells.mask.values, strict=True)
+    ]
+    return cells.assign(author_test_loss=("cell", values))
 
 
 def accuracy_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
@@ -144,7 +132,7 @@ def accuracy_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
     def draw() -> Any:
         figure, axes = panels(2)
         for i, (found, name) in enumerate(((diagonal, "diagonal"), (full, "full"))):
-            for j, (scale, part) in enumerate(by_scale(found)):
+            for j, (scale, part) in enumerate(by_scale(found).items()):
                 style = {
                     "color": f"C{i}",
                     "marker": MARKS[j],
@@ -155,19 +143,12 @@ def accuracy_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
                 for ax, seen in zip(axes, ("accuracy_untrained", "rank"), strict=True):
                     ax.semilogx(x, part[seen], ls="", ms=4, mew=0.8, **style)
         words = int(diagonal.words[0])
-        axes[0].axhline(
-            1 / words, color="C7", lw=0.8, ls=":", label="1/D: chance, D: full rank"
-        )
-        axes[1].axhline(words, color="C7", lw=0.8, ls=":")
+        chance = {"color": "C7", "lw": 0.8, "ls": ":"}
+        axes[0].axhline(1 / words, label="1/D: chance, D: full rank", **chance)
+        axes[1].axhline(words, **chance)
         axes[0].set(xlabel=LOSS, ylabel="argmax accuracy, untaught pairs")
         axes[1].set(xlabel=LOSS, ylabel="rank of the product (participation)")
-        figure.legend(
-            *axes[0].get_legend_handles_labels(),
-            loc="outside lower center",
-            ncols=4,
-            fontsize=8,
-            frameon=False,
-        )
+        legend_below(figure, *axes[0].get_legend_handles_labels(), columns=4)
         return figure
 
     low = diagonal.accuracy_untrained.where(diagonal.test_loss < GENERALISES)

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...report import Figure
-from .axes import FLOOR
-from .figure_one import GENERALISES
+from ....report import Figure
+from ..training_cells import GENERALISES
+from .panels import FLOOR, legend_below, LOSS
 
 
 WAYS = {
@@ -24,45 +24,36 @@ def spikes_figure(again: xr.Dataset) -> Figure:
         import matplotlib.pyplot as plt
 
         lines = np.arange(again.sizes["cell"])
+        size = (9.2, 1.9 + 0.19 * lines.size)
         figure, axes = plt.subplots(
-            1,
-            2,
-            figsize=(9.2, 1.9 + 0.19 * lines.size),
-            sharey=True,
-            layout="constrained",
+            1, 2, figsize=size, sharey=True, layout="constrained"
         )
         for i, (way, (name, mark)) in enumerate(WAYS.items()):
             if way not in again:
                 continue
-            done = _reached(again, way)
+            # A spike of SGD has reached the training loss.
+            ending = again.get(f"{way}_ending", xr.zeros_like(again.scale))
+            done = ending.values == 0
             loss = np.maximum(again[way].values, FLOOR)
             share = 100 * again[f"{way}_signs"].values
+            style = {"color": f"C{i}", "ms": 6.5 - 1.2 * i, "alpha": 0.85}
+            at = lines + 0.2 * (i - 1)
             for ax, values in zip(axes, (loss, share), strict=True):
-                for where, style in ((done, {"label": name}), (~done, {"mfc": "none"})):
-                    ax.plot(
-                        values[where],
-                        lines[where] + 0.2 * (i - 1),
-                        mark,
-                        color=f"C{i}",
-                        ms=6.5 - 1.2 * i,
-                        alpha=0.85,
-                        **style,
-                    )
+                ax.plot(values[done], at[done], mark, label=name, **style)
+                ax.plot(values[~done], at[~done], mark, mfc="none", **style)
         axes[0].axvline(GENERALISES, color="C7", lw=0.8, ls=":")
-        axes[0].set(xlabel="test loss (½ MSE a word)", xscale="log")
+        axes[0].set(xlabel=LOSS, xscale="log")
         axes[1].set(xlabel="negative entries of untaught blocks (%)")
         axes[1].set_xlim(left=-0.5)
-        axes[0].set_yticks(lines, _names(again), fontsize=7)
+        columns = zip(
+            *(again[n].values for n in ("scale", "fraction", "seed")), strict=True
+        )
+        names = [f"{scale:g}, {frac:.3f}, {int(seed)}" for scale, frac, seed in columns]
+        axes[0].set_yticks(lines, names, fontsize=7)
         axes[0].set(ylabel="σ, fraction taught, seed", ylim=(lines.size - 0.4, -0.6))
         for ax in axes:
             ax.grid(axis="y", lw=0.3)
-        figure.legend(
-            *axes[0].get_legend_handles_labels(),
-            loc="outside lower center",
-            ncols=len(WAYS),
-            fontsize=8,
-            frameon=False,
-        )
+        legend_below(figure, *axes[0].get_legend_handles_labels(), columns=len(WAYS))
         return figure
 
     ways = " and by exact flow" if "flow" in again else ""
@@ -73,19 +64,3 @@ def spikes_figure(again: xr.Dataset) -> Figure:
         draw,
         again,
     )
-
-
-def _reached(again: xr.Dataset, way: str) -> np.ndarray:
-    """Where the training loss was reached; a spike of SGD has reached it."""
-    if way == "sgd":
-        return np.ones(again.sizes["cell"], dtype=bool)
-    return again[f"{way}_ending"].values == 0
-
-
-def _names(again: xr.Dataset) -> list[str]:
-    return [
-        f"{scale:g}, {fraction:.3f}, {int(seed)}"
-        for scale, fraction, seed in zip(
-            again.scale.values, again.fraction.values, again.seed.values, strict=True
-        )
-    ]

@@ -1,4 +1,4 @@
-r"""What a gated linear network has learned: translations, ranks, and modes of $T$."""
+"""What a gated linear network has learned: losses, translations and its rank."""
 
 import equinox as eqx
 import numpy as np
@@ -69,10 +69,10 @@ def translation(
     )
     L, _, H = P.shape
     # The product's singular values from its thin factors: LD×LD is never formed.
-    said = np.asarray(np.linalg.qr(P.reshape(L * D, H), mode="r"))
-    left = said @ np.asarray(net.W_h, float)
-    heard = np.asarray(np.linalg.qr(Q.transpose(0, 2, 1).reshape(L * D, H), mode="r"))
-    values = np.linalg.svd(left @ heard.T, compute_uv=False)
+    outer = np.asarray(np.linalg.qr(P.reshape(L * D, H), mode="r"))
+    inner = np.asarray(np.linalg.qr(Q.transpose(0, 2, 1).reshape(L * D, H), mode="r"))
+    product = outer @ np.asarray(net.W_h, float) @ inner.T
+    values = np.linalg.svd(product, compute_uv=False)
     # Relative to the largest: the squares of tiny ones would underflow.
     energy = (values / max(values[0], np.finfo(float).tiny)) ** 2
     return Translation(
@@ -85,12 +85,3 @@ def translation(
         float(energy.sum() ** 2 / (energy**2).sum()) if values[0] else 0.0,
         mean((diagonal < 0).mean(-1), untaught),
     )
-
-
-def contamination(
-    u: Float[np.ndarray, "*draws n"], top: Float[np.ndarray, " n"]
-) -> Float[np.ndarray, "*draws"]:
-    r"""How much of `u` is not its top mode: $\|u - (u\cdot u_*)u_*\| / |u\cdot u_*|$."""
-    along = u @ top
-    rest = u - along[..., None] * top
-    return np.linalg.norm(rest, axis=-1) / np.abs(along)

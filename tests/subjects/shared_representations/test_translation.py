@@ -3,12 +3,9 @@
 import numpy as np
 import pytest
 
-from remanence.subjects.shared_representations.alignment import (
-    contamination,
-    translation,
-)
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
+from remanence.subjects.shared_representations.translation import translation
 
 
 L, D = 4, 3
@@ -46,9 +43,3 @@ def test_a_wrong_sign_between_components_costs_two():
     assert seen.loss_across == pytest.approx(2.0)
     assert np.isnan(seen.loss_within)
     assert seen.signs == 1.0
-
-
-def test_contamination_is_the_tangent_of_the_angle():
-    angle = np.array([0.1, 0.5])
-    u = 3 * np.stack([np.cos(angle), np.sin(angle)], axis=-1)
-    np.testing.assert_allclose(contamination(u, np.array([1.0, 0.0])), np.tan(angle))

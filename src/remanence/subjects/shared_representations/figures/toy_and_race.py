@@ -1,0 +1,155 @@
+"""Pictures of the toy, of random matrices and of the race."""
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ....report import Figure
+from .panels import panels
+
+
+def alignment_figure(aligned: xr.Dataset, times: xr.Dataset) -> Figure:
+    """The contamination law, its exponents, and the time that two and three factors take."""
+
+    def draw() -> Any:
+        figure, axes = panels(3)
+        for i, width in enumerate(aligned.width.values):
+            part = aligned.sel(width=width)
+            x, y = -part.log10_scale.values, part.second_mode.values
+            error = 2 * y * part.second_mode_log_stderr.values
+            axes[0].errorbar(x, y, error, fmt=f"C{i}o", ms=4, label=f"width {width}")
+            dense = np.geomspace(x[0], x[-1], 60)
+            law = y[-1] * 10 ** (float(part.law) * (x[-1] - dense))
+            axes[0].plot(dense, law, f"C{i}--", lw=0.8)
+        axes[0].set(xlabel=r"$-\log_{10}\,\sigma$", xscale="log", yscale="log")
+        axes[0].set(ylabel="second mode over first at half loss")
+        axes[0].legend(fontsize=7)
+        ratio, error = aligned.exponent / aligned.law, aligned.exponent_stderr
+        error = 2 * error / aligned.law
+        axes[1].errorbar(aligned.width, ratio, error, fmt="C0o", ms=4, capsize=3)
+        axes[1].axhline(1.0, color="C7", lw=0.8, ls=":")
+        axes[1].set(xlabel="width", xticks=sorted(aligned.width.values))
+        axes[1].set(ylabel="exponent of σ over its law", ylim=(0.97, 1.03))
+        x = times.log10_scale.values
+        axes[2].plot(x, times.time.sel(factors=2), "C0o-", ms=4, label="two factors: t")
+        axes[2].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="t at half loss")
+        right = axes[2].twinx()
+        three = times.time.sel(factors=3)
+        right.plot(x, three, "C1s-", ms=4, label="three factors: t·σ (right)")
+        right.set(ylabel="t·σ", ylim=(0, 2 * float(three.max())))
+        lines = axes[2].get_lines() + right.get_lines()
+        axes[2].legend(lines, [line.get_label() for line in lines], fontsize=8)
+        return figure
+
+    return Figure(
+        "alignment",
+        "Alignment in the toy",
+        "Left: what is left of the second mode falls as $\\sigma^{1-\\sigma_2/\\sigma_1}$ (dashed: the law). Middle: the measured exponent over its law, with two standard errors. Right: two factors take −log σ, three take 1/σ.",
+        draw,
+        xr.merge([aligned, _renamed(times, "half_loss")]),
+    )
+
+
+def _renamed(part: xr.Dataset, name: str) -> xr.Dataset:
+    """`part` with every name and axis marked, so that it can lie beside another."""
+    return part.rename({n: f"{name}_{n}" for n in (*part.data_vars, *part.dims)})
+
+
+def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> Figure:
+    """Success over σ, the predictor on unseen graphs, and the σ that it predicts."""
+    wanted = f"{100 * tried.attrs['wanted']:.0f} %"
+
+    def draw() -> Any:
+        figure, axes = panels(3)
+        x, share = found.log10_scale.values, found.success
+        ranges = [share - found.success_low, found.success_high - share]
+        style = {"fmt": "C0o", "ms": 5, "capsize": 3, "label": "exact flow"}
+        axes[0].errorbar(x, share, ranges, **style)
+        axes[0].plot(x, found.predicted, "C1-", label="predicted from T")
+        axes[0].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="share that generalises")
+        points = {"ms": 4, "alpha": 0.6}
+        for i, scale in enumerate(guess.log10_scale.values):
+            part = guess.sel(log10_scale=scale)
+            label = f"$\\sigma = 10^{{{scale:.0f}}}$"
+            axes[1].plot(part.predicted, part.seen, f"C{i}o", label=label, **points)
+        axes[1].plot([0, 1], [0, 1], color="C7", lw=0.8, ls=":")
+        axes[1].set(xlabel="predicted from T", ylabel="seen in simulation")
+        for i, decades in enumerate(tried.decades_above.values):
+            seen = tried.seen.sel(decades_above=decades)
+            label = f"at {10**decades:g} σ" if decades else "at that σ"
+            axes[2].plot(
+                tried.largest_log10_scale, seen, f"C{i}o", label=label, **points
+            )
+        axes[2].axhline(tried.attrs["wanted"], color="C7", lw=0.8, ls=":")
+        axes[2].set(xlabel=rf"largest $\log_{{10}}\,\sigma$ predicted for {wanted}")
+        axes[2].set(ylabel="share seen to generalise")
+        for ax in axes:
+            ax.set(ylim=(-0.03, 1.03))
+            ax.legend(fontsize=8)
+        return figure
+
+    return Figure(
+        "sign-barriers",
+        "Sign barriers and their prediction",
+        "Left: a circulant of width 2, n = 10: how often exact flow generalises and does not end before a sign barrier (95 % ranges), against the linear phase alone. Middle: random graphs that the predictor has not seen. Right: other such graphs, started at the largest σ predicted to succeed in nine of ten starts, and above it.",
+        draw,
+        xr.merge(
+            [_renamed(found, "circulant"), guess, _renamed(tried, "tried")],
+            combine_attrs="drop",
+        ),
+    )
+
+
+def random_figure(drawn: xr.Dataset) -> Figure:
+    """Outlier and bulk edge over the density."""
+
+    def draw() -> Any:
+        figure, ax = panels(1)
+        p, values = drawn.density.values, drawn.singular_values.values
+        printed = {"color": "C7", "ls": ":", "label": "2√(p(1−p)), as printed"}
+        ax.semilogy(p, values[:, 0], "C0o", label="largest")
+        ax.semilogy(p, drawn.outlier_law, "C0--", lw=0.9, label="pn")
+        ax.semilogy(p, values[:, 1], "C1o", label="second")
+        ax.semilogy(p, drawn.edge_law, "C1--", lw=0.9, label="2√(np(1−p))")
+        ax.semilogy(p, drawn.document_edge, **printed)
+        ax.set(xlabel="density p", ylabel="singular value")
+        ax.legend(fontsize=7, ncols=2, loc="center", bbox_to_anchor=(0.5, 0.32))
+        return figure
+
+    return Figure(
+        "random-pairs",
+        "Random T: outlier and bulk",
+        "Singular values of Bernoulli matrices against their laws; the printed bulk edge lacks √n.",
+        draw,
+        drawn,
+    )
+
+
+def race_figure(found: xr.Dataset) -> Figure:
+    """Reduction against network, and the conserved quantity."""
+
+    def draw() -> Any:
+        figure, axes = panels(2)
+        change = np.abs(found.conserved_network - found.conserved_network[0])
+        for i in range(3):
+            label = f"s = {float(found.mode[i]):g}"
+            axes[0].plot(found.time, found.theory[:, i], f"C{i}-", label=label)
+            axes[0].plot(found.time, found.network[:, i], f"C{i}o", ms=3, mfc="none")
+            axes[0].axhline(float(found.cube_root[i]), color="C7", lw=0.6, ls=":")
+            relative = np.maximum(change[1:, i] / found.network[1:, i] ** 2, 1e-17)
+            axes[1].semilogy(found.time[1:], relative, label=label)
+        axes[0].set(xlabel="time", ylabel="$b_2$")
+        axes[1].set(xlabel="time", ylim=(1e-17, 1e-9))
+        axes[1].set(ylabel="change of $b_2^2 - M b_1^2$ over $b_2^2$")
+        for ax in axes:
+            ax.legend(fontsize=8)
+        return figure
+
+    return Figure(
+        "race",
+        "The race reduction",
+        "Left: lines are the three-number reduction, circles the whole routing network, dotted $(M s)^{1/3}$. Right: what the flow should conserve, along that of the network: it moves by rounding only.",
+        draw,
+        found,
+    )
