@@ -36,14 +36,14 @@ import time
 import numpy as np
 from _obvious_pairs import BEST, FORMS, timed_obvious
 
-from remanence.subjects.shared_representations.alignment import translation
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.language_pairs import published_pairs
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
 from remanence.subjects.shared_representations.safe_descent import safe_descent
-from remanence.subjects.shared_representations.training_processes import side_by_side
+from remanence.subjects.shared_representations.translation import translation
+from remanence.sweeps.pool import WorkerPool
 
 
 CELLS = ((0.301, 1), (0.351, 1), (0.401, 0))
@@ -85,11 +85,23 @@ def kept_to(cores):
         os.sched_setaffinity(0, cores)
 
 
+def fit_of(train, run, options):
+    """One run by itself."""
+    ((_, fit),) = train([run], width=1, **options)
+    return fit
+
+
 def worked(train, runs, options):
     """Processor seconds and fits, one run after the other in this process."""
     before = time.process_time()
-    fits = [next(iter(train([run], width=1, **options)))[1] for run in runs]
+    fits = [fit_of(train, run, options) for run in runs]
     return time.process_time() - before, fits
+
+
+@functools.cache
+def workers():
+    """A process a core that stays, so that each program is compiled once in each."""
+    return WorkerPool(len(CORES), pin_to=tuple(CORES), import_script=True)
 
 
 class Clock:
@@ -126,8 +138,9 @@ class Clock:
         if self.alone:
             return process_on(CORES[0]).submit(worked, train, runs, options).result()
         before = time.perf_counter()
-        fits = dict(side_by_side(train, runs, workers=len(CORES), **options))
-        return time.perf_counter() - before, [fits[i] for i in range(len(runs))]
+        waiting = [workers().submit(fit_of, train, run, options) for run in runs]
+        fits = [future.result() for future in waiting]
+        return time.perf_counter() - before, fits
 
     def warm(self, train, run, **options):
         """Every worker compiles its program before the clock starts."""
