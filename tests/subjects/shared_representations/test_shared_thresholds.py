@@ -120,7 +120,7 @@ def test_too_few_graphs_of_a_kind_decide_nothing(kind):
     assert connectivity_decides(THRESHOLD | none) == "open"
 
 
-def planted_verdicts(late, *, graphs, draws=30):
+def planted_verdicts(late, *, graphs, draws=8):
     """Verdicts on drawn graphs whose threshold lies `late` above connectivity's."""
     rng, verdicts = np.random.default_rng(6), []
     for _ in range(draws):
