@@ -11,7 +11,8 @@ import jax.numpy as jnp
 
 from ..cells import output
 from ..nets import Recurrent
-from . import layouts, native, npz, onnx, safetensors, state_dict, torch_file
+from . import keras, layouts, native, npz, onnx, safetensors, state_dict, torch_file
+from .keras.store import MAGIC
 from .reading import Options, Reading, Taken
 
 
@@ -29,6 +30,8 @@ def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Rea
         return _of_safetensors(path, layout)
     if zipfile.is_zipfile(path):
         return _of_zip(path, layout)
+    if opening.startswith(MAGIC[:8]):
+        return keras.networks(path)
     if path.suffix.lower() == ".onnx":
         return onnx.networks(path)
     if opening[:1] == b"\x80" or path.suffix.lower() in PICKLES:
@@ -45,6 +48,8 @@ def _of_zip(path: pathlib.Path, layout: str) -> dict[str, Reading]:
     if names and all(name.endswith(".npy") for name in names):
         tensors = safetensors.finite(npz.read(path))
         return state_dict.networks(layouts.as_torch(tensors, layout))
+    if "model.weights.h5" in names or path.suffix.lower() == ".keras":
+        return keras.networks(path)
     return _scoped(torch_file.read(path))
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._order import counted
+from .keras.layers import weights_of
 from .safetensors import Tensors
 
 
@@ -43,61 +44,28 @@ def _from_keras(tensors: Tensors) -> Tensors:
     used: set[str] = set()
     for depth, name in enumerate(sorted(layers, key=counted)):
         prefix = name.removesuffix("recurrent_kernel")
-        if prefix + "kernel" not in tensors:
-            raise ValueError(f"{name} is in the file, but not {prefix}kernel")
-        W_h, W_x = tensors[name], tensors[prefix + "kernel"]
-        bias = tensors.get(prefix + "bias")
         used |= {name, prefix + "kernel", prefix + "bias"}
-        units, gates = _keras_sizes(prefix, W_h, W_x)
-        order = np.arange(gates)
-        if gates == 3 * units:
+        kernel, bias = tensors.get(prefix + "kernel"), tensors.get(prefix + "bias")
+        weights = weights_of(
+            prefix.rstrip(".") or "the layer", kernel, tensors[name], bias
+        )
+        b_x, b_h = weights.b_x, weights.b_h
+        order = np.arange(len(weights.W_h))
+        if weights.kind == "GRU":
+            if b_x is not None and b_h is None:
+                raise ValueError(
+                    "a Keras GRU with reset_after=False has other equations than torch's; "
+                    "its .h5 or .keras file, or one with reset_after=True would do"
+                )
             z, r, n = np.split(order, 3)
             order = np.concatenate([r, z, n])
-        out[f"rnn.weight_hh_l{depth}"] = W_h.T[order]
-        out[f"rnn.weight_ih_l{depth}"] = W_x.T[order]
-        if bias is not None:
-            b_ih, b_hh = _keras_biases(prefix, bias, units, gates)
-            out[f"rnn.bias_ih_l{depth}"] = b_ih[order]
-            out[f"rnn.bias_hh_l{depth}"] = b_hh[order]
+        out[f"rnn.weight_hh_l{depth}"] = weights.W_h[order]
+        out[f"rnn.weight_ih_l{depth}"] = weights.W_x[order]
+        if b_x is not None:
+            b_h = np.zeros_like(b_x) if b_h is None else b_h
+            out[f"rnn.bias_ih_l{depth}"] = b_x[order]
+            out[f"rnn.bias_hh_l{depth}"] = b_h[order]
     return out | _dense({n: t for n, t in tensors.items() if n not in used})
-
-
-def _keras_sizes(prefix: str, W_h: np.ndarray, W_x: np.ndarray) -> tuple[int, int]:
-    """Units and rows of gates of a layer, every entry of its shapes checked."""
-    if W_h.ndim != 2 or W_x.ndim != 2 or W_h.shape[1] != W_x.shape[1]:
-        raise ValueError(
-            f"{prefix}recurrent_kernel {W_h.shape} and {prefix}kernel {W_x.shape} must be "
-            "matrices with as many columns as each other"
-        )
-    units, gates = W_h.shape
-    if gates not in (units, 3 * units, 4 * units):
-        raise ValueError(
-            f"{prefix}recurrent_kernel is {units} × {gates}; N × N, 3N or 4N would do"
-        )
-    return units, gates
-
-
-def _keras_biases(
-    prefix: str, bias: np.ndarray, units: int, gates: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The biases of the input's and of the state's side, each of `gates` entries."""
-    gru = gates == 3 * units
-    if bias.shape == (2 * gates,) and gates > units:
-        raise ValueError(
-            f"{prefix}bias has {2 * gates} entries, as CuDNN's layers have, whose kernels "
-            "are stored otherwise; the layer converted to LSTM or GRU would do"
-        )
-    if gru and bias.shape == (gates,):
-        raise ValueError(
-            "a Keras GRU with reset_after=False has other equations than torch's; "
-            "one with reset_after=True would do"
-        )
-    if bias.shape != ((2, gates) if gru else (gates,)):
-        raise ValueError(
-            f"{prefix}bias has shape {bias.shape}; "
-            f"{(2, gates) if gru else (gates,)} would do beside its kernels"
-        )
-    return (bias[0], bias[1]) if gru else (bias, np.zeros_like(bias))
 
 
 GATES = {

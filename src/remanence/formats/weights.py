@@ -32,11 +32,13 @@ def load(
     positions: str | None = None,
     quiet: bool = False,
 ) -> Recurrent:
-    """The recurrent network in a file: .safetensors, torch's .pt, .pth and .bin, .npz, .onnx.
+    """The recurrent network in a file.
 
-    Nothing in a file is executed. Names are those of `torch.nn` RNN, LSTM and GRU and
-    their cells; of several networks `prefix` names one (`recurrent_modules` lists them).
-    The kind and the sizes follow from the shapes. What a state dict does not say is
+    Read are .safetensors, torch's .pt, .pth and .bin, .npz, .onnx (with onnx installed),
+    and Keras's .keras, .h5 and .hdf5 (with h5py). Nothing in a file is executed. Of
+    several networks `prefix` names one (`recurrent_modules` lists them).
+
+    In a state dict names are those of `torch.nn` RNN, LSTM and GRU and their cells. The kind and the sizes follow from the shapes. What a state dict does not say is
     given by keyword or by the file's metadata: `activation` ("tanh" or "relu", for
     an RNN; tanh unless said), which matrices are `embedding` and `readout` (found
     by their shapes unless named; an empty string: none), and `positions` ("every"

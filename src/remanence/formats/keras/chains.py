@@ -1,0 +1,119 @@
+"""Which layers of a Keras model make one network: what stands before and behind it."""
+
+from typing import Any
+
+import numpy as np
+
+from ..assembled import Readout
+from .model import Layer
+
+
+FREE = ("Dropout", "SpatialDropout1D", "ActivityRegularization", "GaussianNoise",
+        "GaussianDropout", "AlphaDropout", "Masking")  # fmt: skip
+"""Layers that do nothing to what a trained network computes; masks are told of apart."""
+LAYERS = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU", "RNN")
+SCORES = ("softmax", "sigmoid")
+
+
+class Neighbours:
+    """Who hears whom among the layers of one model."""
+
+    def __init__(self, layers: list[Layer]):
+        """Layers of unknown neighbours have none."""
+        self.named = {layer.name: layer for layer in layers}
+        self.users: dict[str, list[Layer]] = {}
+        for layer in layers:
+            for name in layer.before or ():
+                self.users.setdefault(name, []).append(layer)
+
+    def below(self, layer: Layer) -> Layer | None:
+        """The one layer that this one hears, past those that do nothing."""
+        for _ in self.named:
+            if layer.before is None or len(layer.before) != 1:
+                return None
+            found = self.named.get(layer.before[0])
+            if found is None or found.kind not in FREE:
+                return found
+            layer = found
+        return None
+
+    def above(self, layer: Layer) -> Layer | str:
+        """The one layer that hears this one, past those that do nothing; or a sentence."""
+        for _ in self.named:
+            users = self.users.get(layer.name, [])
+            if len(users) != 1:
+                return "its outputs go to several layers" if users else ""
+            layer = users[0]
+            if layer.kind not in FREE:
+                return layer
+        return ""
+
+
+def chains_of(layers: list[Layer], neighbours: Neighbours) -> list[list[Layer]]:
+    """Recurrent layers that hear each other directly, the lowest first."""
+    chains: list[list[Layer]] = []
+    for layer in layers:
+        below = neighbours.below(layer) if layer.kind in LAYERS else None
+        onto = [c for c in chains if c[-1] is below]
+        follows = (
+            below is not None
+            and below.kind in LAYERS
+            and below.settings.get("return_sequences")
+            and not below.settings.get("go_backwards")
+            and not layer.settings.get("go_backwards")
+        )
+        if onto and follows:
+            onto[0].append(layer)
+        else:
+            chains.append([layer])
+    return chains
+
+
+def embedding_of(layer: Layer, neighbours: Neighbours) -> tuple[str, np.ndarray] | None:
+    """The embedding that a layer hears directly."""
+    below = neighbours.below(layer)
+    if below is None or below.kind != "Embedding":
+        return None
+    rows = _array(below, "embeddings", "0")
+    return None if rows is None else (below.name, rows)
+
+
+def readout_of(layer: Layer, neighbours: Neighbours) -> Readout | str:
+    """The dense layer behind a layer, if nothing but scores follows; or why there is none."""
+    if layer.before is None:
+        return "a file of weights alone does not say what follows"
+    above = neighbours.above(layer)
+    if isinstance(above, str):
+        return above or "nothing reads its outputs"
+    settings = above.settings
+    if above.kind == "TimeDistributed":
+        inner = settings.get("layer", {})
+        settings = inner.get("config", {}) if inner.get("class_name") == "Dense" else {}
+    if above.kind not in ("Dense", "TimeDistributed") or not settings:
+        return f"{above.kind} {above.name} reads its outputs"
+    kernel, bias = _array(above, "kernel", "0"), _array(above, "bias", "1")
+    function = settings.get("activation")
+    if kernel is None or function not in ("linear", None, *SCORES):
+        return f"{above.name} is no affine map with {str(function)[:20]}"
+    last, left = neighbours.above(above), [function] if function in SCORES else []
+    while (
+        isinstance(last, Layer) and last.kind in ("Activation", "Softmax") and not left
+    ):
+        left = [str(last.settings.get("activation", "softmax"))]
+        if left[0] not in SCORES:
+            break
+        last = neighbours.above(last)
+    if last != "":
+        return f"more than {above.name} stands between its outputs and the model's"
+    every = bool(layer.settings.get("return_sequences"))
+    remark = f"its {left[0]} left out" if left else ""
+    return Readout(above.name, kernel.T, bias, "every" if every else "last", remark)
+
+
+def _array(layer: Layer, old: str, new: str) -> Any:
+    """An array of a layer by its name in old files or its number in new ones."""
+    for place, values in layer.weights.items():
+        parts = place.removesuffix(":0").split("/")
+        if parts[-1] == old or parts[-2:] == ["vars", new]:
+            return values
+    return None

@@ -1,0 +1,160 @@
+"""Keras's LSTM, GRU and SimpleRNN as cells.
+
+Kernels are inputs × gates. Gates are i, f, c, o (LSTM) and z, r, h (GRU). A GRU's bias of
+shape (2, 3N) is that of `reset_after`, one of 3N that of the reset before the product.
+CuDNN's layers keep both biases in one vector and each gate's matrix as torch does:
+`kernel.reshape(N, inputs)` for the inputs, not transposed for the state.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...cells import Elman, GeneralGRU, GeneralLSTM, GRU, LSTM
+from ..activations import PLAIN, Shaped
+from ..safetensors import Tensors
+
+
+KINDS = {1: "RNN", 3: "GRU", 4: "LSTM"}
+GATES = {"SimpleRNN": 1, "GRU": 3, "CuDNNGRU": 3, "LSTM": 4, "CuDNNLSTM": 4}
+GATES |= {f"{kind}Cell": GATES[kind] for kind in ("SimpleRNN", "GRU", "LSTM")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Weights:
+    """The arrays of one recurrent layer, every entry of their shapes checked."""
+
+    title: str
+    W_x: np.ndarray
+    """Gates × inputs, as all matrices here."""
+    W_h: np.ndarray
+    b_x: np.ndarray | None
+    b_h: np.ndarray | None
+    cudnn: bool
+
+    @property
+    def units(self) -> int:
+        return self.W_h.shape[1]
+
+    @property
+    def kind(self) -> str:
+        return KINDS[self.W_h.shape[0] // self.units]
+
+
+def weights_of(title: str, kernel: Any, recurrent: Any, bias: Any) -> Weights:
+    """One layer's weights from its kernels, of any of the ways they are stored in."""
+    if kernel is None:
+        raise ValueError(f"{title} has a recurrent kernel, but no kernel")
+    if recurrent.ndim != 2 or kernel.ndim != 2 or recurrent.shape[1] != kernel.shape[1]:
+        raise ValueError(
+            f"{title} has a recurrent kernel {recurrent.shape} and a kernel {kernel.shape}; "
+            "matrices with as many columns as each other would do"
+        )
+    units, gates = recurrent.shape
+    if not units or gates not in (units, 3 * units, 4 * units):
+        raise ValueError(
+            f"{title}'s recurrent kernel is {units} × {gates}; N × N, 3N or 4N would do"
+        )
+    if bias is not None and gates > units and bias.shape == (2 * gates,):
+        blocks = [
+            k.reshape(units, -1) for k in np.split(kernel, gates // units, axis=1)
+        ]
+        W_x = np.concatenate(blocks)
+        W_h = np.concatenate(np.split(recurrent, gates // units, axis=1))
+        return Weights(title, W_x, W_h, bias[:gates], bias[gates:], True)
+    b_x = b_h = None
+    if bias is not None:
+        twice = gates == 3 * units and bias.shape == (2, gates)
+        if not twice and bias.shape != (gates,):
+            would = f"({gates},)" + f" or (2, {gates})" * (gates == 3 * units)
+            raise ValueError(f"{title}'s bias has shape {bias.shape}; {would} would do")
+        b_x, b_h = bias if twice else (bias, None)
+    return Weights(title, kernel.T, recurrent.T, b_x, b_h, False)
+
+
+def cell_of(
+    weights: Weights, settings: dict[str, Any], version: tuple[int, ...]
+) -> Any:
+    """The cell, by the settings of its layer (or by its version's defaults)."""
+    kind = weights.kind
+    outer = _function(settings.get("activation", "tanh"), version)
+    if kind == "RNN":
+        b = None if weights.b_x is None else jnp.asarray(weights.b_x)
+        return Elman(jnp.asarray(weights.W_h), jnp.asarray(weights.W_x), b, outer)
+    usual = "sigmoid" if version >= (2, 3) or weights.cudnn else "hard_sigmoid"
+    gate = _function(settings.get("recurrent_activation", usual), version)
+    plain = gate is jax.nn.sigmoid and outer is jnp.tanh
+    if kind == "LSTM":
+        parts = [b for b in (weights.b_x, weights.b_h) if b is not None]
+        b = jnp.asarray(sum(parts)) if parts else None
+        W_h, W_x = jnp.asarray(weights.W_h), jnp.asarray(weights.W_x)
+        if plain:
+            return LSTM(W_h, W_x, b)
+        return GeneralLSTM(W_h, W_x, b, activations=(gate, outer, outer))
+    return _gru(weights, settings, version, (gate, outer), plain)
+
+
+def _gru(
+    weights: Weights, settings: Any, version: Any, functions: Any, plain: bool
+) -> Any:
+    z, r, n = np.split(np.arange(3 * weights.units), 3)
+    order = np.concatenate([r, z, n])
+    W_h, W_x = jnp.asarray(weights.W_h[order]), jnp.asarray(weights.W_x[order])
+    after = weights.b_h is not None
+    if weights.b_x is None:  # only the settings say it then
+        after = bool(settings.get("reset_after", version >= (2, 3)))
+    elif (
+        after != bool(settings.get("reset_after", after or weights.cudnn))
+        and not weights.cudnn
+    ):
+        raise ValueError(f"{weights.title}'s bias does not go with its reset_after")
+    b = None if weights.b_x is None else weights.b_x[order]
+    b_n = None
+    if b is not None and weights.b_h is not None:
+        b_h = weights.b_h[order]
+        gates = np.arange(len(b)) < 2 * weights.units
+        b, b_n = b + np.where(gates, b_h, 0), jnp.asarray(b_h[~gates])
+    b = None if b is None else jnp.asarray(b)
+    if after and plain:
+        return GRU(W_h, W_x, b, b_n)
+    return GeneralGRU(W_h, W_x, b, b_n, after, functions)
+
+
+def _function(name: Any, version: tuple[int, ...]) -> Callable:
+    """An activation by its name; hard_sigmoid changed its slope with Keras 3."""
+    if name is None:
+        name = "linear"
+    shaped = {
+        "hard_sigmoid": Shaped("hardsigmoid", 1 / 6 if version >= (3, 0) else 0.2, 0.5),
+        "elu": Shaped("elu", 1.0, 0.0),
+        "leaky_relu": Shaped("leakyrelu", 0.2, 0.0),
+    }
+    if isinstance(name, str) and name in shaped:
+        return shaped[name]
+    if isinstance(name, str) and name in PLAIN:
+        return PLAIN[name]
+    words = ", ".join([*PLAIN, *shaped])
+    raise ValueError(f"the activation {name!a:.60} is not known; {words} are")
+
+
+def recurrent_arrays(arrays: Tensors) -> dict[str, tuple[Any, Any, Any]]:
+    """Kernel, recurrent kernel and bias of each recurrent part below a layer, by its place."""
+    found: dict[str, tuple[Any, Any, Any]] = {}
+    named = {name.removesuffix(":0"): tensor for name, tensor in arrays.items()}
+    for name, tensor in named.items():
+        place, _, last = name.rpartition("/")
+        at = lambda what, place=place: named.get(f"{place}/{what}" if place else what)
+        if last == "recurrent_kernel":
+            found[place] = at("kernel"), tensor, at("bias")
+        elif (
+            last == "1"
+            and place.endswith("vars")
+            and "cell" in place
+            and tensor.ndim == 2
+        ):
+            found[place] = at("0"), tensor, at("2")
+    return found

@@ -1,0 +1,127 @@
+"""The layers of a Keras model in order: their settings, weights and neighbours.
+
+The user's names stand in the configuration. Old files keep weights under these names;
+new ones under the name of the class, counted in the order of the layers.
+"""
+
+import dataclasses
+import re
+from typing import Any
+
+from ..._order import counted
+from ..safetensors import Tensors
+from .store import Store
+
+
+MODELS = ("Sequential", "Functional", "Model")
+DEEPEST = 16
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer; `before` are the layers of the same model that it hears, if known."""
+
+    name: str
+    """Its own name; `path` are the models round it."""
+    path: str
+    kind: str
+    settings: dict[str, Any]
+    weights: Tensors
+    before: tuple[str, ...] | None
+
+
+def models_of(store: Store) -> list[list[Layer]]:
+    """The layers of every model in a file, those of models inside models apart."""
+    old = not any(place.startswith("layers/") for place in store.arrays)
+    if store.config is None:
+        return [_unconfigured(store, old)]
+    root = "model_weights/" if old else ""
+    found: list[list[Layer]] = []
+    _collect(store.config, store.arrays, root, old, "", found)
+    return found
+
+
+def _collect(
+    config: Any, arrays: Tensors, root: str, old: bool, path: str, found: list[Any]
+) -> None:
+    """Append the layers of one model, and of those inside."""
+    if path.count("/") > DEEPEST:
+        raise ValueError(f"models are nested more than {DEEPEST} deep")
+    inner = config.get("config", ())
+    said = inner.get("layers", ()) if isinstance(inner, dict) else inner
+    layers, counts = [], {}
+    previous: tuple[str, ...] = ()
+    for each in said:
+        kind, settings = str(each["class_name"]), each["config"]
+        name = str(settings.get("name", "") if isinstance(settings, dict) else "")
+        name = str(each.get("name") or name)
+        stem = snake_case(kind)
+        number = counts[stem] = counts.get(stem, -1) + 1
+        place = (
+            f"{root}{name}/"
+            if old
+            else f"{root}layers/{stem}{f'_{number}' if number else ''}/"
+        )
+        if kind in MODELS:
+            # Old files keep all weights of a model inside under its one name.
+            _collect(each, arrays, place, old, f"{path}{name}/", found)
+        weights = _under(arrays, place)
+        if old and not weights and path:
+            weights = _under(arrays, root, part=name)
+        before = previous
+        if "inbound_nodes" in each:
+            nodes = each["inbound_nodes"]
+            before = tuple(_heard(nodes)) if len(nodes) <= 1 else ("", "")
+        settings = settings if isinstance(settings, dict) else {}
+        layers.append(Layer(name, path, kind, settings, weights, before))
+        previous = (name,)
+    found.append(layers)
+
+
+def _under(arrays: Tensors, place: str, part: str | None = None) -> Tensors:
+    """The arrays below a place by the rest of their names; or those that pass a part."""
+    below = {n.removeprefix(place): t for n, t in arrays.items() if n.startswith(place)}
+    if part is None:
+        return below
+    return {name: t for name, t in below.items() if part in name.split("/")}
+
+
+def _heard(node: Any) -> list[str]:
+    """The names of layers in an inbound node, in Keras 2's or 3's way of writing one."""
+    if isinstance(node, dict):
+        if "keras_history" in node:
+            return [str(node["keras_history"][0])]
+        return [name for value in node.values() for name in _heard(value)]
+    if isinstance(node, list):
+        if node and isinstance(node[0], str):
+            return [node[0]]
+        return [name for value in node for name in _heard(value)]
+    return []
+
+
+def snake_case(name: str) -> str:
+    """The name of a class as Keras writes it into files."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def _unconfigured(store: Store, old: bool) -> list[Layer]:
+    """Layers of a file of weights alone: nobody knows their kind or their neighbours."""
+    names: dict[str, str] = {}
+    for place in store.arrays:
+        inside = place.removeprefix("model_weights/")
+        if old:
+            names[inside.partition("/")[0]] = place[: len(place) - len(inside)]
+        elif (
+            found := re.match(
+                r"(?P<layer>.*?)/((forward|backward)_layer/)?cell/", place
+            )
+        ) or (found := re.match(r"(?P<layer>.*?)/(layer/)?vars/", place)):
+            names[found["layer"]] = ""
+    known = [name for name in store.order if name in names]
+    ordered = [*known, *sorted({*names} - {*known}, key=counted)]
+    below = lambda name: _under(store.arrays, f"{names[name]}{name}/")
+    return [
+        Layer(name.removeprefix("layers/"), "", "", {}, below(name), None)
+        for name in ordered
+    ]
