@@ -44,7 +44,7 @@ def test_a_study_is_run_followed_cancelled_and_compared(patient_server, page):
     assert "finished parts" in page.inner_text("#progress")
     looked_at(page, "studies")
     page.click("#stored a")
-    page.wait_for_selector("table.claims")
+    page.wait_for_selector(".claim")
     page.go_back()
     page.wait_for_selector("#stored table")
 
