@@ -9,7 +9,7 @@ from remanence.report import Figure
 from remanence.report.figures import (
     draw_figure,
     draw_thumbnail,
-    first_panel,
+    keep_panel,
     THUMBNAIL,
     write_figure,
 )
@@ -36,7 +36,7 @@ def test_a_figure_without_numbers_has_only_pictures(tmp_path):
     assert names == {"bare.svg", "bare-dark.svg", "bare.png"}
 
 
-def test_a_thumbnail_is_the_first_panel_alone_without_legend_and_title():
+def test_a_thumbnail_is_one_panel_alone_without_legend_and_title():
     def draw():
         figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4), num=7)
         shown = left.imshow([[1.0, 2.0]], label="x")
@@ -49,12 +49,18 @@ def test_a_thumbnail_is_the_first_panel_alone_without_legend_and_title():
         return figure
 
     figure = draw()
-    first_panel(figure)
+    keep_panel(figure, 0)
     (axes,) = figure.axes
     figure.draw_without_rendering()
     assert axes.get_title() == axes.get_title(loc="left") == figure.get_suptitle() == ""
     assert axes.get_legend() is None and tuple(figure.get_size_inches()) == THUMBNAIL
     assert axes.get_position().width > 0.6  # of the whole width, not of one column
+    plt.close(figure)
+    figure = draw()
+    keep_panel(figure, 1)
+    assert [len(axes.lines) for axes in figure.axes] == [1] and not figure.axes[
+        0
+    ].images
     plt.close(figure)
     small = draw_thumbnail(Figure("two", "", "", draw, {"a": [1]}))
     assert small.figure.name == "two-small" and small.width == round(96 * THUMBNAIL[0])

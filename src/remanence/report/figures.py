@@ -80,16 +80,18 @@ def draw_figure(
     return DrawnFigure(figure=figure, svg=svg, png=png)
 
 
-def draw_thumbnail(figure: Figure) -> DrawnFigure:
-    """Its first panel alone, small enough to be read on a card."""
+def draw_thumbnail(figure: Figure, panel: int = 0) -> DrawnFigure:
+    """One of its panels alone, small enough to be read on a card."""
     small = dataclasses.replace(figure, name=f"{figure.name}-small", data=None)
-    return draw_figure(small, first_panel)
+    return draw_figure(small, lambda canvas: keep_panel(canvas, panel))
 
 
-def first_panel(canvas: Any) -> None:
-    """Leave the first panel of a drawing, alone and small, without legend and title."""
-    first, *others = canvas.axes
-    for axes in others:
+def keep_panel(canvas: Any, panel: int) -> None:
+    """Leave one panel of a drawing, alone and small, without legend and title."""
+    if not canvas.axes:
+        return
+    first = canvas.axes[min(panel, len(canvas.axes) - 1)]
+    for axes in [axes for axes in canvas.axes if axes is not first]:
         for drawn in (*first.images, *first.collections):
             if getattr(drawn.colorbar, "ax", None) is axes:
                 drawn.colorbar.remove()

@@ -132,11 +132,12 @@ def write_record(
 
 def _write_thumbnail(record: Record, folder: pathlib.Path) -> str:
     """The small picture of the main finding's figure, else of the first; its name."""
-    if not record.figures:
-        return ""
     finding = main_finding(record.study, record.claims)
-    by_name = {figure.name: figure for figure in record.figures}
-    name = finding.claim.figure if finding is not None else ""
-    small = draw_thumbnail(by_name.get(name, record.figures[0]))
-    write_figure(small, folder)
-    return small.figure.name
+    chosen = [f for f in record.figures if finding and f.name == finding.claim.figure]
+    headline = record.study.headline
+    panel = headline.panel if headline and chosen else 0
+    for figure in (chosen or record.figures)[:1]:
+        small = draw_thumbnail(figure, panel)
+        write_figure(small, folder)
+        return small.figure.name
+    return ""

@@ -65,6 +65,8 @@ class Headline:
     """Of a few characters: `"{recalled} of {tried}"`."""
     sentence: str
     """What the number says, as `"strings are spelled by {units} units."`"""
+    panel: int = 0
+    """The panel of the figure that is drawn small for the index."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -116,7 +116,7 @@ def reproduce(
     A run that is stopped keeps its finished parts and goes on from there when it is
     called again, or from the start with `again=True`. With `out=None` nothing is kept.
 
-    `.claims` are the judged statements, `.data` the labelled arrays by name, and
+    `.claims` are the judged claims, `.data` the labelled arrays by name, and
     `.figures` can be drawn again with `.figures[0].draw()`.
     """
     chosen = study(name)

@@ -125,6 +125,7 @@ STUDY = Study(
     headline=Headline(
         claim="002.1",
         number="{counts[0]} of {possible}",
-        sentence="frequencies carry addition modulo a prime in a trained network.",
+        sentence="frequencies carry modular addition in the output weights of a trained network.",
+        panel=2,
     ),
 )
