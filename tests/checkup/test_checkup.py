@@ -180,6 +180,10 @@ def test_a_comparison_draws_every_network(found):
     page = checkup_page(pair)
     assert "States and weights of first" in page and "of second" in page
     assert page.count('id="figure-eigenvalues') == 2
+    # No warning about letters that the font has not: here they would be errors.
+    assert "日本語" in checkup_page(
+        (pair[0], dataclasses.replace(found, name="日本語"))
+    )
 
 
 def test_an_unstable_network_is_told_in_words():

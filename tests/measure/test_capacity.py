@@ -138,6 +138,13 @@ def test_an_even_function_of_the_past_recalls_nothing():
     assert found.raw > 0.5 and found.limit == 6
 
 
+def test_a_state_that_does_not_move_or_runs_away():
+    still = memory_capacity(Linear(jnp.eye(2) / 2, jnp.zeros((2, 1))))
+    assert (still.total, still.stderr, still.limit) == (0.0, 0.0, 0)
+    with pytest.raises(ValueError, match="leaves the range of floats"):
+        memory_capacity(Linear(2 * jnp.eye(2), jnp.ones((2, 1))), lags=400)
+
+
 def test_more_steps_make_a_smaller_error():
     cell = Elman.init(2, 12, key=jr.key(0))
     few, many = (memory_capacity(cell, steps=steps) for steps in (4096, 65536))

@@ -17,6 +17,7 @@ from ..measure.drive import Drive, driven, refuse_fractions
 from ..nets import Recurrent, unroll
 from .inputs import as_inputs, refuse_other_axes
 from .memory import extent, refuse_too_large
+from .narrow import narrowed
 from .record import Checkup
 from .weights import fourier_energies, singular_values
 
@@ -36,6 +37,7 @@ def checkup(
     error: float = 1e-3,
     k: int | None = None,
     lengths: Any = None,
+    targets: Any = None,
     quick: bool = False,
     time_limit: float = 60.0,
     tell: Callable[[str], None] = lambda sentence: None,
@@ -45,8 +47,9 @@ def checkup(
 
     `inputs` are `time x width`, several such sequences, tokens, or `Inputs` with words of
     their own for the headline. Where sequences are padded, `lengths` says how long each
-    is. `error` is the output error that windows are held to. `weights` says in words what
-    of a file the network was made from.
+    is. `error` is the output error that windows are held to; with `targets` (whole numbers,
+    one a position; tokens of a language model are their own) their cost is given in nats.
+    `weights` says in words what of a file the network was made from.
     `quick` measures a few exponents and skips what takes minutes. `tell` is told each
     stage, `progress` the steps of the longest one.
 
@@ -58,16 +61,17 @@ def checkup(
     """
     refuse_fractions(k=k)
     net = net if isinstance(net, Recurrent) else Recurrent(net)
-    given = as_inputs(inputs, lengths)
-    xs = given.values
-    refuse_other_axes(net, xs)
-    refuse_too_large(net, extent(net, xs))
+    whole, given = net, as_inputs(inputs, lengths)
+    refuse_other_axes(net, given.values)
+    size = dimension(net.cell)
+    k = (min(FEW, size) if quick else size) if k is None else min(k, size)
+    refuse_too_large(net, extent(net, given.values), k)
+    net, xs, combined = narrowed(net, given.values)
     with double():
         drive = driven(net, xs, lengths=lengths)
     ends = np.full(drive.sequences, drive.time) if lengths is None else np.asarray(lengths)  # fmt: skip
     remarks = _doubts(drive.sequences, drive.time, ends)
-    size = dimension(net.cell)
-    k = (min(FEW, size) if quick else size) if k is None else min(k, size)
+    remarks += (combined,) if combined else ()
     tell(f"Lyapunov exponents: {k} of {size} over {drive.time} steps")
     # The warm-up is a fifth of the longest sequence, and no use within a shorter one.
     warmup = int(ends.max()) // 5
@@ -92,6 +96,7 @@ def checkup(
         xs,
         error=error,
         lengths=lengths,
+        targets=targets,
         quick=quick,
         spectrum=spectrum,
         time_limit=limit,
@@ -102,7 +107,7 @@ def checkup(
     fixed, remark = _fixed(net, mean_x, orbit, size, quick, tell)
     return Checkup(
         name=printable(name),
-        network=description(net),
+        network=description(whole),
         inputs=printable(given.words),
         unit=given.unit,
         quick=quick,
@@ -110,8 +115,8 @@ def checkup(
         fixed=fixed,
         fixed_remark=remark,
         eigenvalues=eigenvalues,
-        singular=singular_values(net),
-        fourier=fourier_energies(net),
+        singular=singular_values(whole),
+        fourier=fourier_energies(whole),
         orbit=orbit,
         weights=printable(weights),
         remarks=remarks,

@@ -117,7 +117,9 @@ FIGURES: dict[str, CheckupFigure] = {
                 if found.horizon.gradients.plateau is None
                 else found.horizon.gradients.plateau.level
             ),
-            lambda found: str(found.horizon.gradients.plateau or "none"),
+            lambda found: str(
+                found.horizon.gradients.plateau or "none: it goes on falling"
+            ),
         ),
         CheckupFigure(
             "half_life",

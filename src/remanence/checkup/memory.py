@@ -4,14 +4,22 @@ import os
 import pathlib
 from typing import Any
 
+import equinox as eqx
 import numpy as np
 
 from ..cells import dimension
+from .narrow import acting_inputs
 
 
-def refuse_too_large(net: Any, shape: tuple[int, int, int]) -> None:
+PROGRAMS = 500_000_000  # bytes of the interpreter, JAX and compiled programs
+GATHERED = 48 * 257  # inputs kept for the gradients, from that many places and lags
+
+
+def refuse_too_large(
+    net: Any, shape: tuple[int, int, int], k: int | None = None
+) -> None:
     """Refuse inputs of `sequences x time x width` whose checkup cannot fit."""
-    needed, free = estimated_bytes(net, shape), available_bytes()
+    needed, free = estimated_bytes(net, shape, k), available_bytes()
     if free is not None and needed > free:
         extent = " x ".join(f"{n:,}" for n in shape)
         raise ValueError(
@@ -29,14 +37,15 @@ def extent(net: Any, values: np.ndarray) -> tuple[int, int, int]:
     return sequences, time, width
 
 
-def estimated_bytes(net: Any, shape: tuple[int, int, int]) -> int:
-    """The largest arrays of a checkup in double precision, summed."""
+def estimated_bytes(net: Any, shape: tuple[int, int, int], k: int | None = None) -> int:
+    """The largest arrays of a checkup in double precision, as many copies as were seen."""
     sequences, time, width = shape
     size = dimension(net.cell)
-    inputs = 4 * sequences * time * width
-    states = 6 * sequences * time * size
-    frames = 4 * sequences * size * size
-    return 8 * (inputs + states + frames)
+    outputs = eqx.filter_eval_shape(net.read, net.cell.initial_state()).size
+    acting = acting_inputs(net, width)
+    steps = sequences * time * (width + 6 * acting + 6 * size + 5 * outputs)
+    frames = 3 * sequences * size * (size if k is None else k) + 8 * size * size
+    return PROGRAMS + 8 * (steps + frames + GATHERED * acting)
 
 
 def available_bytes() -> int | None:

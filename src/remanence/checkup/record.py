@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from markupsafe import escape
 
 from ..measure import FixedPoint, MemoryHorizon, Spectrum
 from ..report import json_bytes
-from ..report.html import escape
 from .figures import FIGURES
 from .headline import headline
 

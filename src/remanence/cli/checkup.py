@@ -128,6 +128,7 @@ def checkup(
     refuse_bad_outputs(
         target, truncate_to, [*models, *sources.paths], named=out is not None
     )
+    stems = [path.stem for path in models]
     loaded = []
     for path in models:
         net, weights = load_and_tell(
@@ -140,7 +141,8 @@ def checkup(
                 f"--require would hold on {given.words} only; --steps "
                 f"{len(given.values)} says that this is meant, --steps all takes the rest"
             )
-        loaded.append((net, given, {"name": path.stem, "weights": weights, "lengths": ends}))  # fmt: skip
+        name = path.stem if stems.count(path.stem) == 1 else str(path)
+        loaded.append((net, given, {"name": name, "weights": weights, "lengths": ends}))
     if truncate_to is not None:
         refuse_no_module(loaded[-1][0])
     found = [

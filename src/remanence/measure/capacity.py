@@ -28,6 +28,7 @@ LAGS = 8192  # the most lags looked at unless told
 NUMBERS = (
     2**25
 )  # states kept at once, in numbers: what bounds the lags of large networks
+HUGE = 1e150  # states whose squares are no floats
 READABLE = 1e-12  # of the largest direction: what is smaller is lost in the rounding
 ROUNDING = 1e-9  # of the whole: recall below this is none
 NEGLIGIBLE = 1e-3  # of the whole: what the lags not looked at may hold
@@ -126,13 +127,19 @@ def memory_capacity(
 
 
 def _capacity(noise: Excitation, X: np.ndarray, lags: int) -> MemoryCapacity:
-    if not np.isfinite(X).all():
+    if not np.abs(X).max(initial=0.0) < HUGE:
         raise ValueError(
             "the state leaves the range of floats: no capacity can be measured"
         )
     runs, T, _ = X.shape
+    width, channels = noise.directions.shape
     W = _whitening(X)
     rank = W.shape[1]
+    if rank == 0:  # the state does not move
+        nothing = dict.fromkeys(("total", "stderr", "raw", "tail"), 0.0)
+        return MemoryCapacity(
+            **nothing, limit=0, recall=np.zeros(lags), channels=channels, steps=runs * T
+        )
     grams, responses = [], []
     mean = X.mean(axis=(0, 1))
     for run in range(runs):
@@ -147,7 +154,6 @@ def _capacity(noise: Excitation, X: np.ndarray, lags: int) -> MemoryCapacity:
             for response, part in zip(responses, grams, strict=True)
         ]
     )
-    width, channels = noise.directions.shape
     share = width / channels
     recall = runs * raw - (runs - 1) * without.mean(axis=0)
     each = recall.sum(axis=1)

@@ -78,9 +78,11 @@ def flat_noise(
     phases[:, 0] = np.resize([1.0, -1.0], runs)
     if T % 2 == 0:
         phases[:, -1] = rng.choice([1.0, -1.0], runs)
-    mixtures = np.eye(width)
-    if channels < width:
-        mixtures = np.linalg.qr(rng.standard_normal((width, channels)))[0]
+    mixtures = (
+        np.linalg.qr(rng.standard_normal((width, channels)))[0]
+        if channels < width
+        else np.eye(width)
+    )
     return Excitation(phases, mixtures, lags, scale, seed + 1)
 
 

@@ -1,7 +1,6 @@
 """Pages from templates: one frame (head, colours, brand, foot), all text escaped."""
 
 import functools
-import html
 import pathlib
 from typing import Any
 
@@ -14,11 +13,6 @@ from .typeset import paragraphs, typeset
 
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
 ASSETS = pathlib.Path(__file__).parent / "assets"
-
-
-def escape(text: object) -> str:
-    """Text as text, whatever is in it."""
-    return html.escape(str(text), quote=True)
 
 
 @functools.cache
@@ -57,24 +51,3 @@ def environment(folder: pathlib.Path) -> jinja2.Environment:
 def render(template: str, *, folder: pathlib.Path = TEMPLATES, **values: Any) -> str:
     """A whole HTML document from a template of `folder`, or of ours."""
     return environment(folder).get_template(template).render(values)
-
-
-def page(
-    *,
-    title: str,
-    lead: str,
-    body: str,
-    home: str,
-    scripts: str = "",
-    foot: str = "",
-) -> str:
-    """A document in the frame; `lead`, `body` and `scripts` are HTML, the rest is text."""
-    return render(
-        "page.html",
-        title=title,
-        lead=Markup(lead),
-        body=Markup(body),
-        home=home,
-        scripts=Markup(scripts),
-        foot=foot,
-    )
