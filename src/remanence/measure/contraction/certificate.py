@@ -83,7 +83,7 @@ def contraction(
     while len(proofs) < len(forms) and not (proofs and proofs[-1].vacuous):
         form = forms[len(proofs)]
         now = time.monotonic()
-        share = max(request.deadline - now, 0.1) / (len(forms) - len(proofs))
+        share = (request.deadline - now) / (len(forms) - len(proofs))
         asked = dataclasses.replace(request, input_bound=bound, deadline=now + share)
         proofs.append(CERTIFICATES[type(form)](form, asked))
         said = proofs[-1].evidence["output_bound"]
