@@ -8,8 +8,7 @@ tensors and plain containers is refused by the name that it asked for.
 
 import dataclasses
 import pickletools
-from io import BufferedIOBase
-from typing import Any, cast
+from typing import Any
 
 
 MOST = 2_000_000
@@ -80,11 +79,14 @@ class _Mark:
     """Where a run of values on the stack begins."""
 
 
-def value_of(file: BufferedIOBase) -> Any:
-    """The value of the one pickle that begins here; the file then stands behind it."""
+def value_of(file: Any) -> Any:
+    """The value of the one pickle that begins here; the file then stands behind it.
+
+    The file must hold all that it gives: one of bytes in memory, or a mapped one.
+    """
     stack: list[Any] = []
     memo: dict[int, Any] = {}
-    opcodes = pickletools.genops(cast(Any, file))
+    opcodes = pickletools.genops(file)
     try:
         for _ in range(MOST):
             opcode, argument, _ = _following(opcodes)

@@ -7,9 +7,9 @@ and stride is checked against the numbers that are there.
 
 import io
 import math
+import mmap
 import pathlib
 import zipfile
-from io import BufferedIOBase
 from typing import Any
 
 import jax.numpy as jnp
@@ -20,6 +20,7 @@ from .safetensors import plain, Tensors
 from .state_dict import LAYER
 
 
+READ = mmap.ACCESS_READ
 MAGIC = 0x1950A86A20F9469CFC6C
 LARGEST_PICKLE = 64 * 2**20
 DEEPEST = 16
@@ -36,8 +37,11 @@ def read(path: pathlib.Path) -> dict[str, Tensors]:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 return _from_zip(archive, path.stat().st_size)
-        with path.open("rb") as file:
-            return _from_legacy(file, path.stat().st_size)
+        with (
+            path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=READ) as bytes_,
+        ):
+            return _from_legacy(bytes_)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, RuntimeError) as error:
         # RuntimeError: zipfile's word for an encrypted record.
         raise ValueError(f"{path.name} is not read: {error}") from None
@@ -69,7 +73,8 @@ def _from_zip(archive: zipfile.ZipFile, size: int) -> dict[str, Tensors]:
     return _tensors(wanted, numbers)
 
 
-def _from_legacy(file: BufferedIOBase, size: int) -> dict[str, Tensors]:
+def _from_legacy(file: mmap.mmap) -> dict[str, Tensors]:
+    """Mapped, a file gives no more than it has, whatever a pickle asks for."""
     if value_of(file) != MAGIC:
         raise ValueError(
             "it is a pickle, but not torch's; torch.save(model.state_dict(), path) would do"
@@ -84,7 +89,7 @@ def _from_legacy(file: BufferedIOBase, size: int) -> dict[str, Tensors]:
         if not isinstance(key, str) or key not in items:
             raise ValueError("it holds numbers that no tensor describes")
         length = int.from_bytes(file.read(8), "little") * items[key]
-        numbers[key] = file.read(min(length, size))
+        numbers[key] = file.read(min(length, file.size()))
         if len(numbers[key]) != length:
             raise ValueError("its numbers are cut short")
     return _tensors(_state_dicts(value), numbers)

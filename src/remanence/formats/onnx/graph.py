@@ -37,6 +37,7 @@ class Scope:
     folded: dict[str, np.ndarray | None] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self):
+        _refuse_no_text(self.graph)
         self.given.update({tensor.name: tensor for tensor in self.graph.initializer})
         for node in self.graph.node:
             self.made.update(dict.fromkeys(node.output, node))
@@ -89,6 +90,20 @@ class Scope:
                 f"its {node.op_type} {node.name!a} fails: {error}"
             ) from None
         return made[list(node.output).index(name)]
+
+
+def _refuse_no_text(graph: Any) -> None:
+    """Names that are no UTF-8 come out of protobuf as bytes."""
+    names = [tensor.name for tensor in (*graph.initializer, *graph.output)]
+    for node in graph.node:
+        names += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        names += [attribute.name for attribute in node.attribute]
+    for tensor in graph.initializer:
+        names += [
+            word for each in tensor.external_data for word in (each.key, each.value)
+        ]
+    if any(isinstance(name, bytes) for name in names):
+        raise ValueError("its names are no text; a whole ONNX file would do")
 
 
 def attributes(onnx: Any, node: Any) -> dict[str, Any]:
