@@ -31,7 +31,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 from remanence.cells import Elman, LSTM  # noqa: E402
 from remanence.measure import contraction, truncation_window  # noqa: E402
-from remanence.nets import mean_surprise, Recurrent, truncate  # noqa: E402
+from remanence.nets import Recurrent, token_cross_entropy, truncate  # noqa: E402
 from remanence.train import over_devices  # noqa: E402
 
 
@@ -149,11 +149,11 @@ def our_steps(net, tokens):
     params, rest = eqx.partition(net, eqx.is_inexact_array)
     mesh = Mesh(np.array(jax.devices()), ("batch",))
     where = {
-        "one device": (jax.devices()[0], jax.devices()[0], mean_surprise),
+        "one device": (jax.devices()[0], jax.devices()[0], token_cross_entropy),
         "a device a core": (
             NamedSharding(mesh, P()),
             NamedSharding(mesh, P("batch")),
-            over_devices(mean_surprise),
+            over_devices(token_cross_entropy),
         ),
     }
 

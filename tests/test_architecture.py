@@ -14,11 +14,10 @@ STORY = (
     "_cores",
     "_escape",
     "_fast_compile",
-    "_light",
-    "_order",
+    "_natural_sort",
     "_precision",
     "_stop",
-    "_whole",
+    "_atomic_write",
     *remanence.FOLDERS,
     "__main__",
 )

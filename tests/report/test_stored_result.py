@@ -9,7 +9,6 @@ import pytest
 import small_study
 
 from remanence.report import (
-    conclude,
     DamagedResult,
     read_data,
     read_result,
@@ -119,13 +118,6 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     ] and path.read_bytes() == b"old"
 
 
-def test_evidence_without_a_statement_is_a_bug():
-    chosen = small_study.study()
-    outcome = small_study.Outcome(evidence={"000.9": {}}, data={}, figures=())
-    with pytest.raises(RuntimeError, match=r"000\.9"):
-        conclude(chosen, outcome, profile="quick", seed=0, command="", provenance={})
-
-
 def forge(folder, change):
     """Change the claims, with the digest that then belongs to them."""
     path = folder / "claims.json"
@@ -220,7 +212,7 @@ def test_a_full_disk_is_named_by_its_file_and_leaves_nothing(
         path.write_bytes(b"")
         return path
 
-    place = "xarray.Dataset.to_zarr" if name == "data.zarr" else "remanence.report.results_folder.written_whole"  # fmt: skip
+    place = "xarray.Dataset.to_zarr" if name == "data.zarr" else "remanence._atomic_write.write_atomically"  # fmt: skip
     monkeypatch.setattr(place, full)
     with pytest.raises(OSError, match="No space left on device") as caught:
         write_record(result, tmp_path)

@@ -6,7 +6,7 @@ import pytest
 import small_study
 from contrary_cases import __name__ as CASES
 
-from remanence.report import judge, Statement
+from remanence.report import judge
 from remanence.report.claims import judge_again
 from remanence.report.findings import main_finding
 from remanence.subjects import STUDIES, study
@@ -16,10 +16,7 @@ def _cases():
     """Claim, evidence for it, evidence against it: one row a claim of every study."""
     for name, module in STUDIES.items():
         claims = {claim.id: claim for claim in study(name).claims}
-        if all(isinstance(claim, Statement) for claim in claims.values()):
-            rows = {id: (c.example, c.contrary) for id, c in claims.items()}
-        else:
-            rows = importlib.import_module(f"{CASES}.{module}").CASES
+        rows = importlib.import_module(f"{CASES}.{module}").CASES
         assert set(rows) == set(claims), f"{name}: one row a claim"
         for id, (supporting, contrary) in rows.items():
             yield pytest.param(claims[id], supporting, contrary, id=f"{name}-{id}")
@@ -61,7 +58,6 @@ def test_each_study_is_well_formed(name):
     assert len(ids) == len(set(ids))
     assert all(chosen.document in id for id in ids)
     for claim in chosen.claims:
-        if not isinstance(claim, Statement):
-            assert claim.says.strip() and claim.published.strip()
-            assert claim.rule_in_words, f"the rule of {claim.id} says nothing"
+        assert claim.says.strip() and claim.published.strip()
+        assert claim.rule_in_words, f"the rule of {claim.id} says nothing"
     assert chosen.reference.strip()

@@ -6,7 +6,7 @@ import pytest
 import small_study
 
 from remanence import subjects
-from remanence._whole import alone_in
+from remanence._atomic_write import locked
 from remanence.subjects import parts_folder, reproduce, stored_result
 
 
@@ -58,7 +58,7 @@ def test_an_interrupted_full_run_survives_the_end_of_a_quick_one(study, tmp_path
 
 def test_a_run_that_is_at_work_keeps_its_parts(study, tmp_path):
     chosen, seen = study
-    with alone_in(parts_folder(tmp_path, chosen, "full", 0)) as parts:
+    with locked(parts_folder(tmp_path, chosen, "full", 0)) as parts:
         (parts / "part.json").write_text("at work")
         reproduce("memorization", "quick", out=tmp_path)
         with pytest.raises(ValueError, match="another run is at work"):
@@ -88,8 +88,8 @@ def test_a_lock_that_was_removed_with_its_folder_locks_nothing(tmp_path, monkeyp
 
     monkeypatch.setattr(fcntl, "flock", removed_before_it_is_locked)
     with (
-        alone_in(tmp_path / "run"),
+        locked(tmp_path / "run"),
         pytest.raises(ValueError, match="another run is at work"),
-        alone_in(tmp_path / "run"),
+        locked(tmp_path / "run"),
     ):
         pass

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 
-from remanence._whole import ASIDE
+from remanence._atomic_write import TEMPORARY
 from remanence.train import identity
 from remanence.train.checkpoint import last_step
 
@@ -88,7 +88,9 @@ def killed_ten_times(zygote, what, folder, progress, total, between):
             assert (folder / marker.read_text()).exists()
             os.kill(child, signal.SIGKILL)
             assert status(zygote) == -signal.SIGKILL
-            assert list(folder.glob(f".*{ASIDE}")), "the unfinished file is still there"
+            assert list(folder.glob(f".*{TEMPORARY}")), (
+                "the unfinished file is still there"
+            )
             seen.append(progress(folder))
             between(folder)
         child = ordered(zygote, what, folder)
@@ -118,7 +120,7 @@ def test_a_sweep_killed_ten_times_ends_with_the_same_bits(zygote, tmp_path):
     ordered(zygote, "sweep", folder)
     assert status(zygote) == 0
     kept(folder)
-    assert not list(folder.glob(f".*{ASIDE}"))
+    assert not list(folder.glob(f".*{TEMPORARY}"))
     assert zygote.said.read_text() == ""  # nothing was found damaged on the way
     result = victim.swept(folder)
     assert result.identical(victim.swept())
@@ -132,7 +134,7 @@ def test_a_training_killed_ten_times_ends_with_the_same_bits(zygote, tmp_path):
     killed_ten_times(zygote, "training", folder, progress, total, lambda folder: None)
     ordered(zygote, "training", folder)
     assert status(zygote) == 0
-    assert not list(folder.glob(f".*{ASIDE}"))
+    assert not list(folder.glob(f".*{TEMPORARY}"))
     assert zygote.said.read_text() == ""  # nothing was found damaged on the way
     again, straight = victim.fitted(folder), victim.fitted()
     np.testing.assert_array_equal(again.model, straight.model)

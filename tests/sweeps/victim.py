@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import optax
 
-from remanence import _whole as whole, sweeps, train
+from remanence import _atomic_write as whole, sweeps, train
 from remanence.train import identity
 
 

@@ -12,7 +12,7 @@ from remanence.train import fit, over_devices
 TWO = """
 import equinox as eqx, jax, jax.numpy as jnp, jax.random as jr, numpy as np, optax
 from remanence.cells import LSTM
-from remanence.nets import mean_surprise, Recurrent
+from remanence.nets import token_cross_entropy, Recurrent
 from remanence.train import fit, over_devices
 
 assert jax.device_count() == 2
@@ -20,7 +20,7 @@ with jax.enable_x64(True):
     net = Recurrent.init(LSTM.init(3, 5, key=jr.key(0)), outputs=7, key=jr.key(1), tokens=7)
     net = jax.tree.map(lambda a: a.astype(float) if eqx.is_inexact_array(a) else a, net)
     rows = jr.randint(jr.key(2), (6, 9), 0, 7)
-    plain = lambda net, rows, key: mean_surprise(net, rows)
+    plain = lambda net, rows, key: token_cross_entropy(net, rows)
     shared = over_devices(plain)
     assert shared.parts == 2
     one = eqx.filter_value_and_grad(plain)(net, rows, None)

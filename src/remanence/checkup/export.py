@@ -8,7 +8,7 @@ from ..cells import Stack
 from ..formats import save
 from ..formats.torch_layers import kind_of
 from ..nets import Recurrent
-from ..report import write_whole
+from ..report import write_atomically
 
 
 SOURCE = '''"""A recurrent network that replays only its last {window} inputs. Written by remanence.
@@ -98,5 +98,5 @@ def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathli
         **ends,
     )
     save(net, path.with_suffix(".safetensors"))
-    write_whole(path, text.encode())
+    write_atomically(path, text.encode())
     return path

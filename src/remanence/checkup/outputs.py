@@ -4,7 +4,7 @@ import os
 import pathlib
 from collections.abc import Iterable, Sequence
 
-from ..report import json_bytes, write_whole
+from ..report import json_bytes, write_atomically
 from .page import checkup_page, TITLE
 from .record import Checkup
 
@@ -77,6 +77,6 @@ def document(found: Sequence[Checkup]) -> dict:
 def write_page(found: Sequence[Checkup], path: pathlib.Path) -> None:
     """Write the page, or the document where the name ends in .json, whole or not at all."""
     if path.suffix == ".json":
-        write_whole(path, json_bytes(document(found)))
+        write_atomically(path, json_bytes(document(found)))
     else:
-        write_whole(path, checkup_page(found).encode())
+        write_atomically(path, checkup_page(found).encode())

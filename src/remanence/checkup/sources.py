@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._order import counted
+from .._natural_sort import natural_sort_key
 from ..nets import Recurrent
 from .inputs import from_npy, Inputs, read_npy, STEPS, white_noise
 from .text import from_text
@@ -83,7 +83,7 @@ def model_files(given: list[pathlib.Path]) -> list[pathlib.Path]:
         inside = [path]
         if path.is_dir():
             inside = [file for file in path.iterdir() if file.suffix in CHECKPOINTS]
-            inside.sort(key=lambda file: counted(file.name))
+            inside.sort(key=lambda file: natural_sort_key(file.name))
             if not inside:
                 ends = ", ".join(CHECKPOINTS)
                 raise FileNotFoundError(f"{path} holds no checkpoint ({ends})")

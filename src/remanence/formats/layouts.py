@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._order import counted
+from .._natural_sort import natural_sort_key
 from .keras.layers import weights_of
 from .safetensors import Tensors
 
@@ -42,7 +42,7 @@ def _from_keras(tensors: Tensors) -> Tensors:
         raise ValueError("no recurrent_kernel is in the file; layout='keras' needs one")
     out: Tensors = {}
     used: set[str] = set()
-    for depth, name in enumerate(sorted(layers, key=counted)):
+    for depth, name in enumerate(sorted(layers, key=natural_sort_key)):
         prefix = name.removesuffix("recurrent_kernel")
         used |= {name, prefix + "kernel", prefix + "bias"}
         kernel, bias = tensors.get(prefix + "kernel"), tensors.get(prefix + "bias")
@@ -82,7 +82,7 @@ def _from_flax(tensors: Tensors) -> Tensors:
     tensors = {name.replace("if_.", "if."): t for name, t in tensors.items()}
     layers = [
         (name.removesuffix(f"{mark}.kernel"), mark)
-        for name in sorted(tensors, key=counted)
+        for name in sorted(tensors, key=natural_sort_key)
         for mark in GATES
         if name.endswith(f"{mark}.kernel") and _whole(name, f"{mark}.kernel")
     ]

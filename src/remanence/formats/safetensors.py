@@ -10,7 +10,7 @@ import numpy as np
 from safetensors import deserialize, safe_open, SafetensorError
 from safetensors.numpy import save as serialized
 
-from .._whole import written_whole
+from .._atomic_write import write_atomically
 
 
 Tensors = dict[str, np.ndarray]
@@ -106,7 +106,7 @@ def write(
         for key, value in metadata.items()
     }
     whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    written_whole(path, serialized(whole, metadata=words)).chmod(0o644)
+    write_atomically(path, serialized(whole, metadata=words)).chmod(0o644)
 
 
 def finite(tensors: Tensors) -> Tensors:

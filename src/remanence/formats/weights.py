@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._escape import printable
-from .._order import counted
+from .._natural_sort import natural_sort_key
 from ..cells import input_size, output
 from ..nets import Recurrent
 from . import native, safetensors
@@ -82,7 +82,7 @@ def load_and_tell(
 
 
 def _chosen(found: dict[str, Reading], prefix: str | None) -> Reading:
-    names = sorted(found, key=counted)
+    names = sorted(found, key=natural_sort_key)
     if prefix is None:
         if len(found) != 1:
             raise ValueError(

@@ -2,9 +2,9 @@
 
 from .batch import on_batch as on_batch
 from .closed_loop import ClosedLoop as ClosedLoop
+from .cross_entropy import token_cross_entropy as token_cross_entropy
 from .generator import Generator as Generator
 from .recurrent import Recurrent as Recurrent
-from .surprise import mean_surprise as mean_surprise
 from .truncated import (
     truncate as truncate,
     Truncated as Truncated,

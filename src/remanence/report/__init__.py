@@ -6,7 +6,6 @@ from .claims import (
     Evidence as Evidence,
     judge as judge,
     JudgedClaim as JudgedClaim,
-    Statement as Statement,
     Verdict as Verdict,
 )
 from .cross_table import cross_table as cross_table, Row as Row
@@ -32,7 +31,3 @@ from .study import (
 )
 from .style import MARKS as MARKS, style as style
 from .tables import read_data as read_data
-
-
-# Earlier names, until everything that imports them is converted.
-judged, concluded, write_whole, stored = judge, conclude, write_atomically, read_result

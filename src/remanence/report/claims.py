@@ -32,22 +32,6 @@ class _Results(dict[str, Any]):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Statement:
-    """One sentence of a document and the rule that judges it.
-
-    `measured` words the evidence in a few characters for the table.
-    """
-
-    id: str
-    statement: str
-    published: str
-    rule: Callable[[Evidence], Verdict]
-    measured: Callable[[Evidence], str]
-    example: Evidence
-    contrary: Evidence
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
 class Claim:
     """One sentence of a document, the evidence for it, and the rule that judges it."""
 
@@ -112,7 +96,7 @@ class JudgedClaim:
 
 
 def judge(
-    claim: Claim | Statement,
+    claim: Claim,
     evidence: Evidence | None,
     *,
     document: str,
@@ -128,25 +112,23 @@ def judge(
     verdict = "open" if evidence is None else claim.rule(known)
     if verdict not in VERDICTS:
         raise ValueError(f"the rule of {claim.id} gave {verdict!r}, not a verdict")
-    old = isinstance(claim, Statement)
-    finding = claim.measured if old else claim.finding_of
     return JudgedClaim(
         id=claim.id,
         document=document,
-        statement=claim.statement if old else claim.says,
+        statement=claim.says,
         published=claim.published,
-        measured="not measured" if evidence is None else finding(known),
+        measured="not measured" if evidence is None else claim.finding_of(known),
         verdict=verdict,
         evidence=known,
         command=command,
         profile=profile,
-        rule="" if old else claim.rule_in_words,
-        figure="" if old else claim.figure,
+        rule=claim.rule_in_words,
+        figure=claim.figure,
     )
 
 
 def judge_again(
-    row: JudgedClaim, claims: Sequence[Claim | Statement]
+    row: JudgedClaim, claims: Sequence[Claim]
 ) -> tuple[JudgedClaim | None, str]:
     """A stored row judged from its evidence, and a sentence where the verdict is another.
 

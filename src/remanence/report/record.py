@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from .canonical_json import json_bytes
-from .claims import Claim, judge, JudgedClaim
+from .claims import judge, JudgedClaim
 from .figures import draw_figure, draw_thumbnail, write_figure
 from .findings import main_finding
 from .results_folder import naming, replacing_folder, write_atomically
@@ -62,17 +62,10 @@ def conclude(
     about: str = "",
 ) -> Record:
     """The record that a run's outcome leads to: every claim judged by its rule."""
-    unknown = sorted({*outcome.evidence} - {claim.id for claim in study.claims})
-    if unknown:
-        raise RuntimeError(
-            f"{study.name} has evidence for {unknown[0]!r}, which it does not state"
-        )
     claims = tuple(
         judge(
             claim,
-            claim.evidence_in(outcome.results)
-            if isinstance(claim, Claim)
-            else outcome.evidence.get(claim.id),
+            claim.evidence_in(outcome.results),
             document=study.document,
             command=command,
             profile=profile,

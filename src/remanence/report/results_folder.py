@@ -8,7 +8,8 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-from .._whole import ASIDE, written_whole
+from .. import _atomic_write
+from .._atomic_write import TEMPORARY
 
 
 CONTENTS = ("claims.json", "data.zarr", "figures", "index.html", "provenance.json")
@@ -32,8 +33,8 @@ def write_atomically(path: pathlib.Path, content: bytes) -> None:
     """Put `content` at `path`, for everybody to read, as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with naming(path):
-        written_whole(path, content).chmod(0o644)
-    for left in path.parent.glob(f".{path.name}.*{ASIDE}"):
+        _atomic_write.write_atomically(path, content).chmod(0o644)
+    for left in path.parent.glob(f".{path.name}.*{TEMPORARY}"):
         with contextlib.suppress(OSError):  # its writer may be about to rename it
             if time.time() - left.stat().st_mtime > ABANDONED:
                 left.unlink()

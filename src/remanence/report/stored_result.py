@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .canonical_json import plain
-from .claims import Claim, judge_again, JudgedClaim, Statement, VERDICTS
+from .claims import Claim, judge_again, JudgedClaim, VERDICTS
 from .results_folder import CONTENTS
 
 
@@ -42,7 +42,7 @@ class StoredResult:
     notes: tuple[str, ...] = ()
     """A sentence for every verdict that its rule does not give any more."""
 
-    def judged_again(self, claims: Sequence[Claim | Statement]) -> "StoredResult":
+    def judged_again(self, claims: Sequence[Claim]) -> "StoredResult":
         """The result with every row judged by its study's own rules."""
         found = [judge_again(row, claims) for row in self.claims]
         rows = tuple(

@@ -9,7 +9,7 @@ import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .claims import Claim, Evidence, Statement
+from .claims import Claim
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,8 +51,6 @@ class Outcome:
     figures: tuple[Figure, ...]
     results: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """What each experiment found, by name; `Claim.evidence` takes its numbers from here."""
-    evidence: Mapping[str, Evidence] = dataclasses.field(default_factory=dict)
-    """Evidence by statement id, for statements that have no `evidence` of their own."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -77,7 +75,7 @@ class Study:
     document: str
     title: str
     reference: str
-    claims: tuple[Claim | Statement, ...]
+    claims: tuple[Claim, ...]
     profiles: Mapping[str, Any]
     """`quick` and `full`: frozen dataclasses that say everything the run depends on."""
     run: Callable[[Any, Bench], Outcome]

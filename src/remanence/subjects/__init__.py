@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .._whole import alone_in
+from .._atomic_write import locked
 from ..report import (
     Bench,
     conclude,
@@ -140,7 +140,7 @@ def reproduce(
     home = pathlib.Path(out)
     refuse_foreign_files(home / name)
     parts = parts_folder(home, chosen, profile, seed)
-    with alone_in(parts):
+    with locked(parts):
         if again:
             _empty(parts)
         record = _run(chosen, config, bench(folder=parts))

@@ -77,8 +77,8 @@ class Program:
         options: Any = {"compiler_options": FAST_COMPILE} if work.fast_compile else {}
         with jax.enable_x64(work.x64):
             first = work.grid.points(work.grid.cut(number)[0])
-            self.compiled = jax.jit(lanes, **options).lower(*first, self.leaves)
-            self.compiled = self.compiled.compile()
+            traced = jax.jit(lanes, **options).lower(*first, self.leaves)
+            self.compiled = traced.compile()
 
     def __call__(self, part: Part) -> Arrays:
         """The results of a chunk, its padding cut off."""
@@ -116,7 +116,7 @@ class Local:
         waiting = collections.deque(parts)
         if self.workers:
             yield from self._by_workers(waiting, late, self.workers, cores())
-        here: tuple[int, Any] = (-1, None)
+        here: tuple[int, Callable[[Part], Arrays]] = (-1, lambda part: {})
         while waiting and not (len(waiting) < len(parts) and late()):
             part = waiting.popleft()
             if part.program != here[0]:  # the parts come program by program

@@ -19,7 +19,7 @@ import numpy as np
 import safetensors
 from safetensors.numpy import load as tensors_from, save as tensors_to
 
-from .._whole import alone_in, written_whole
+from .._atomic_write import locked, write_atomically
 from .bar import told
 from .identity import environment
 
@@ -72,7 +72,7 @@ class Store:
         words = {"plan": self.plan, "part": name, "record": json.dumps(record)}
         content = _written(arrays, words)
         try:
-            written_whole(self.folder / (name + SUFFIX), content)
+            write_atomically(self.folder / (name + SUFFIX), content)
         except OSError as error:
             raise OSError(
                 error.errno,
@@ -113,7 +113,7 @@ def opened_store(
     folder = pathlib.Path(folder)
     work = dict(json.loads(json.dumps(work)))
     here = dict(environment(function) if here is None else here)
-    with alone_in(folder):
+    with locked(folder):
         store = Store(folder, _digest({"work": work, "environment": here}), [])
         path = folder / "plan.json"
         found = _plan(path, store.tell)
@@ -129,7 +129,7 @@ def opened_store(
             _remove_parts(folder, old)
         if found is None or found["environment"] != here:
             plan = {"schema": SCHEMA, "work": work, "environment": here}
-            written_whole(path, sealed(plan))
+            write_atomically(path, sealed(plan))
         yield store
 
 

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from remanence.report import Bench, judged
+from remanence.report import Bench, judge
 from remanence.subjects import study
 from remanence.subjects.memorization import checks
 from remanence.subjects.memorization.frontier import frontier, METHODS
@@ -36,10 +36,10 @@ def test_the_whole_study_in_small(tmp_path):
     evidence = {c.id: c.evidence_in(outcome.results) for c in chosen.claims}
     json.dumps(evidence)
     assert all(found is not None for found in evidence.values())
-    judge = lambda c: judged(
+    row = lambda c: judge(
         c, evidence[c.id], document="000", command="", profile="quick"
     )
-    verdicts = {c.id: judge(c).verdict for c in chosen.claims}
+    verdicts = {c.id: row(c).verdict for c in chosen.claims}
     shown = {figure.name for figure in outcome.figures}
     assert {c.figure for c in chosen.claims} - {""} <= shown
     expected = {

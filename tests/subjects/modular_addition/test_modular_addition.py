@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from remanence.measure.fourier import spectrum
-from remanence.report import Bench, judged
+from remanence.report import Bench, judge
 from remanence.report.tables import csv_tables
 from remanence.subjects import study
 from remanence.subjects.modular_addition.ablations import ablations, growing
@@ -207,7 +207,7 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
     for claim in chosen.claims:
         found = evidence[claim.id]
         assert found is not None, claim.id
-        row = judged(claim, found, document="002", command="", profile="quick")
+        row = judge(claim, found, document="002", command="", profile="quick")
         assert row.measured and (not claim.figure or claim.figure in shown)
     assert len(told) > 5
     assert evidence["002.1"]["accuracy"][0] > 0.9

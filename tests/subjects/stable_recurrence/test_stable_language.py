@@ -46,7 +46,7 @@ def test_a_traced_window_is_the_truncated_network(key):
     rows = jr.randint(key, (2, 30), 0, 9)
     for window in (1, 4):
         seen = language.truncated_cross_entropy(net, rows, jnp.asarray(window), 8)
-        plain = nets.mean_surprise(nets.truncate(net, window), rows, context=8)
+        plain = nets.token_cross_entropy(nets.truncate(net, window), rows, context=8)
         assert float(seen) == pytest.approx(float(plain), rel=1e-5)
 
 

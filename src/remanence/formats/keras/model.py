@@ -1,14 +1,14 @@
 """The layers of a Keras model in order: their settings, weights and neighbours.
 
 The user's names stand in the configuration. Old files keep weights under these names;
-new ones under the name of the class, counted in the order of the layers.
+new ones under the name of the class, natural_sort_key in the order of the layers.
 """
 
 import dataclasses
 import re
 from typing import Any
 
-from ..._order import counted
+from ..._natural_sort import natural_sort_key
 from ..safetensors import Tensors
 from .store import Store
 
@@ -119,7 +119,7 @@ def _unconfigured(store: Store, old: bool) -> list[Layer]:
         ) or (found := re.match(r"(?P<layer>.*?)/(layer/)?vars/", place)):
             names[found["layer"]] = ""
     known = [name for name in store.order if name in names]
-    ordered = [*known, *sorted({*names} - {*known}, key=counted)]
+    ordered = [*known, *sorted({*names} - {*known}, key=natural_sort_key)]
     below = lambda name: _under(store.arrays, f"{names[name]}{name}/")
     return [
         Layer(name.removeprefix("layers/"), "", "", {}, below(name), None)

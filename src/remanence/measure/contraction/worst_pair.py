@@ -13,7 +13,7 @@ import jax.random as jr
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from ..._light import LIGHT
+from ..._fast_compile import FAST_COMPILE
 from ..._precision import as_double, double
 from ..._types import Key, Scalar
 from ...cells import input_size
@@ -33,7 +33,7 @@ def worst_pair_rate(
     with double():
         cell, norm = as_double(cell), proof.evidence["norm"]
         climb = lambda key: ascent(cell, norm, proof.domain, bound, key, ascents)
-        climb = jax.jit(jax.vmap(climb), compiler_options=LIGHT)
+        climb = jax.jit(jax.vmap(climb), compiler_options=FAST_COMPILE)
         found = float(jnp.max(climb(jr.split(key, starts))))
     return found if math.isfinite(found) else 0.0
 

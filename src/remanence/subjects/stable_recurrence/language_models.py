@@ -18,7 +18,7 @@ import optax
 
 from ...cells import dimension, Elman, LSTM
 from ...measure import contraction, lyapunov_spectrum, truncation_window
-from ...nets import mean_surprise, Recurrent, window_states
+from ...nets import Recurrent, token_cross_entropy, window_states
 from ...tasks import characters, columns, Text, wikitext
 from ...train.projection import INPUT_BOUND
 from .config import Language
@@ -45,12 +45,12 @@ def model_of(config: Any, kind: str, tokens: int, *, key: Any) -> Recurrent:
 
 def stable_or_free_loss(model: StableOrFree, batch, key):
     """The cross entropy of the network inside."""
-    return mean_surprise(model.net, batch)
+    return token_cross_entropy(model.net, batch)
 
 
 def segment_loss(model, batch, key):
     """The cross entropy over a batch of segments, every position counted."""
-    return mean_surprise(model, batch)
+    return token_cross_entropy(model, batch)
 
 
 @functools.cache
@@ -125,7 +125,7 @@ def cross_entropy(model, rows, context: int = 1) -> Any:
     """Cross entropy of a model on streams, each from the zero state."""
     # Ten streams at a time: the states of all would fill the memory.
     groups = rows.reshape(-1, math.gcd(rows.shape[0], 10), rows.shape[1])
-    price = lambda rows: mean_surprise(model, rows, context=context)
+    price = lambda rows: token_cross_entropy(model, rows, context=context)
     return jax.lax.map(price, groups).mean()
 
 

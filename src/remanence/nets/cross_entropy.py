@@ -1,4 +1,4 @@
-r"""The mean surprise of next tokens, $-\frac1M\sum_m \log\operatorname{softmax}(W_y h_m + b_y)_{y_m}$.
+r"""The cross entropy of next tokens, $-\frac1M\sum_m \log\operatorname{softmax}(W_y h_m + b_y)_{y_m}$.
 
 With many tokens the readout is nearly all of a language model's work, and a CPU
 loses a third of it to moving logits about. So rows are taken some at a time, as many
@@ -22,7 +22,7 @@ CACHED = 2**22
 """Logits that are held at a time: 16 MB of float32."""
 
 
-def mean_surprise(
+def token_cross_entropy(
     model: Any, tokens: Int[Array, "batch time"], *, context: int = 1
 ) -> Float[Array, ""]:
     """Nats per token that a model of tokens, started at rest, loses on the next one.
@@ -33,7 +33,7 @@ def mean_surprise(
     >>> import jax.random as jr
     >>> cell = LSTM.init(4, 8, key=jr.key(0))
     >>> net = Recurrent.init(cell, outputs=5, key=jr.key(1), tokens=5)
-    >>> bool(mean_surprise(net, jnp.ones((2, 9), jnp.int32)) > 0)
+    >>> bool(token_cross_entropy(net, jnp.ones((2, 9), jnp.int32)) > 0)
     True
     """
     heard, asked = tokens[:, :-1], tokens[:, 1:]
@@ -53,7 +53,7 @@ def mean_surprise(
     if hidden is not None:
         h = jax.vmap(hidden)(heard)[:, context - 1 :]
         rows = h.reshape(-1, h.shape[-1])
-        return _surprise(model.W_y, model.b_y, rows, asked.reshape(-1))
+        return _cross_entropy(model.W_y, model.b_y, rows, asked.reshape(-1))
     if not quick:
         logits = jax.vmap(model)(heard)[:, context - 1 :]
         picked = jnp.take_along_axis(logits, asked[..., None], axis=-1)[..., 0]
@@ -63,7 +63,7 @@ def mean_surprise(
     else:
         h = states(model.cell, jax.vmap(model.heard)(heard), every=True)
     rows = h[context - 1 :].transpose(0, 2, 1).reshape(-1, h.shape[1])
-    return _surprise(model.W_y, model.b_y, rows, asked.T.reshape(-1))
+    return _cross_entropy(model.W_y, model.b_y, rows, asked.T.reshape(-1))
 
 
 def _pieces(W, h, asked):
@@ -89,7 +89,7 @@ def _priced(W, b, h, y, w):
 
 
 @jax.custom_vjp
-def _surprise(W, b, h, asked):
+def _cross_entropy(W, b, h, asked):
     price = lambda piece: _priced(W, b, *piece)[0]
     return jnp.sum(jax.lax.map(price, _pieces(W, h, asked)))
 
@@ -115,4 +115,4 @@ def _backward(kept, cotangent):
     return *(cotangent * slope for slope in kept), None
 
 
-_surprise.defvjp(_forward, _backward)
+_cross_entropy.defvjp(_forward, _backward)

@@ -9,7 +9,7 @@ import pytest
 
 from remanence import cells, nets
 from remanence._precision import as_double, double
-from remanence.nets import surprise
+from remanence.nets import cross_entropy
 
 
 def language_model(kind, tokens, key):
@@ -34,11 +34,11 @@ def test_the_quick_loss_is_the_plain_one(
     kind, vocabulary, held, context, key, monkeypatch
 ):
     # 21 positions: more than 11 tokens, fewer than 40.
-    monkeypatch.setattr(surprise, "CACHED", held)
+    monkeypatch.setattr(cross_entropy, "CACHED", held)
     with double():
         net = as_double(language_model(kind, vocabulary, key))
         tokens = jr.randint(key, (3, 8), 0, vocabulary)
-        quick = lambda net: nets.mean_surprise(net, tokens, context=context)
+        quick = lambda net: nets.token_cross_entropy(net, tokens, context=context)
         slow = lambda net: plain(net, tokens, context)
         one, two = (jax.value_and_grad(loss)(net) for loss in (quick, slow))
         assert float(one[0]) == pytest.approx(float(quick(net)), rel=1e-13)
@@ -50,13 +50,15 @@ def test_even_odds_lose_the_log_of_their_number(key):
     net = language_model("lstm", 7, key)
     flat = jax.tree.map(jnp.zeros_like, net)
     tokens = jr.randint(key, (2, 5), 0, 7)
-    assert float(nets.mean_surprise(flat, tokens)) == pytest.approx(np.log(7), rel=1e-6)
+    assert float(nets.token_cross_entropy(flat, tokens)) == pytest.approx(
+        np.log(7), rel=1e-6
+    )
 
 
 def test_a_context_that_nobody_has_heard_is_refused(key):
     net = language_model("rnn", 4, key)
     with pytest.raises(ValueError, match="no position of 4 has heard a context of 5"):
-        nets.mean_surprise(net, jnp.zeros((2, 5), jnp.int32), context=5)
+        nets.token_cross_entropy(net, jnp.zeros((2, 5), jnp.int32), context=5)
 
 
 @pytest.mark.parametrize("readout", ["last", "every"])

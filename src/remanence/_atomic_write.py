@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import BinaryIO
 
 
-def written_whole(path: pathlib.Path, content: bytes) -> pathlib.Path:
+def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:
     """`path`, now holding `content`; on any failure the old file is untouched."""
     if path.is_dir() or not path.parent.is_dir():
         raise _misplaced(path)
     handle, name = tempfile.mkstemp(
-        prefix=f".{path.name}.", suffix=ASIDE, dir=path.parent
+        prefix=f".{path.name}.", suffix=TEMPORARY, dir=path.parent
     )
     aside = pathlib.Path(name)
     try:
@@ -41,16 +41,16 @@ def _misplaced(path: pathlib.Path) -> OSError:
     return FileNotFoundError(f"there is no folder {path.parent}")
 
 
-ASIDE = ".aside"
+TEMPORARY = ".aside"
 """How the name of an unfinished file ends; such files are never read."""
 
 between_write_and_rename: Callable[[pathlib.Path], None] = lambda aside: None
 """Called at the most delicate moment; a test waits here to be killed."""
 
 
-def without_leftovers(folder: pathlib.Path) -> pathlib.Path:
+def remove_leftovers(folder: pathlib.Path) -> pathlib.Path:
     """`folder`, rid of files that a killed process left unfinished."""
-    for path in folder.glob(f".*{ASIDE}"):
+    for path in folder.glob(f".*{TEMPORARY}"):
         path.unlink(missing_ok=True)
     return folder
 
@@ -66,13 +66,13 @@ def _flush_folder(folder: pathlib.Path) -> None:
 
 
 @contextlib.contextmanager
-def alone_in(folder: pathlib.Path):
+def locked(folder: pathlib.Path):
     """A scope in which no other process works in `folder`; it may remove the folder.
 
     The lock dies with its process, so a killed run never blocks the next one.
     """
     with _locked(folder):
-        yield without_leftovers(folder)
+        yield remove_leftovers(folder)
 
 
 def _locked(folder: pathlib.Path) -> BinaryIO:

@@ -3,10 +3,10 @@
 import re
 
 
-def counted(name: str) -> tuple[tuple[int, int, str], ...]:
+def natural_sort_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """A key to sort by, in which runs of digits count as numbers.
 
-    >>> sorted(["lstm_10", "lstm_9", "lstm"], key=counted)
+    >>> sorted(["lstm_10", "lstm_9", "lstm"], key=natural_sort_key)
     ['lstm', 'lstm_9', 'lstm_10']
     """
     parts = re.findall(r"\d+|\D", name)
