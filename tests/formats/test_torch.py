@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch_cases
 
+import remanence as rm
 from remanence import cells, formats
 
 
@@ -73,7 +74,7 @@ def test_tied_sizes_need_a_name():
 @pytest.mark.parametrize(
     ("module", "words"),
     [
-        (torch.nn.LSTM(2, 3, bidirectional=True), "bidirectional"),
+        (torch.nn.LSTM(2, 3, bidirectional=True), "a bidirectional module is several"),
         (torch.nn.Linear(2, 3), "got 0"),
         (torch.nn.ModuleList([torch.nn.GRU(2, 3), torch.nn.GRU(2, 3)]), "got 2"),
         ("model", "torch.nn.Module would do"),
@@ -117,3 +118,34 @@ def test_weights_that_are_no_numbers_are_refused_as_in_a_file():
         module.weight_hh_l0[0, 0] = float("nan")
     with pytest.raises(ValueError, match="weight_hh_l0 holds 1 values that are NaN"):
         formats.from_torch(module)
+
+
+class Several(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = torch.nn.GRU(3, 4, bidirectional=True, num_layers=2)
+        self.steps = torch.nn.RNNCell(8, 4, nonlinearity="relu")
+        self.decoder = torch.nn.LSTM(4, 5, proj_size=2)
+
+
+def test_every_network_inside_a_module():
+    module = Several()
+    found = rm.recurrent_modules(module)
+    names = ["encoder.l0.forward", "encoder.l0.backward", "encoder.l1.forward",
+             "encoder.l1.backward", "steps", "decoder"]  # fmt: skip
+    assert list(found) == names
+    assert [found[name].sizes for name in names[-3:]] == [(8, 4), (8, 4), (4, 2)]
+    assert "activation relu" in str(found["steps"])
+    with pytest.raises(ValueError, match="no RNN, LSTM or GRU is inside Linear"):
+        rm.recurrent_modules(torch.nn.Linear(2, 3))
+    with pytest.raises(ValueError, match="recurrent_modules gives each"):
+        formats.from_torch(module.encoder)
+
+
+def test_parametrised_weights_are_those_that_are_used():
+    module = torch.nn.GRU(3, 4)
+    torch.nn.utils.parametrizations.weight_norm(module, "weight_hh_l0")
+    with torch.no_grad():
+        module.parametrizations.weight_hh_l0.original0.mul_(2)
+    net = formats.from_torch(module)
+    np.testing.assert_allclose(net.cell.W_h, module.weight_hh_l0.detach(), atol=1e-6)

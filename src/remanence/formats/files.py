@@ -11,7 +11,17 @@ import jax.numpy as jnp
 
 from ..cells import output
 from ..nets import Recurrent
-from . import keras, layouts, native, npz, onnx, safetensors, state_dict, torch_file
+from . import (
+    hugging_face,
+    keras,
+    layouts,
+    native,
+    npz,
+    onnx,
+    safetensors,
+    state_dict,
+    torch_file,
+)
 from .keras.store import MAGIC
 from .reading import Options, Reading, Taken
 
@@ -21,7 +31,10 @@ PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 
 def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Reading]:
     """Every recurrent network in a file by its name, none of them built yet."""
-    path = safetensors.existing(pathlib.Path(path))
+    path = pathlib.Path(path)
+    if path.is_dir() and hugging_face.is_model(path):
+        return hugging_face.networks(path)
+    path = safetensors.existing(path)
     with path.open("rb") as file:
         opening = file.read(9)
     # A safetensors file opens with the length of its header, which may look like the

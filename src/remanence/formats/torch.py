@@ -11,7 +11,7 @@ import numpy as np
 from ..cells import Stack
 from ..nets import Recurrent
 from . import live, state_dict
-from .reading import Options
+from .reading import Options, Taken
 from .safetensors import finite
 from .torch_layers import kind_of, tensors_of
 
@@ -21,7 +21,7 @@ def _torch() -> Any:
         return import_module("torch")
     except ImportError:
         raise ValueError(
-            "torch is not installed; `pip install remanence[torch]` would do"
+            "torch is not installed; `pip install torch` would do"
         ) from None
 
 
@@ -44,25 +44,23 @@ def from_torch(
     that is not linear.
     """
     torch = _torch()
-    if not isinstance(module, torch.nn.Module):
-        raise ValueError(f"a torch.nn.Module would do, got {type(module).__name__}")
-    kinds = (torch.nn.RNNBase, torch.nn.RNNCellBase)
-    inner = [(name, m) for name, m in module.named_modules() if isinstance(m, kinds)]
+    inner = _recurrent(torch, module)
     if len(inner) != 1:
-        names = [name or type(m).__name__ for name, m in inner]
+        names = [name or type(m).__name__ for name, m in inner.items()]
         raise ValueError(f"one recurrent module would do, got {len(inner)}: {names}")
-    prefix, recurrent = inner[0]
+    ((prefix, recurrent),) = inner.items()
     if getattr(recurrent, "bidirectional", False):
         raise ValueError(
-            "bidirectional networks are not supported; one direction would do"
+            "a bidirectional module is several networks; recurrent_modules gives each"
         )
     if head is not None and readout:
         raise ValueError(
             "a head takes the place of the readout; one of the two would do"
         )
-    tensors = finite({k: _plain(torch, v) for k, v in module.state_dict().items()})
+    tensors = {k: _plain(torch, v) for k, v in module.state_dict().items()}
+    tensors |= _tensors(torch, recurrent, f"{prefix}." if prefix else "")
     word = getattr(recurrent, "nonlinearity", "tanh")
-    (read,) = state_dict.networks(tensors).values()
+    (read,) = state_dict.networks(finite(tensors)).values()
     options = Options(word, embedding, "" if head else readout, positions, live=True)
     net, taken = read(options)
     if head is not None:
@@ -82,6 +80,46 @@ def from_torch(
         compared = ()
     live.refuse_mismatch(torch, module, prefix, net, ends=compared, example=example)
     return net
+
+
+def live_networks(module: Any) -> dict[str, tuple[Recurrent, Taken]]:
+    """Every recurrent network inside a module by its name, compared with it, without ends."""
+    torch = _torch()
+    found: dict[str, tuple[Recurrent, Taken]] = {}
+    for name, recurrent in _recurrent(torch, module).items():
+        word = getattr(recurrent, "nonlinearity", "tanh")
+        inside = state_dict.networks(finite(_tensors(torch, recurrent, "")))
+        for part, read in inside.items():
+            net, taken = read(Options(word, embedding="", readout=""))
+            if not part:
+                live.refuse_mismatch(torch, recurrent, "", net, ends=())
+            title = ".".join(word for word in (name, part) if word)
+            found[title] = net, dataclasses.replace(taken, name=name)
+    if not found:
+        raise ValueError(f"no RNN, LSTM or GRU is inside {type(module).__name__}")
+    return found
+
+
+def _recurrent(torch: Any, module: Any) -> dict[str, Any]:
+    """The recurrent modules inside a module, itself included, by name."""
+    if not isinstance(module, torch.nn.Module):
+        raise ValueError(f"a torch.nn.Module would do, got {type(module).__name__}")
+    kinds = (torch.nn.RNNBase, torch.nn.RNNCellBase)
+    return {name: m for name, m in module.named_modules() if isinstance(m, kinds)}
+
+
+def _tensors(torch: Any, recurrent: Any, prefix: str) -> dict[str, np.ndarray]:
+    """The weights that a recurrent module uses, also where they are parametrised."""
+    depths = [f"_l{depth}" for depth in range(getattr(recurrent, "num_layers", 0))]
+    endings = [f"{d}{back}" for d in depths for back in ("", "_reverse")] or [""]
+    parts = ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
+    names = [f"{part}{ending}" for ending in endings for part in parts]
+    found = {name: getattr(recurrent, name, None) for name in names}
+    return {
+        f"{prefix}{name}": _plain(torch, tensor)
+        for name, tensor in found.items()
+        if tensor is not None
+    }
 
 
 def _plain(torch: Any, tensor: Any) -> np.ndarray:

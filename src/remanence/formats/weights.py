@@ -18,6 +18,7 @@ from . import native, safetensors
 from .ends import AmbiguousEnds
 from .files import readings
 from .reading import Options, Reading, Taken
+from .torch import live_networks
 from .torch_layers import kind_of, tensors_of
 
 
@@ -116,15 +117,19 @@ class RecurrentModule:
 
 
 def recurrent_modules(
-    path: str | os.PathLike, *, layout: str = "torch", activation: str | None = None
+    source: Any, *, layout: str = "torch", activation: str | None = None
 ) -> dict[str, RecurrentModule]:
-    """Every recurrent network of a file by its name, as `prefix=` of `load` takes it.
+    """Every recurrent network of a file, or of a torch module in memory, by its name.
 
-    Each direction of a bidirectional layer is a network of its own. An embedding or
-    readout that the file leaves open is left out, and `taken` says why.
+    Names are those that `prefix=` of `load` takes. Each direction of a bidirectional
+    layer is a network of its own. An embedding or readout that a file leaves open is left
+    out, and `taken` says why; networks of a module have neither.
     """
+    if not isinstance(source, str | os.PathLike):
+        live = live_networks(source)
+        return {name: RecurrentModule(name, *found) for name, found in live.items()}
     found: dict[str, RecurrentModule] = {}
-    for name, read in readings(path, layout=layout).items():
+    for name, read in readings(source, layout=layout).items():
         try:
             net, taken = read(Options(activation=activation))
         except AmbiguousEnds as error:
