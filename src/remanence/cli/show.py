@@ -84,10 +84,9 @@ def _print(kept: Any) -> None:
     origin = Table(title="Where it comes from", title_justify="left", box=None)
     origin.add_column("what", no_wrap=True)
     origin.add_column("value", overflow="fold")
-    facts = {"seed": str(kept.seed), **provenance_in_words(kept.provenance)}
-    facts.pop("command")  # it is printed below
-    for name, value in facts.items():
-        origin.add_row(visible(name), visible(value))
+    for name, value in provenance_in_words(kept.provenance).items():
+        if name != "command":  # it is printed below
+            origin.add_row(visible(name), visible(value))
     console().print(origin)
     # On one line however long, so that it can be copied.
     sys.stdout.write(f"\nTo redo it:\n{printable(_redo(kept))}\n\n")

@@ -68,20 +68,10 @@ def provenance_in_words(known: Mapping[str, Any]) -> dict[str, str]:
     listed = lambda value: (
         ", ".join(f"{name} {item}" for name, item in value.items())
         if isinstance(value, Mapping)
-        else str(value or "unknown")
+        else str(value)
     )
-    machine = [known.get(k) for k in ("device", "processor", "machine", "system")]
-    return {
-        "command": str(known.get("command", "unknown")),
-        "finished": f"{known.get('finished', 'unknown')} (UTC), after "
-        f"{known.get('seconds', '?')} s",
-        "configuration": listed(known.get("configuration")),
-        "versions": listed(known.get("versions")),
-        "precision": listed(known.get("precision")),
-        "device": ", ".join(str(part) for part in machine if part),
-        "sweeps": str(known.get("sweeps", "unknown")),
-        "code": str(known.get("code", "unknown")),
-    }
+    of_the_files = ("files", "figures", "thumbnail")
+    return {k: listed(v) for k, v in known.items() if k not in of_the_files}
 
 
 def provenance(

@@ -91,18 +91,15 @@ def digests(folder: pathlib.Path) -> dict[str, str]:
     return {name: digest(folder / name) for name in CONTENTS[:-1]}
 
 
-def _read_json(path: pathlib.Path) -> Any:
+def _read_json(path: pathlib.Path) -> dict[str, Any]:
     if not path.is_file():
         raise DamagedResult(f"{path} is missing")
     if path.stat().st_size > LONGEST:
         raise DamagedResult(f"{path} is damaged: it is too large to be a document")
     try:
-        content = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        raise DamagedResult(f"{path} is damaged: it is not a JSON document") from None
-    if not isinstance(content, dict):
-        raise DamagedResult(f"{path} is damaged: it is not a JSON object")
-    return content
+        return {**json.loads(path.read_bytes())}
+    except (TypeError, ValueError, RecursionError):
+        raise DamagedResult(f"{path} is damaged: it is not a JSON object") from None
 
 
 def read_claims(path: pathlib.Path) -> tuple[dict[str, Any], tuple[JudgedClaim, ...]]:
@@ -145,19 +142,15 @@ def read_result(folder: pathlib.Path) -> StoredResult | None:
                 f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}"
             )
         listed = provenance.get("files")
-        if not (
-            isinstance(listed, dict) and isinstance(provenance.get("figures", []), list)
-        ):
+        if not isinstance(listed, dict):
             raise DamagedResult(
-                f"{folder / 'provenance.json'} is damaged: it lists no files"
+                f"{folder}/provenance.json is damaged: it lists no files"
             )
-        for name in CONTENTS[:-1]:
-            if not (folder / name).exists():
-                raise DamagedResult(f"{folder / name} is missing")
-            if digest(folder / name) != listed.get(name):
-                raise DamagedResult(
-                    f"{folder / name} is damaged: it is not what was written"
-                )
+        for path in (folder / name for name in CONTENTS[:-1]):
+            if not path.exists():
+                raise DamagedResult(f"{path} is missing")
+            if digest(path) != listed.get(path.name):
+                raise DamagedResult(f"{path} is damaged: it is not what was written")
     except OSError as problem:  # no permission, or gone while it was read
         raise DamagedResult(f"{folder} cannot be read: {problem}") from None
     document, claims = read_claims(folder / "claims.json")

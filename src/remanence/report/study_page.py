@@ -44,8 +44,8 @@ def study_page(
         full=full,
         disagreements=disagreements(claims, full),
         facts={
-            "profile": f"{profile}: {study.cost.get(profile, '')}",
-            "seed": seed,
             **provenance_in_words(provenance),
+            "seed": seed,
+            "profile": f"{profile}: {study.cost.get(profile, '')}",
         },
     )
