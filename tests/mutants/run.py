@@ -1,20 +1,21 @@
-"""Each patch beside this file breaks one promise; the test it names must then fail.
+"""Each row of `mutants.toml` breaks one promise; the test that it names must then fail.
 
     python tests/mutants/run.py [NAME ...]
 
-A patch opens with `# kills: tests/.../test_x.py[::test_name]`. It is applied to a
-copy of the repository, and the named test is run there. A test that still passes, a
-patch that no longer applies, and a test that cannot even be collected are failures.
+A row is a file, a text in it (`old`, which occurs once) and what it becomes (`new`). It
+is changed in a copy of the repository, and the named tests are run there. A test that
+still passes, a text that is not there once, and a test that cannot even be collected
+are failures.
 """
 
 import concurrent.futures
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 
 HERE = pathlib.Path(__file__).parent
@@ -24,29 +25,20 @@ PATIENCE = 600
 SOME_TEST_FAILED = 1  # pytest's own code: 2 is a collection error, 5 is no test at all
 
 
-def killed_tests(patch: pathlib.Path) -> list[str]:
-    """The tests that a patch says it kills."""
-    first = patch.read_text().splitlines()[0]
-    found = re.fullmatch(r"# kills: (tests/\S+(?: tests/\S+)*)", first)
-    if not found:
-        raise ValueError(f"{patch.name} does not open with '# kills: tests/...'")
-    return found[1].split()
-
-
-def verdict(patch: pathlib.Path) -> tuple[bool, str]:
-    """Whether the named test notices the patch, and a word about it."""
-    tests = killed_tests(patch)
+def verdict(row: dict[str, str]) -> tuple[bool, str]:
+    """Whether the named tests notice the change, and a word about it."""
+    tests = row["test"].split()
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / "copy"
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
-        applied = subprocess.run(
-            ["git", "apply", "-p1", str(patch)],
-            cwd=copy,
-            capture_output=True,
-            text=True,
-        )
-        if applied.returncode:
-            return False, f"does not apply: {applied.stderr.strip()}"
+        file = copy / row["file"]
+        source = file.read_text() if file.is_file() else ""
+        if source.count(row["old"]) != 1:
+            return (
+                False,
+                f"{row['file']} holds the text {source.count(row['old'])} times",
+            )
+        file.write_text(source.replace(row["old"], row["new"]))
         # Before an editable install, so that the copy is what is imported.
         env = os.environ | {
             "PYTHONPATH": str(copy / "src"),
@@ -75,22 +67,21 @@ def verdict(patch: pathlib.Path) -> tuple[bool, str]:
 
 
 def main(names: list[str]) -> int:
-    """Try every patch, or the named ones; 1 if any promise can be broken unnoticed."""
-    patches = sorted(HERE.glob("*.patch"))
-    if names:
-        patches = [patch for patch in patches if patch.stem in names]
-    if not patches:
-        sys.stderr.write(f"no patch is called {' or '.join(names)}\n")
+    """Try every row, or the named ones; 1 if any promise can be broken unnoticed."""
+    table = tomllib.loads((HERE / "mutants.toml").read_text())
+    rows = {n: row for n, row in table.items() if not names or n in names}
+    if not rows:
+        sys.stderr.write(f"no mutant is called {' or '.join(names)}\n")
         return 2
     unnoticed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for patch, (noticed, word) in zip(
-            patches, pool.map(verdict, patches), strict=True
+        for name, (noticed, word) in zip(
+            rows, pool.map(verdict, rows.values()), strict=True
         ):
             unnoticed += not noticed
-            sys.stdout.write(f"{'ok' if noticed else 'NO':3} {patch.stem}: {word}\n")
+            sys.stdout.write(f"{'ok' if noticed else 'NO':3} {name}: {word}\n")
             sys.stdout.flush()
-    sys.stdout.write(f"{len(patches) - unnoticed} of {len(patches)} mutants noticed\n")
+    sys.stdout.write(f"{len(rows) - unnoticed} of {len(rows)} mutants noticed\n")
     return 1 if unnoticed else 0
 
 

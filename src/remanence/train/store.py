@@ -9,7 +9,6 @@ missing; a folder that belongs to other work is refused by saying what differs.
 
 import contextlib
 import dataclasses
-import hashlib
 import json
 import pathlib
 from collections.abc import Callable, Iterator, Mapping
@@ -17,11 +16,18 @@ from typing import Any
 
 import numpy as np
 import safetensors
-from safetensors.numpy import load as tensors_from, save as tensors_to
 
 from .._atomic_write import locked, write_atomically
 from .bar import told
 from .identity import environment
+from .part_file import (
+    digest_of,
+    part_bytes,
+    part_metadata,
+    read_part,
+    sealed as sealed,
+    unsealed,
+)
 
 
 SCHEMA = 1
@@ -56,7 +62,7 @@ class Store:
         """The arrays and the record of a part, or None as in `get`."""
         path = self.folder / (name + SUFFIX)
         try:
-            return _read(_content(path), {"plan": self.plan, "part": name})
+            return read_part(_content(path), {"plan": self.plan, "part": name})
         except FileNotFoundError:
             return None
         except DAMAGE as error:
@@ -70,7 +76,7 @@ class Store:
         if not name or pathlib.PurePath(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} cannot be the name of a part")
         words = {"plan": self.plan, "part": name, "record": json.dumps(record)}
-        content = _written(arrays, words)
+        content = part_bytes(arrays, words)
         try:
             write_atomically(self.folder / (name + SUFFIX), content)
         except OSError as error:
@@ -114,7 +120,7 @@ def opened_store(
     work = dict(json.loads(json.dumps(work)))
     here = dict(environment(function) if here is None else here)
     with locked(folder):
-        store = Store(folder, _digest({"work": work, "environment": here}), [])
+        store = Store(folder, digest_of({"work": work, "environment": here}), [])
         path = folder / "plan.json"
         found = _plan(path, store.tell)
         if found is not None:
@@ -125,7 +131,7 @@ def opened_store(
                 f"{folder} was computed with other {' and '.join(changed)}, "
                 "so it is computed again"
             )
-            old = _digest({"work": work, "environment": found["environment"]})
+            old = digest_of({"work": work, "environment": found["environment"]})
             _remove_parts(folder, old)
         if found is None or found["environment"] != here:
             plan = {"schema": SCHEMA, "work": work, "environment": here}
@@ -195,13 +201,8 @@ def _remove_parts(folder: pathlib.Path, plan: str) -> None:
     """Remove the parts of one plan, and no file of anybody else."""
     for path in folder.glob(f"*{SUFFIX}"):
         with contextlib.suppress(*DAMAGE):
-            if _metadata(_content(path))["plan"] == plan:
+            if part_metadata(_content(path))["plan"] == plan:
                 path.unlink()
-
-
-def _metadata(content: bytes) -> dict[str, str]:
-    size = int.from_bytes(content[:8], "little")
-    return dict(json.loads(content[8 : 8 + size])["__metadata__"])
 
 
 def _values(there: Any, here: Any) -> str:
@@ -210,65 +211,3 @@ def _values(there: Any, here: Any) -> str:
     if any(len(word) > 60 for word in words):
         return ""
     return f" ({words[0]} there, {words[1]} here)"
-
-
-def _digest(plain: Any) -> str:
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
-
-
-def _written(arrays: Mapping[str, np.ndarray], words: Mapping[str, str]) -> bytes:
-    plain = {name: _plain(np.asarray(array)) for name, array in arrays.items()}
-    complex_names = [name for name in arrays if np.iscomplexobj(arrays[name])]
-    meta = {**words, "complex": json.dumps(sorted(complex_names))}
-    return tensors_to(plain, metadata=meta | {"seal": _seal(plain, meta)})
-
-
-def _read(
-    content: bytes, words: Mapping[str, str]
-) -> tuple[dict[str, np.ndarray], Any]:
-    plain = tensors_from(content)
-    meta = _metadata(content)
-    if meta.pop("seal") != _seal(plain, meta):
-        raise ValueError("its seal does not fit")
-    for word, value in words.items():
-        if meta[word] != value:
-            raise ValueError(f"its {word} is another")
-    paired = json.loads(meta["complex"])
-    arrays = {
-        name: array[..., 0] + 1j * array[..., 1] if name in paired else array
-        for name, array in plain.items()
-    }
-    return arrays, json.loads(meta.get("record", "null"))
-
-
-def _plain(array: np.ndarray) -> np.ndarray:
-    if np.iscomplexobj(array):
-        array = np.stack([np.real(array), np.imag(array)], axis=-1)
-    # A 0-d array stays 0-d; np.ascontiguousarray would make it 1-d.
-    return np.array(array, order="C")
-
-
-def _seal(plain: Mapping[str, np.ndarray], meta: Mapping[str, str]) -> str:
-    state = hashlib.sha256(json.dumps(meta, sort_keys=True).encode())
-    for name in sorted(plain):
-        array = plain[name]
-        state.update(f"{name}\0{array.dtype.str}\0{array.shape}\0".encode())
-        state.update(array.tobytes())
-    return state.hexdigest()
-
-
-def sealed(body: Any) -> bytes:
-    """JSON bytes that carry a digest of themselves."""
-    document = {"seal": _digest(body), "body": body}
-    return json.dumps(document, sort_keys=True, indent=1).encode()
-
-
-def unsealed(content: bytes) -> dict:
-    """The body of a sealed JSON document, if not a character of it has changed."""
-    outer = json.loads(content)
-    body = outer["body"]
-    if _digest(body) != outer["seal"]:
-        raise ValueError("the seal does not fit")
-    if not isinstance(body, dict):
-        raise ValueError("it is no record")
-    return body

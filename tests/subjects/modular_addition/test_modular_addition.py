@@ -14,7 +14,8 @@ from remanence.report import Bench, judge
 from remanence.report.tables import csv_tables
 from remanence.subjects import study
 from remanence.subjects.modular_addition.ablations import ablations, growing
-from remanence.subjects.modular_addition.claims.beyond import depends, negative
+from remanence.subjects.modular_addition.claims.beyond import negative
+from remanence.subjects.modular_addition.claims.recipes import depends
 from remanence.subjects.modular_addition.config import Config, Recipe
 from remanence.subjects.modular_addition.dissection import dissect, profile
 from remanence.subjects.modular_addition.dynamics import pad_network

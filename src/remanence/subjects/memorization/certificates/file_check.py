@@ -8,7 +8,6 @@ interval arithmetic, and the tensors are run.
 import dataclasses
 import json
 import os
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,9 @@ from ..words import END, Word
 from ..written import Written
 from .attraction import attraction_certificate
 from .certificate import Certificate
-from .integer_exactness import exact_certificate, shift_steps
+from .integer_exactness import exact_certificate
 from .rotation_drift import drift_certificate
+from .shift_check import as_integers, shift_certificate, shift_in_integers
 
 
 LONGEST = 1_000_000
@@ -133,7 +133,7 @@ def _rebuilt(about: dict, tensors: dict) -> tuple[Word, Written]:
     )
     _check_shapes(written, word)
     if method == "shift":
-        written = _in_integers(written, word, tensors)
+        written = shift_in_integers(written, word, tensors)
     if tensors:
         raise ValueError(f"the file holds {min(tensors)}, which is no part of a memory")
     return word, written
@@ -169,10 +169,10 @@ def _deaf(written: Written, outputs: int) -> None:
 def _certified(method: str, word: Word, written: Written, about: dict) -> Certificate:
     labels = word.indices
     if method == "shift":
-        return _shift_certificate(word, written)
+        return shift_certificate(word, written)
     _deaf(written, len(word.alphabet))
     if method in ("permutation", "rational"):
-        return exact_certificate(_as_integers(written), labels)
+        return exact_certificate(_exact(written), labels)
     if method == "tanh":
         return attraction_certificate(written, labels)
     if method in ("rotation", "harmonic"):
@@ -183,64 +183,11 @@ def _certified(method: str, word: Word, written: Written, about: dict) -> Certif
     raise ValueError(f"no construction is called {method!r}")
 
 
-def _integers(array: Any) -> Any:
-    """Python's integers, which do not wrap; fractions are refused."""
-    if not isinstance(array, np.ndarray):
-        return array
-    exact = np.vectorize(Fraction, otypes=[object])(array)
-    if any(x.denominator != 1 for x in exact.ravel()):
-        raise ValueError("the weights are not whole numbers")
-    return np.vectorize(int, otypes=[object])(exact) if exact.size else exact
-
-
-def _as_integers(written: Written) -> Written:
+def _exact(written: Written) -> Written:
     fields = ("W_h", "W_y", "b_y", "h_0", "W_x")
     return dataclasses.replace(
-        written, **{f: _integers(getattr(written, f)) for f in fields}
+        written, **{f: as_integers(getattr(written, f)) for f in fields}
     )
-
-
-def _in_integers(written: Written, word: Word, tensors: dict) -> Written:
-    """The shift map in units of 1/(n^p - 1): its tensors, whole or refused.
-
-    The state is a fraction; its numerator is kept as bytes, and the float beside it
-    must be the same number, rounded.
-    """
-    base = int(_integers(written.W_h)[0, 0])
-    unit = base**word.period - 1
-    outputs = len(word.alphabet)
-    W_x = _integers(written.W_x[:, :outputs]) * unit
-    pairs = [(int.from_bytes(tensors.pop("h_0.numerator").tobytes(), "big"), written.h_0[0])]  # fmt: skip
-    if written.inputs > outputs:
-        start = int.from_bytes(tensors.pop("W_x.start.numerator").tobytes(), "big")
-        pairs.append((start, written.W_x[0, -1]))
-        W_x = np.concatenate([W_x, np.array([[start]], object)], axis=1)
-    if any(float(Fraction(whole, unit)) != float(rounded) for whole, rounded in pairs):
-        raise ValueError("the state in floating point is not the exact one, rounded")
-    return Written(
-        _integers(written.W_h),
-        _integers(written.W_y),
-        _integers(written.b_y) * unit,
-        np.array([pairs[0][0]], object),
-        W_x=W_x,
-        first=written.first,
-        inputs=written.inputs,
-    )
-
-
-def _shift_certificate(word: Word, exact: Written) -> Certificate:
-    base = int(exact.W_h[0, 0])
-    unit = base**word.period - 1
-    found = exact_certificate(exact, word.indices, unit=unit)
-    states = exact.orbit(word.period)[:, 0]
-    digits = {k: i for i, k in enumerate(word.used)}
-    rooms = []
-    for state, label in zip(states, word.indices, strict=True):
-        digit = digits[label]
-        below = base * int(state) - digit * unit if digit else unit
-        above = (digit + 1) * unit - base * int(state) if digit < base - 1 else unit
-        rooms.append(min(below, above) / (base * unit))
-    return dataclasses.replace(found, steps=shift_steps(rooms, base))
 
 
 def _run(written: Written, word: Word, found: Certificate) -> None:

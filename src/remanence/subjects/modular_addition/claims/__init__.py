@@ -3,8 +3,12 @@
 from .beyond import BEYOND
 from .circuit import CIRCUIT
 from .frequencies import FREQUENCIES
+from .recipes import RECIPES
 
 
 CLAIMS = tuple(
-    sorted((*FREQUENCIES, *CIRCUIT, *BEYOND), key=lambda c: int(c.id.split(".")[1]))
+    sorted(
+        (*FREQUENCIES, *CIRCUIT, *BEYOND, *RECIPES),
+        key=lambda c: int(c.id.split(".")[1]),
+    )
 )
