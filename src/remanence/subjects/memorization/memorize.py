@@ -22,10 +22,9 @@ from .constructions.rational import rational
 from .constructions.rotation import rotation
 from .constructions.shift_map import shift
 from .constructions.single_reading import one_reading, reading_certificate
-from .harmonics import features
 from .memory import margin, Memory
+from .minimal.deadline import Deadline
 from .minimal.minimal_dimension import harmonic_dimension, LONG, MinimalDimension
-from .minimal.separation import proved_gap, separation
 from .minimal.single_pass import single_pass
 from .words import Word, word as spelled_word
 from .written import begun, Written
@@ -98,7 +97,7 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
     if method == "once":
         return _once(w, time_limit)
     if method == "rotation":
-        written, turns, _ = rotation(w)
+        written, turns, _ = rotation(w, Deadline(time_limit))
         frequencies = (turns,)
         certificate = drift_certificate(written, w.indices, w.period, frequencies)
         return Memory(
@@ -174,26 +173,22 @@ def _once(w: Word, time_limit: float) -> Memory:
 def _plain_readout(found: MinimalDimension) -> np.ndarray | None:
     """Any readout over the set: integers do not drift, so it need not be the widest.
     None where all harmonics are there and a closed form serves."""
-    labels, S = found.word.pattern, found.frequencies
-    if len(S) == len(labels) // 2:
+    if len(found.frequencies) == found.word.period // 2:
         return None
-    phi = features(len(labels), S)
-    u = separation(labels, phi).u
-    if u is not None and proved_gap(u, labels, phi) > 0:
-        return u
-    return found.readout
+    return found.readout if found.plain is None else found.plain
 
 
 def _best(w: Word, gain: float, time_limit: float) -> Memory:
     """The smallest proved memory without feedback."""
     methods = ["harmonic", "rational", "permutation", "tanh"]
-    built = [_built(w, name, 1, gain, time_limit) for name in methods]
+    deadline = Deadline(time_limit)
+    built = [_built(w, name, 1, gain, deadline.left / 2) for name in methods]
     if 1 < w.period <= LONG and built[0].dimension >= 2:
         with contextlib.suppress(ValueError):
-            built.append(_built(w, "rotation", 1, gain, time_limit))
+            built.append(_built(w, "rotation", 1, gain, deadline.left))
     proved = [m for m in built if m.certificate.steps["float32"] >= COVERED]
     if w.end and 1 < w.period <= ONCE:
-        once = _once(w, time_limit)
+        once = _once(w, deadline.left)
         # The string ends, and with it what has to be proved.
         if once.certificate.steps["float32"] >= w.period:
             proved.append(once)

@@ -5,14 +5,15 @@ one-hot word, so no program is solved; then, while time allows, fewer of the lou
 are given to `separation`, which finds a readout where the series fails.
 """
 
-import time
-
 import numpy as np
 
 from ..harmonics import Frequencies, table
+from ..minimal.deadline import Deadline
 from ..minimal.separation import proved_gap, radius, separation
 
 
+LARGE = 3e7
+"""Entries of the program beyond which it is not tried."""
 LEAD = 1e-2
 """Leads this wide outlive the rounding of the walk that is built from them."""
 
@@ -25,10 +26,6 @@ def spectrum(labels: tuple[int, ...]) -> np.ndarray:
     return np.fft.rfft(onehot, axis=1) / len(labels)
 
 
-PACE = 2e-8
-"""Seconds of `separation` for each pair and squared row, roughly."""
-
-
 def by_loudness(c: np.ndarray) -> np.ndarray:
     """The frequencies of a spectrum, the loudest first."""
     return np.argsort(-(np.abs(c[:, 1:]) ** 2).sum(axis=0), kind="stable") + 1
@@ -38,7 +35,7 @@ def sparse(
     labels: tuple[int, ...], time_limit: float
 ) -> tuple[Frequencies, np.ndarray]:
     """A short set of frequencies that spells the word, and a readout over it."""
-    deadline = time.monotonic() + time_limit
+    deadline = Deadline(time_limit)
     best = thinned(labels)
     u = interpolated(labels, best)
     n, p = max(labels) + 1, len(labels)
@@ -49,12 +46,11 @@ def sparse(
     while high - low > 1:
         # Cover's count: about half as many dimensions as points, then bisect.
         middle = min((low + high) // 2, max(low + 1, p // 4))
-        rows = (2 * middle + 1) * (n if n > 2 else 1)
-        if PACE * p * (n - 1) * rows**2 > deadline - time.monotonic():
+        if deadline.late or (2 * middle + 1) * p * n > LARGE:
             break
         S = tuple(sorted(int(j) for j in loud[:middle]))
         phi = waves(p, S, np.arange(p))
-        found = separation(labels, phi).u
+        found = separation(labels, phi, deadline=deadline).u
         if found is not None and proved_gap(found, labels, phi) > 0:
             best, u, high = S, found, middle
         else:

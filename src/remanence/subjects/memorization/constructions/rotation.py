@@ -7,14 +7,16 @@ whose symbols an argmax of affine functions can tell apart on the polygon.
 import numpy as np
 
 from ..harmonics import features, table, units
+from ..minimal.deadline import Deadline, NEVER
 from ..minimal.separation import proved_gap, radius, widest
 from ..words import Word
 from ..written import Written
 from .harmonic import spread
 
 
-def rotation(w: Word) -> tuple[Written, int, float]:
-    """The network, its number of turns per period and its margin; the least turns first."""
+def rotation(w: Word, deadline: Deadline = NEVER) -> tuple[Written, int, float]:
+    """The network, its number of turns per period and its margin; the least turns first.
+    At the deadline no more turns are tried."""
     p, labels = w.period, w.pattern
     for j in (j for j in units(p) if 2 * j <= max(p, 2)):
         # p = 1 and p = 2 need fewer dimensions, yet fit in the plane.
@@ -23,7 +25,9 @@ def rotation(w: Word) -> tuple[Written, int, float]:
             if p > 2
             else np.stack([np.ones(p), np.array([1.0, -1.0])[:p], np.zeros(p)])
         )
-        u = widest(labels, phi)
+        if deadline.late:
+            break
+        u = widest(labels, phi, deadline=deadline)
         if u is None:
             continue
         cos, sin = table(p)
@@ -32,8 +36,9 @@ def rotation(w: Word) -> tuple[Written, int, float]:
         if proved_gap(_restricted(w, W_y, b_y), labels, phi) > 0:
             R = np.array([[c, -s], [s, c]])
             return Written(R, W_y, b_y, np.array([c, -s])), j, radius(u, labels, phi)
+    tried = "of those tried in time" if deadline.late else ""
     raise ValueError(
-        "rotation does not serve this word: no polygon tells its symbols apart; "
+        f"rotation does not serve this word: no polygon {tried} tells its symbols apart; "
         "harmonic, rational, permutation, tanh and shift do"
     )
 

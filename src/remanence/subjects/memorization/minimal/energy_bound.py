@@ -16,6 +16,8 @@ import math
 
 import numpy as np
 
+from .deadline import Deadline, NEVER
+
 
 SLACK = 1e-9
 """Far above what a Fourier transform in float64 rounds, relative to the whole energy."""
@@ -54,8 +56,9 @@ def energy_floor(labels: tuple[int, ...]) -> int:
     return p - 1
 
 
-def two_unit_floor(labels: tuple[int, ...]) -> int:
-    """What costs more than two where no single harmonic spells the word, else less.
+def two_unit_floor(labels: tuple[int, ...], deadline: Deadline = NEVER) -> int:
+    """What costs more than two where no single harmonic spells the word, else less (and
+    where there was no time to try them all).
 
     One harmonic that is not a unit of $\\mathbb{Z}_p$ repeats a state before the word repeats;
     a unit walks round a polygon, where two symbols that alternate more than once
@@ -66,7 +69,9 @@ def two_unit_floor(labels: tuple[int, ...]) -> int:
         return 0
     w = np.asarray(labels)
     for u in range(1, p // 2 + 1):
-        if math.gcd(u, p) == 1 and not _crossed(w[np.arange(p) * u % p], n):
+        if math.gcd(u, p) > 1:
+            continue
+        if deadline.late or not _crossed(w[np.arange(p) * u % p], n):
             return min(2, p - 1)
     return 4 if p % 2 else 3
 

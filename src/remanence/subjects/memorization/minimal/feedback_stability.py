@@ -7,12 +7,12 @@ as many steps as it has units: those give upper bounds.
 
 import dataclasses
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
 
 from ..words import Word
+from .deadline import Deadline
 from .minimal_dimension import harmonic_dimension
 from .one_unit import least_of_one_unit
 from .separation import separation
@@ -60,7 +60,8 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
     if len(labels) == 1:
         one = Fraction(0), (Fraction(0),), (0,), (0, 1)
         return Feedback(w, stability, 0, 0, (0.0, 0.0), *one, True, True)
-    found = least_of_one_unit(labels, time_limit)
+    deadline = Deadline(time_limit)
+    found = least_of_one_unit(labels, time_limit / 2)
     low, high = found.interval
     one = found.a, found.weights, found.order, found.low.polynomial
     record = (low, high), *one, found.exact, found.attained
@@ -69,46 +70,50 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
     # The infimum is not attained, so at it one unit does not do.
     lower = 2 if not found.low < Fraction(stability) else 1
     return Feedback(
-        w, stability, lower, _wider(w, labels, stability, time_limit), *record
+        w, stability, lower, _wider(w, labels, stability, deadline), *record
     )
 
 
 def _wider(
-    w: Word, labels: tuple[int, ...], stability: float, time_limit: float
+    w: Word, labels: tuple[int, ...], stability: float, deadline: Deadline
 ) -> int:
     """An upper bound beyond one unit: two units by a scan of eigenvalues (two symbols),
     a delay line at any stability, harmonics where the circle is allowed."""
     p = len(labels)
-    if max(labels) == 1 and _two_units(labels, stability):
+    if max(labels) == 1 and _two_units(labels, stability, deadline):
         return 2
-    best, deadline = p, time.monotonic() + time_limit
+    best, search = p, Deadline(deadline.left / 2)
     for m in range(2, p):
-        if time.monotonic() > deadline:
+        if search.late:
             break
         window = [np.roll(np.asarray(labels, float), i) for i in range(1, m + 1)]
         phi = np.vstack([np.ones(p), *window])
-        u = separation(labels, phi).u
+        u = separation(labels, phi, deadline=search).u
         # Labels are small integers, so these leads are far above rounding.
         if u is not None and _lead(u, labels, phi) > 1e-6 * np.abs(u).max():
             best = m
             break
     if stability >= 1:
-        best = min(best, harmonic_dimension(w, time_limit=time_limit).upper)
+        best = min(best, harmonic_dimension(w, time_limit=deadline.left).upper)
     return best
 
 
-def _two_units(labels: tuple[int, ...], stability: float) -> bool:
+def _two_units(labels: tuple[int, ...], stability: float, deadline: Deadline) -> bool:
     p, w = len(labels), np.asarray(labels, float)
-    past = np.stack([np.roll(w, i) for i in range(1, p + 1)])
+    heard = np.fft.fft(np.roll(w, 1))
     for r in np.linspace(0.2, 1.0, 9) * min(stability, 2.0):
         for angle in np.pi * np.arange(1, 24) / 24:
             mu = r * np.exp(1j * angle)
-            if abs(1 - mu**p) < 1e-3:
+            if deadline.late:
+                return False
+            with np.errstate(over="ignore", invalid="ignore"):
+                powers, rest = mu ** np.arange(p), 1 - mu**p
+            if abs(rest) < 1e-3 or not np.isfinite(rest):
                 # Next to a resonance the states are too large for their rounding.
                 continue
-            z = (mu ** np.arange(p)) @ past / (1 - mu**p)
+            z = np.fft.ifft(np.fft.fft(powers) * heard) / rest
             phi = np.stack([np.ones(p), z.real, z.imag])
-            u = separation(labels, phi).u
+            u = separation(labels, phi, deadline=deadline).u
             if (
                 u is not None
                 and _lead(u, labels, phi) > 1e-6 * np.abs(u * np.abs(phi).max()).max()

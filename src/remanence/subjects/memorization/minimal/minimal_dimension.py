@@ -9,25 +9,25 @@ an orbit of words.
 
 import dataclasses
 import functools
-import itertools
+import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
 
 from ..constructions import long_words
-from ..harmonics import cost, features, folded, Frequencies, orbits, units
+from ..harmonics import cost, features, folded, Frequencies, units
 from ..words import Word, word as spelled_word
+from .deadline import Deadline, NEVER
 from .energy_bound import energy_floor, two_unit_floor
 from .orbit_proofs import Carried
+from .rational_search import least_union, LONG as LONG
 from .refutation import Refutation
 from .search import Search, spelled_out
-from .separation import proved_gap, radius, widest
+from .separation import proved_gap, radius, separation, widest
 
 
 ORBIT_PERIOD = 20
 """Up to this period words are brought to the first of their orbit and remembered."""
-LONG = 400
-"""Beyond this period the search does not begin: see `long_words`."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,8 +35,8 @@ class MinimalDimension:
     """The least number of units that spell a word, or proved bounds on it.
 
     Every set of harmonics cheaper than `lower`, and every set of cost `upper`
-    before `frequencies` in lexicographic order if `optimal`, is contained in the
-    frequencies of one of `refuted`, or is cheaper than `floor`.
+    before `frequencies` in lexicographic order if `optimal` and in time, is contained in
+    the frequencies of one of `refuted`, or is cheaper than `floor`.
     """
 
     word: Word
@@ -51,6 +51,10 @@ class MinimalDimension:
     polygon (`energy_bound`): the bound for long words and short times."""
     series: np.ndarray | None = None
     """The readout that came with the frequencies, for long words."""
+    plain: np.ndarray | None = None
+    """The first readout found in the search, its lead proved."""
+    left: float = math.inf
+    """Seconds of the limit that were left, for a readout of wider margin."""
 
     @functools.cached_property
     def refuted(self) -> tuple[Refutation, ...]:
@@ -62,7 +66,8 @@ class MinimalDimension:
         """Symbols (in the order of their first use) × features (constant first)."""
         if self.series is not None:
             return self.series
-        return best_readout(self.word.pattern, self.frequencies)
+        pattern, deadline = self.word.pattern, Deadline(self.left)
+        return best_readout(pattern, self.frequencies, self.plain, deadline)
 
     @functools.cached_property
     def _leads(self) -> tuple[float, float]:
@@ -132,37 +137,46 @@ def harmonic_dimension(
     w: Word, *, field: str = "real", time_limit: float = 10.0
 ) -> MinimalDimension:
     """The same for a word of `tasks.words`, periodic, without feedback."""
-    labels, p = w.pattern, w.period
-    floor, series = 0, None
+    labels, p, deadline = w.pattern, w.period, Deadline(time_limit)
+    floor, series, plain = 0, None, None
     if field == "rational":
-        S, lower, carried = _rational(labels, time_limit)
+        S, lower, carried, plain = least_union(labels, 0.8 * time_limit)
     elif p > LONG:
-        S, series = long_words.sparse(labels, time_limit)
+        S, series = long_words.sparse(labels, 0.8 * time_limit)
         lower, carried = 0, Carried(())
     elif p <= ORBIT_PERIOD:
         S, lower, carried = _through_orbit(labels, time_limit)
     else:
-        search = Search(labels, time_limit)
+        search = Search(labels, 0.7 * time_limit)
         S, lower = search.cheapest()
-        if cost(S, p) == lower and not search.late:
-            S = next(search.winners(lower))
-        carried = Carried(tuple(search.refuted.values()))
+        if cost(S, p) == lower:
+            S = next(search.winners(lower), S)
+        carried, plain = Carried(tuple(search.refuted.values())), search.feasible[S]
         if cost(S, p) > lower:
-            shorter, found = long_words.sparse(labels, time_limit / 4)
+            shorter, found = long_words.sparse(labels, 0.6 * deadline.left)
             S, series = (shorter, found) if cost(shorter, p) < cost(S, p) else (S, None)
     price = cost(S, p)
     if price > lower and p > ORBIT_PERIOD:
         # Galois orbits are sets of harmonics too.
-        floor = max(energy_floor(labels), two_unit_floor(labels))
+        floor = max(energy_floor(labels), two_unit_floor(labels, deadline))
+    best = series, plain, deadline.left
     return MinimalDimension(
-        w, field, S, max(lower, floor), price, carried, floor, series
+        w, field, S, max(lower, floor), price, carried, floor, *best
     )
 
 
-def best_readout(labels: tuple[int, ...], S: Frequencies) -> np.ndarray:
-    """The readout of widest margin over a feasible set, its lead proved positive."""
+def best_readout(
+    labels: tuple[int, ...],
+    S: Frequencies,
+    first: np.ndarray | None = None,
+    deadline: Deadline = NEVER,
+) -> np.ndarray:
+    """The readout of widest margin over a feasible set, its lead proved positive; as
+    wide as was found by the deadline, from the `first` that is known."""
     phi = features(len(labels), S)
-    u = widest(labels, phi)
+    # Some readout is owed whatever the time: the set was proved to have one.
+    first = separation(labels, phi).u if first is None else first
+    u = widest(labels, phi, first, deadline)
     if u is None or not proved_gap(u, labels, phi) > 0:
         u = spelled_out(labels)
         if len(u[0]) != len(phi) or not proved_gap(u, labels, phi) > 0:
@@ -210,29 +224,5 @@ def _resolved(labels: tuple[int, ...], time_limit: float):
     S, lower = search.cheapest()
     winners = (S,)
     if cost(S, len(labels)) == lower:
-        winners = tuple(search.winners(lower))
+        winners = tuple(search.winners(lower)) or winners
     return winners, lower, tuple(search.refuted.values())
-
-
-def _rational(
-    labels: tuple[int, ...], time_limit: float
-) -> tuple[Frequencies, int, Carried]:
-    p = len(labels)
-    if p > LONG:
-        return tuple(range(1, p // 2 + 1)), 1, Carried(())
-    search = Search(labels, time_limit)
-    parts = orbits(p)
-    unions = sorted(
-        (
-            sum(price for price, _ in chosen),
-            tuple(sorted(j for _, m in chosen for j in m)),
-        )
-        for size in range(len(parts) + 1)
-        for chosen in itertools.combinations(parts, size)
-    )
-    for price, S in unions:
-        if search.late:
-            return unions[-1][1], price, Carried(tuple(search.refuted.values()))
-        if unions[-1][1] == S or search.holds(S):
-            return S, price, Carried(tuple(search.refuted.values()))
-    raise AssertionError("the union of all orbits spells every word")

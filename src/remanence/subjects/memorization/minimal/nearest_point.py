@@ -12,6 +12,8 @@ from typing import Generic, TypeVar
 
 from flint import fmpq, fmpq_mat, fmpz
 
+from .deadline import Deadline, NEVER
+
 
 Corner = TypeVar("Corner", bound=Hashable)
 Whole = tuple[fmpz, ...]
@@ -29,12 +31,15 @@ def alternative(
     begin: list[Corner],
     vector: Callable[[Corner], Whole],
     violated: Callable[[Whole], Corner | None],
+    deadline: Deadline = NEVER,
 ) -> Alternative[Corner]:
-    """Either side, from any first corners; `violated` names one with $\\langle x, v\\rangle \\le 0$."""
+    """Either side, from any first corners; `violated` names one with $\\langle x, v\\rangle \\le 0$.
+    `TimeoutError` at the deadline."""
     corners, lam, vectors = [begin[0]], [fmpq(1)], [vector(begin[0])]
     rest = begin[1:]
     while True:
         while True:
+            deadline.check()
             mu = _balanced(vectors)
             if all(m > 0 for m in mu):
                 lam = mu

@@ -12,13 +12,13 @@ import contextlib
 import dataclasses
 import heapq
 import itertools
-import time
 from fractions import Fraction
 
 import numpy as np
 from flint import arb, ctx, fmpz_poly
 
 from .algebraic_numbers import rational, Root, value, ZERO
+from .deadline import Deadline
 from .minors import minors
 from .one_unit_states import Line, Opening, Order, WIDEST
 
@@ -63,7 +63,7 @@ def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
         # The shift map, and nothing known below it.
         weights = tuple(Fraction(-k) for k in range(n))
         return OneUnit(ZERO, Fraction(n), tuple(range(n)), weights, False)
-    deadline = time.monotonic() + 0.75 * time_limit
+    deadline, whole = Deadline(0.75 * time_limit), Deadline(time_limit)
     lines = {sign: Line(labels, sign, deadline) for sign in (1, -1)}
     # The most frequent symbols first: they leave the least room.
     names = sorted(range(n), key=lambda k: (-labels.count(k), k))
@@ -71,7 +71,7 @@ def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
     search.dive()
     low, found, done = search.best()
     if found is None:
-        a, order, weights = _shrunk(lines[1], deadline + 0.25 * time_limit)
+        a, order, weights = _shrunk(lines[1], whole)
         return OneUnit(low, a, order, weights, False)
     sign, order, opening = found
     assert opening.a is not None
@@ -81,7 +81,7 @@ def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
 
 
 def _shrunk(
-    line: Line, deadline: float
+    line: Line, deadline: Deadline
 ) -> tuple[Fraction, Order, tuple[Fraction, ...]]:
     """Below the shift map, a = n: orders drawn, each asked for ever smaller a."""
     n = line.symbols
@@ -168,7 +168,7 @@ def opens_at(line: Line, order: Order, opening: Opening) -> bool:
     positive over the whole short interval, which is one ball.
     """
     assert opening.a is not None
-    if len(opening.corners) > WIDEST or time.monotonic() > line.deadline:
+    if len(opening.corners) > WIDEST or line.deadline.late:
         return False
     V = [line.apart(pair) for pair in opening.corners]
     gram = [[_dot(u, v) for v in V] for u in V]

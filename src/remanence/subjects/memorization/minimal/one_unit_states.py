@@ -10,12 +10,13 @@ failing until one of them changes its sign, at an algebraic number.
 import dataclasses
 import functools
 import itertools
-import time
 from fractions import Fraction
 
+import numpy as np
 from flint import arb, fmpq, fmpz, fmpz_poly
 
 from .algebraic_numbers import coefficients, rational, Root, sign_changes
+from .deadline import Deadline
 from .minors import independent_rows, minors
 from .nearest_point import alternative, Whole
 
@@ -51,22 +52,16 @@ class Opening:
 class Line:
     """The states as polynomials in |a|, for one sign of a."""
 
-    def __init__(self, labels: tuple[int, ...], sign: int, deadline: float):
+    def __init__(self, labels: tuple[int, ...], sign: int, deadline: Deadline):
         self.labels, self.sign, self.deadline = labels, sign, deadline
         p, n = len(labels), max(labels) + 1
         self.symbols = n
         self.times = [[t for t in range(p) if labels[t] == k] for k in range(n)]
         # c_0 = 0: moving the origin takes the same from every input weight.
+        signs = np.resize([1, sign], p)
+        past = lambda t: np.asarray(labels)[(t - 1 - np.arange(p)) % p]
         self.states = [
-            [
-                fmpz_poly(
-                    [
-                        sign ** (i - 1) * (labels[(t - i) % p] == k)
-                        for i in range(1, p + 1)
-                    ]
-                )
-                for k in range(1, n)
-            ]
+            [fmpz_poly((signs * (past(t) == k)).tolist()) for k in range(1, n)]
             for t in range(p)
         ]
         self.apart = functools.lru_cache(maxsize=None)(self._apart)
@@ -98,8 +93,6 @@ class Line:
 
     def violated(self, order: Order, a: Fraction, x: Whole) -> Pair | None:
         """The pair of neighbours' states that is furthest from its order."""
-        if time.monotonic() > self.deadline:
-            raise TimeoutError
         height = [
             sum((u * v for u, v in zip(x, row, strict=True)), fmpz(0))
             for row in self.numbers(a)
@@ -124,6 +117,7 @@ class Line:
             [*old, *begin],
             lambda pair: self.vector(pair, a),
             lambda x: self.violated(order, a, x),
+            self.deadline,
         )
 
     def opening(

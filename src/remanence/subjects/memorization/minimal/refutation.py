@@ -14,13 +14,17 @@ import dataclasses
 import math
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpz_poly
+from flint import arb, ctx, fmpz_poly
 from scipy.linalg import qr
 
 from ..harmonics import circle, cyclotomic, Frequencies, PRECISION, table, units
+from .deadline import Deadline, NEVER
+from .interval_solve import solved
 
 
 Pairs = tuple[tuple[int, int], ...]
+MANY = 200
+"""Unknowns beyond which a few dozen bits are not enough."""
 Row = tuple[int, int, bool]
 """A block (symbol), a frequency, and whether it is its sine."""
 
@@ -45,17 +49,21 @@ def refutation(
     frequencies: Frequencies,
     pairs: Pairs,
     multipliers: tuple[float | int, ...],
+    deadline: Deadline = NEVER,
 ) -> Refutation | None:
-    """The proof that floating-point multipliers suggest, or None if it fails."""
+    """The proof that floating-point multipliers suggest, or None if it fails or is late."""
     if not pairs:
         return None
     whole = _integers(multipliers)
     if whole is not None and vanishes(labels, frequencies, pairs, whole):
         return Refutation(frequencies, pairs, whole, float(min(whole)), "exact")
-    found, how = _solved(labels, frequencies, pairs)
-    if found is None:
-        pairs = _basic(labels, frequencies, pairs, multipliers)
-        found, how = _solved(labels, frequencies, pairs)
+    try:
+        found, how = _solved(labels, frequencies, pairs, deadline)
+        if found is None:
+            pairs = _basic(labels, frequencies, pairs, multipliers, deadline)
+            found, how = _solved(labels, frequencies, pairs, deadline)
+    except TimeoutError:
+        return None
     if found is None or not all(ball > 0 for ball in found):
         return None
     ends = [float(ball.lower()) for ball in found]
@@ -109,11 +117,13 @@ def _basic(
     frequencies: Frequencies,
     pairs: Pairs,
     multipliers: tuple[float | int, ...],
+    deadline: Deadline,
 ) -> Pairs:
     """A support no larger than Carathéodory allows: while there is a second
     solution, walk along it until a multiplier vanishes."""
     lam = np.asarray(multipliers)
     while True:
+        deadline.check()
         A = _numeric(labels, pairs, _rows(labels, frequencies, pairs))
         _, values, V = np.linalg.svd(A)
         if (values > 1e-9).sum() >= len(pairs) - 1:
@@ -135,7 +145,10 @@ def _basic(
 
 
 def _solved(
-    labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs
+    labels: tuple[int, ...],
+    frequencies: Frequencies,
+    pairs: Pairs,
+    deadline: Deadline,
 ) -> tuple[list[arb] | None, str]:
     """The multipliers after the first, which is one, as enclosures.
 
@@ -145,6 +158,8 @@ def _solved(
     period, unknown = len(labels), len(pairs) - 1
     rows = _rows(labels, frequencies, pairs)
     kept, spare, bits, need = rows, [], PRECISION, 0.0
+    if unknown > MANY:  # elimination loses some bits with each
+        bits = 64 * math.ceil(10 * unknown / 64)
     if len(rows) > unknown:
         kept, spare = _independent(labels, pairs, rows)
         size = [0.5 * k * math.log2(4 * max(k, 1)) for k in (unknown, len(pairs))]
@@ -154,13 +169,14 @@ def _solved(
     if len(kept) != unknown:
         return None, ""
     with ctx.workprec(bits):
+        deadline.check()
         M = [_row(labels, pairs, row, bits) for row in kept]
         try:
-            solved = arb_mat([r[1:] for r in M]).solve(arb_mat([[-r[0]] for r in M]))
+            found = solved([r[1:] for r in M], [-r[0] for r in M], bits, deadline)
         except ZeroDivisionError:
             return None, ""
-        found = [solved[i, 0] for i in range(unknown)]
         for row in spare:
+            deadline.check()
             left = _row(labels, pairs, row, bits)
             rest = sum((a * b for a, b in zip(left[1:], found, strict=True)), left[0])
             if not abs(rest) < arb(2) ** -math.ceil(need):

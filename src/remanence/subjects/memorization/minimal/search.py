@@ -6,19 +6,21 @@ name the frequency that breaks them); then the level below it is refuted, or giv
 better set, until nothing cheaper is left.
 """
 
-import time
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from .. import harmonics
 from ..harmonics import cost, features, Frequencies
+from .deadline import Deadline
 from .refutation import Refutation, refutation
 from .separation import proved_gap, Separation, separation
 
 
 TOP_DOWN = 3000
 """Up to this many sets the level just below the guess is tried at once."""
+COMPARED = 200_000
+"""Pairs of sets compared after the deadline, for the lower bound that was reached."""
 
 
 class Search:
@@ -27,17 +29,18 @@ class Search:
     def __init__(self, labels: tuple[int, ...], time_limit: float):
         self.labels = labels
         self.period = len(labels)
-        self.deadline = time.monotonic() + time_limit
+        self.deadline = Deadline(time_limit)
+        self.last: tuple[Frequencies, Separation] | None = None
         self.feasible: dict[Frequencies, np.ndarray] = {}
         self.refuted: dict[frozenset[int], Refutation] = {}
         self.undecided: set[Frequencies] = set()
 
     @property
     def late(self) -> bool:
-        return time.monotonic() > self.deadline
+        return self.deadline.late
 
     def holds(self, S: Frequencies) -> bool | None:
-        """Whether S spells the word; None where neither proof went through."""
+        """Whether S spells the word; None where neither proof went through in time."""
         if S in self.feasible:
             return True
         if S in self.undecided:
@@ -46,7 +49,8 @@ class Search:
         if any(members <= large for large in self.refuted):
             return False
         phi = features(self.period, S)
-        found = separation(self.labels, phi)
+        found = separation(self.labels, phi, deadline=self.deadline)
+        self.last = S, found
         return self._kept(S, found, phi)
 
     def _kept(self, S: Frequencies, found: Separation, phi: np.ndarray) -> bool | None:
@@ -55,7 +59,8 @@ class Search:
                 self.feasible[S] = found.u
                 return True
         else:
-            proof = refutation(self.labels, S, found.pairs, found.multipliers)
+            pairs, multipliers = found.pairs, found.multipliers
+            proof = refutation(self.labels, S, pairs, multipliers, self.deadline)
             if proof is not None:
                 self.refuted[frozenset(S)] = proof
                 return False
@@ -84,7 +89,10 @@ class Search:
 
     def _breaking(self, S: Frequencies) -> int:
         """The frequency, outside S, that is loudest in the multipliers against S."""
-        found = separation(self.labels, features(self.period, S))
+        if self.last is None or self.last[0] != S:
+            phi = features(self.period, S)
+            self.last = S, separation(self.labels, phi, deadline=self.deadline)
+        found = self.last[1]
         g = np.zeros((max(self.labels) + 1, self.period))
         for (t, k), m in zip(found.pairs, found.multipliers, strict=True):
             g[self.labels[t], t] += m
@@ -126,16 +134,23 @@ class Search:
         return best, price
 
     def _floor(self, price: int) -> int:
-        """The cost up to which everything is refuted already, plus one."""
+        """The cost up to which everything is seen to be refuted already, plus one."""
+        compared = 0
         for level in range(price):
             for S in harmonics.by_cost(self.period, level):
-                if not any(set(S) <= large for large in self.refuted):
+                compared += len(self.refuted)
+                refuted = any(set(S) <= large for large in self.refuted)
+                if compared > COMPARED or not refuted:
                     return level
         return price
 
     def winners(self, price: int) -> Iterator[Frequencies]:
-        """The feasible sets of that cost, in lexicographic order."""
-        return (S for S in harmonics.by_cost(self.period, price) if self.holds(S))
+        """The feasible sets of that cost, in lexicographic order, as long as there is time."""
+        for S in harmonics.by_cost(self.period, price):
+            if self.late:
+                return
+            if self.holds(S):
+                yield S
 
 
 def largest(period: int, price: int) -> Iterable[Frequencies]:

@@ -13,12 +13,21 @@ import functools
 
 import numpy as np
 from scipy.optimize import linprog, nnls
+from scipy.sparse import csr_array, hstack
+
+from .deadline import Deadline, NEVER
 
 
 ROUNDING = 2.0**-53
 COARSE = 2.0**-24
 BLIND = 1e-8
 """Residuals below this are taken for zero, until a proof says otherwise."""
+PACE = 2e-8
+"""Seconds of least squares for each pair and squared row, roughly."""
+PROGRAM = 1e-5
+"""Seconds of a linear program for each pair and feature, roughly."""
+SLOW = 1.0
+"""Seconds of least squares beyond which an interior point method is quicker."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -32,76 +41,133 @@ class Separation:
 
 
 def separation(
-    labels: tuple[int, ...], phi: np.ndarray, leads: np.ndarray | None = None
+    labels: tuple[int, ...],
+    phi: np.ndarray,
+    leads: np.ndarray | None = None,
+    deadline: Deadline = NEVER,
 ) -> Separation:
     """Either side of the alternative, for labels 0 … n - 1 and one column for each;
-    `leads`, symbols × symbols, are the leads asked for, in proportion."""
+    `leads`, symbols × symbols, are the leads asked for, in proportion. Neither side
+    where the time runs out."""
     w = np.asarray(labels)
     n, p = max(labels) + 1, len(labels)
     if n == 1:
         return Separation(np.zeros((1, len(phi))))
-    if n == 2:
-        # One function is enough: its sign.
-        A, t, k = phi * (1.0 - 2.0 * w), np.arange(p), 1 - w
-    else:
-        t, k, signs = _pairs(labels)
-        A = (signs[:, None, :] * phi[:, t]).reshape(n * len(phi), len(t))
-        if leads is not None:
-            A = A * (leads.mean() / np.maximum(leads[w[t], k], 1e-6 * leads.max()))
+    if deadline.late:
+        return Separation(None)
+    # For two symbols one function is enough: its sign.
+    t, k = (np.arange(p), 1 - w) if n == 2 else _pairs(labels)
+    scale = 1.0 - 2.0 * w if n == 2 else np.ones(len(t))
+    if n > 2 and leads is not None:
+        scale = leads.mean() / np.maximum(leads[w[t], k], 1e-6 * leads.max())
+    rows = len(phi) * (n if n > 2 else 1)
+    seconds = PACE * len(t) * rows**2
+    by_program = functools.partial(_by_program, phi, w, t, k, scale, deadline)
+    if seconds > SLOW or not deadline.affords(seconds):
+        return by_program("highs-ipm")
+    A = phi[:, t] * scale
+    if n > 2:
+        A = (_signs(labels)[:, None, :] * A).reshape(rows, len(t))
     B = np.concatenate([A, np.ones((1, A.shape[1]))])
     goal = np.zeros(len(B))
     goal[-1] = 1.0
     try:
         lam, residual = nnls(B, goal, maxiter=30 * B.shape[1])
     except RuntimeError:
-        return _by_program(A, t, k, n)
+        return by_program("highs-ds")
     if residual < BLIND:
-        on = np.flatnonzero(lam > 1e-9 * lam.max())
-        pairs = tuple((int(t[i]), int(k[i])) for i in on)
-        return Separation(None, pairs, tuple(lam[on].tolist()))
+        return _against(lam, t, k)
     # At the optimum 1 - sum(lam) is the residual squared, which cancels less.
     u = A @ lam / residual**2
     if not (A.T @ u).min() > 0:
         # The active set stopped short of the optimum, as it may on ties.
-        return _by_program(A, t, k, n)
-    return Separation(np.stack([u / 2, -u / 2]) if n == 2 else u.reshape(n, len(phi)))
+        return by_program("highs-ds")
+    return Separation(_readout(u, len(phi)))
 
 
-def _by_program(A: np.ndarray, t: np.ndarray, k: np.ndarray, n: int) -> Separation:
-    """The same alternative by a linear programming solver, slower and steadier."""
-    size, count = A.shape
-    found = linprog(
-        np.r_[np.zeros(size), -1.0],
-        A_ub=np.hstack([-A.T, np.ones((count, 1))]),
-        b_ub=np.zeros(count),
-        bounds=[(-1, 1)] * size + [(None, 1)],
-        method="highs-ds",
-    )
-    if not found.success:
-        return Separation(None)
-    if -found.fun > BLIND:
-        u = found.x[:-1] / -found.fun
-        return Separation(
-            np.stack([u / 2, -u / 2]) if n == 2 else u.reshape(n, size // n)
-        )
-    lam = -found.ineqlin.marginals
+def _readout(u: np.ndarray, features: int) -> np.ndarray:
+    """Symbols × features; one function is half of two opposite ones."""
+    return np.stack([u / 2, -u / 2]) if len(u) == features else u.reshape(-1, features)
+
+
+def _against(lam: np.ndarray, t: np.ndarray, k: np.ndarray) -> Separation:
     on = np.flatnonzero(lam > 1e-9 * lam.max())
     pairs = tuple((int(t[i]), int(k[i])) for i in on)
     return Separation(None, pairs, tuple(lam[on].tolist()))
 
 
+def _by_program(
+    phi: np.ndarray,
+    w: np.ndarray,
+    t: np.ndarray,
+    k: np.ndarray,
+    scale: np.ndarray,
+    deadline: Deadline,
+    method: str,
+) -> Separation:
+    """The same alternative by a linear programming solver, which is told the limit."""
+    left = deadline.left
+    if PROGRAM * len(t) * len(phi) > left:
+        # Told of a limit that passes before it begins, the solver takes none.
+        return Separation(None)
+    A = _sparse(phi, w, t, k, scale)
+    count, size = len(t), len(phi) * (1 if w.max() == 1 else int(w.max()) + 1)
+    found = linprog(
+        np.r_[np.zeros(size), -1.0],
+        A_ub=hstack([-A, csr_array(np.ones((count, 1)))]),
+        b_ub=np.zeros(count),
+        bounds=[(-1, 1)] * size + [(None, 1)],
+        method=method,
+        options={"time_limit": min(left, 1e6)},
+    )
+    if not found.success:
+        return Separation(None)
+    if -found.fun > BLIND:
+        return Separation(_readout(found.x[:-1] / -found.fun, len(phi)))
+    return _against(-found.ineqlin.marginals, t, k)
+
+
 @functools.lru_cache(maxsize=64)
-def _pairs(labels: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every (t, k) with k not the symbol at t, and what each symbol has to do with it."""
+def _pairs(labels: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Every (t, k) with k not the symbol at t."""
     n, w = max(labels) + 1, np.asarray(labels)
     t, k = np.repeat(np.arange(len(w)), n), np.tile(np.arange(n), len(w))
-    t, k = t[k != w[t]], k[k != w[t]]
-    symbols = np.arange(n)[:, None]
-    return t, k, 1.0 * (w[t] == symbols) - (k == symbols)
+    return t[k != w[t]], k[k != w[t]]
 
 
-def widest(labels: tuple[int, ...], phi: np.ndarray) -> np.ndarray | None:
-    r"""A readout whose boundaries stay far from every point, if there is one.
+@functools.lru_cache(maxsize=64)
+def _signs(labels: tuple[int, ...]) -> np.ndarray:
+    """What each symbol has to do with each pair."""
+    t, k = _pairs(labels)
+    symbols = np.arange(max(labels) + 1)[:, None]
+    return 1.0 * (np.asarray(labels)[t] == symbols) - (k == symbols)
+
+
+def _sparse(
+    phi: np.ndarray, w: np.ndarray, t: np.ndarray, k: np.ndarray, scale: np.ndarray
+) -> csr_array:
+    """A row for each pair: the features of its time, for one symbol and against another."""
+    each = (phi[:, t] * scale).T
+    if w.max() == 1:
+        return csr_array(each)
+    m, column = len(phi), np.arange(len(phi))
+    columns = np.concatenate(
+        [w[t][:, None] * m + column, k[:, None] * m + column], axis=1
+    )
+    pointer = 2 * m * np.arange(len(t) + 1)
+    entries = np.concatenate([each, -each], axis=1).ravel()
+    shape = len(t), (int(w.max()) + 1) * m
+    return csr_array((entries, columns.ravel(), pointer), shape=shape)
+
+
+def widest(
+    labels: tuple[int, ...],
+    phi: np.ndarray,
+    first: np.ndarray | None = None,
+    deadline: Deadline = NEVER,
+) -> np.ndarray | None:
+    r"""A readout whose boundaries stay far from every point, if there is one, from the
+    `first` that is known; at the deadline the widest found so far.
 
     The lead that pair (w, k) must reach is made proportional to $|u_w - u_k|$ and the
     problem solved again; the constant feature is enlarged, so that the bias is
@@ -109,7 +175,8 @@ def widest(labels: tuple[int, ...], phi: np.ndarray) -> np.ndarray | None:
     """
     scale = np.ones(len(phi))
     scale[0] = 16.0
-    first = separation(labels, phi).u
+    if first is None:
+        first = separation(labels, phi, deadline=deadline).u
     if first is None or len(first) == 1:
         return first
     best, room = first, radius(first, labels, phi, COARSE)
@@ -117,7 +184,7 @@ def widest(labels: tuple[int, ...], phi: np.ndarray) -> np.ndarray | None:
     for _ in range(1 if len(first) == 2 else 6):
         if len(first) > 2:
             weights = np.linalg.norm(u[:, None, 1:] - u[None, :, 1:], axis=2)
-        found = separation(labels, phi * scale[:, None], weights).u
+        found = separation(labels, phi * scale[:, None], weights, deadline).u
         if found is None:
             break
         u = found * scale

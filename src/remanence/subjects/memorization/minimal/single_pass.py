@@ -10,12 +10,12 @@ lower bound says no more than it can.
 import dataclasses
 import itertools
 import math
-import time
 
 import numpy as np
 from flint import acb, arb, ctx
 
 from ..words import Word
+from .deadline import Deadline, NEVER
 from .minimal_dimension import harmonic_dimension
 from .separation import separation, widest
 from .two_units import two_units_refuted
@@ -50,10 +50,10 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
     """The fewest units for one reading."""
     if field == "rational":
         raise ValueError('single-pass minima are over the reals; field must be "real"')
-    labels = w.pattern
+    labels, deadline = w.pattern, Deadline(time_limit)
     rate = line_rate(labels)
     if rate is not None:
-        u = proved(labels, (complex(rate),))
+        u = proved(labels, (complex(rate),), deadline)
         if u is not None:
             return SinglePass(w, field, (complex(rate),), u, 1, 1)
 
@@ -61,15 +61,15 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
         # Where an order serves but is too thin to be proved, one unit is open.
         if rate is not None or upper <= 2:
             return min(upper, 1 if rate is not None else 2)
-        return 3 if two_units_refuted(labels, time_limit=time_limit / 2) else 2
+        return 3 if two_units_refuted(labels, time_limit=deadline.left) else 2
 
-    deadline = time.monotonic() + time_limit
     # The walk that returns is one that need not: no search beyond it.
-    whole = harmonic_dimension(w, time_limit=time_limit / 2)
+    whole = harmonic_dimension(w, time_limit=time_limit / 3)
+    search = Deadline(deadline.left / 2)
     for values in candidates(len(labels)):
-        if dimension(values) >= whole.upper or time.monotonic() > deadline:
+        if dimension(values) >= whole.upper or search.late:
             break
-        u = proved(labels, values)
+        u = proved(labels, values, search)
         if u is not None:
             return SinglePass(
                 w, field, values, u, floor(dimension(values)), dimension(values)
@@ -162,14 +162,16 @@ def walk(values: tuple[complex, ...], length: int) -> np.ndarray:
     return np.array(rows)
 
 
-def proved(labels: tuple[int, ...], values: tuple[complex, ...]) -> np.ndarray | None:
+def proved(
+    labels: tuple[int, ...], values: tuple[complex, ...], deadline: Deadline = NEVER
+) -> np.ndarray | None:
     """A readout for one reading, its leads shown positive in ball arithmetic: the one of
     widest margin if it can be shown, else any."""
     phi = walk(values, len(labels))
-    u = separation(labels, phi).u
+    u = separation(labels, phi, deadline=deadline).u
     if u is None or not _leads(u, labels, values):
         return None
-    wide = widest(labels, phi)
+    wide = widest(labels, phi, u, deadline)
     return wide if wide is not None and _leads(wide, labels, values) else u
 
 

@@ -16,9 +16,10 @@ middle one is negative if the outer ones are.
 
 import itertools
 import math
-import time
 
 import numpy as np
+
+from .deadline import Deadline
 
 
 SLACK = 1e-9
@@ -29,7 +30,7 @@ MOST = 60_000
 
 def two_units_refuted(labels: tuple[int, ...], *, time_limit: float) -> bool:
     """Whether some two symbols cannot be parted by any two units; False decides nothing."""
-    deadline = time.monotonic() + time_limit
+    deadline = Deadline(time_limit)
     pairs = itertools.combinations(sorted(set(labels)), 2)
     # The two symbols that are heard most are the hardest to part.
     for i, j in sorted(pairs, key=lambda ij: -sum(k in ij for k in labels)):
@@ -53,7 +54,7 @@ def _real_refuted(steps: np.ndarray, signs: np.ndarray) -> bool:
     return changes(signs) > 2 and max(halves) > 2
 
 
-def _turning_refuted(steps: np.ndarray, signs: np.ndarray, deadline: float) -> bool:
+def _turning_refuted(steps: np.ndarray, signs: np.ndarray, deadline: Deadline) -> bool:
     """Whether all complex eigenvalues fail that shrink (or stay), the constant positive."""
     order = np.argsort(steps)
     t, negative = steps[order], signs[order] < 0
@@ -68,9 +69,12 @@ def _turning_refuted(steps: np.ndarray, signs: np.ndarray, deadline: float) -> b
     )
     wide = np.array([math.pi / 32, math.pi / 16])
     while len(theta):
-        if len(theta) > MOST or time.monotonic() > deadline:
+        if len(theta) > MOST:
             return False
-        left = _open(theta, phi, wide, t, negative)
+        try:
+            left = _open(theta, phi, wide, t, negative, deadline)
+        except TimeoutError:
+            return False
         theta, phi = theta[left], phi[left]
         # The side that moves the outermost angle more is cut.
         axis = 0 if wide[0] * t[-1] > wide[1] else 1
@@ -84,7 +88,9 @@ def _turning_refuted(steps: np.ndarray, signs: np.ndarray, deadline: float) -> b
     return True
 
 
-def _open(theta, phi, wide, t: np.ndarray, negative: np.ndarray) -> np.ndarray:
+def _open(
+    theta, phi, wide, t: np.ndarray, negative: np.ndarray, deadline: Deadline
+) -> np.ndarray:
     """The boxes that are not refuted; all arrays are steps × boxes."""
     angle = phi + theta * t[:, None]
     k = np.round(angle / (2 * math.pi))
@@ -101,13 +107,16 @@ def _open(theta, phi, wide, t: np.ndarray, negative: np.ndarray) -> np.ndarray:
     sure = (w < quarter - SLACK)[:, 0]
     N, P = np.flatnonzero(negative), np.flatnonzero(~negative)
     for i, j in itertools.product(P, N):
+        deadline.check()
         if i < j:
             out |= below[i] > above[j] + SLACK
-    for (i, j), inner in ((pair, N) for pair in itertools.combinations(P, 2)):
-        for m in inner[(inner > i) & (inner < j)]:
+    for i, j in itertools.combinations(P, 2):
+        deadline.check()
+        for m in N[(i < N) & (j > N)]:
             share = (t[m] - t[i]) / (t[j] - t[i])
             out |= (1 - share) * below[i] + share * below[j] > above[m] + SLACK
     for i, j in itertools.combinations(N, 2):
+        deadline.check()
         for m in P[(i < P) & (j > P)]:
             share = (t[m] - t[i]) / (t[j] - t[i])
             out |= below[m] > (1 - share) * above[i] + share * above[j] + SLACK
