@@ -28,7 +28,7 @@ COMMANDS = {
     ),
     "checkup": (
         "How long does a trained network remember, and is it stable? One page.",
-        "remanence checkup model.safetensors --save checkup.html",
+        "remanence checkup model.pt --text corpus.txt",
     ),
     "reproduce": (
         "Run a study: its claims, measured beside what was published.",
