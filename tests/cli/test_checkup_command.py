@@ -132,17 +132,17 @@ def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
 
 
 def test_a_text_and_a_gate(checkup):
-    held = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
-                   "--require", "window<=100", "--require", "largest_exponent<0")  # fmt: skip
+    held = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "60",
+                   "--require", "window<=60", "--require", "largest_exponent<0")  # fmt: skip
     assert held.returncode == 0, held.stderr
     assert held.stdout.startswith(
-        "spoken: on 100 of 160 characters of words.txt: replay"
+        "spoken: on 60 of 160 characters of words.txt: replay"
     )
-    failed = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "100",
+    failed = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "60",
                      "--require", "remembers>=1000")  # fmt: skip
     assert failed.returncode == 3
     assert "required remembers>=1000, found " in failed.stderr
-    assert "on 100 of 160 characters of words.txt" in failed.stderr
+    assert "on 60 of 160 characters of words.txt" in failed.stderr
 
 
 def test_a_gate_holds_on_named_inputs_only(checkup, models):
@@ -153,9 +153,9 @@ def test_a_gate_holds_on_named_inputs_only(checkup, models):
         "--require needs inputs to hold on: --inputs, --text, or --noise"
         in refused.stderr
     )
-    plain = checkup("after.safetensors", "--steps", "60")
+    plain = checkup("after.safetensors", "--steps", "80")
     assert plain.returncode == 0
-    assert plain.stdout.startswith("after: on white noise (60 steps, seed 0): ")
+    assert plain.stdout.startswith("after: on white noise (80 steps, seed 0): ")
     # Neither is the beginning of a long text what was named, unless that is said.
     (models / "long.txt").write_text("abcd" * 300)
     words = ("spoken.safetensors", "--text", "long.txt", *gate)
