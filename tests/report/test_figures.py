@@ -67,6 +67,19 @@ def test_a_thumbnail_is_one_panel_alone_without_legend_and_title():
     assert small.figure.data is None
 
 
+def test_a_thumbnail_of_shared_axes_has_the_labels_that_stood_elsewhere():
+    figure, axes = plt.subplots(2, 2, sharex=True, sharey=True)
+    axes[1, 0].set_xlabel("steps")
+    axes[0, 0].set_ylabel("loss")
+    keep_panel(figure, 1)
+    figure.draw_without_rendering()
+    (left,) = figure.axes
+    assert (left.get_xlabel(), left.get_ylabel()) == ("steps", "loss")
+    assert all(tick.label1.get_visible() for tick in left.xaxis.get_major_ticks())
+    assert all(tick.label1.get_visible() for tick in left.yaxis.get_major_ticks())
+    plt.close(figure)
+
+
 def test_a_figure_cannot_choose_a_path():
     figure = Figure("../../etc", "x", "y", plt.figure)
     with pytest.raises(ValueError, match="a figure's name is a file name"):

@@ -91,6 +91,11 @@ def keep_panel(canvas: Any, panel: int) -> None:
     if not canvas.axes:
         return
     first = canvas.axes[min(panel, len(canvas.axes) - 1)]
+    # A panel that shares its axes leaves their labels and ticks to another one.
+    below = [a for a in canvas.axes if first.get_shared_x_axes().joined(first, a)]
+    beside = [a for a in canvas.axes if first.get_shared_y_axes().joined(first, a)]
+    across = first.get_xlabel() or max((a.get_xlabel() for a in below), default="")
+    up = first.get_ylabel() or max((a.get_ylabel() for a in beside), default="")
     for axes in [axes for axes in canvas.axes if axes is not first]:
         for drawn in (*first.images, *first.collections):
             if getattr(drawn.colorbar, "ax", None) is axes:
@@ -106,9 +111,13 @@ def keep_panel(canvas: Any, panel: int) -> None:
     first.set_title("")
     if first.get_legend() is not None:
         first.get_legend().remove()
+    if len(below) > 1:
+        first.tick_params(labelbottom=True)
+    if len(beside) > 1:
+        first.tick_params(labelleft=True)
     first.tick_params(labelsize=8)
-    first.set_xlabel(textwrap.fill(first.get_xlabel(), 44), fontsize=8)
-    first.set_ylabel(textwrap.fill(first.get_ylabel(), 28), fontsize=8)
+    first.set_xlabel(textwrap.fill(across, 44), fontsize=8)
+    first.set_ylabel(textwrap.fill(up, 28), fontsize=8)
 
 
 def write_figure(picture: DrawnFigure, folder: pathlib.Path) -> DrawnFigure:
@@ -129,6 +138,3 @@ def write_figure(picture: DrawnFigure, folder: pathlib.Path) -> DrawnFigure:
         tables.append(f"{name}.nc")
         write_atomically(folder / tables[-1], netcdf_bytes(dataset))
     return dataclasses.replace(picture, tables=tuple(tables))
-
-
-drawn = draw_figure  # its earlier name, until everything that imports it is converted

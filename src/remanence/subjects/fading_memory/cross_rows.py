@@ -9,7 +9,7 @@ import xarray as xr
 
 from ...cells import Residual
 from ...measure import contraction, lyapunov_spectrum
-from ...report.cross import cross_table, Row
+from ...report import cross_table, Row
 from ...tasks import Pixels
 from .config import Config
 from .residual_spectrum import rotation_blocks

@@ -7,7 +7,7 @@ import numpy as np
 from ..._precision import double
 from ...measure import lyapunov_spectrum
 from ...nets import ClosedLoop
-from ...report.cross import Row
+from ...report import Row
 from .memorize import memorize
 
 
