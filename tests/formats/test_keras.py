@@ -113,7 +113,7 @@ def test_an_old_file_with_its_ends(kind, key, tmp_path):
     assert "its softmax left out" in str(found)
     bare = rm.load(path, embedding="", readout="", quiet=True)
     assert bare.embedding is None and bare.W_y is None
-    with pytest.raises(ValueError, match="readout is what the graph says"):
+    with pytest.raises(ValueError, match="readout is the graph's own"):
         rm.load(path, readout="head", quiet=True)
 
 

@@ -56,8 +56,11 @@ class Scaled(nn.Module):
         (Model(after=nn.Sequential(nn.Linear(6, 3), nn.LogSoftmax(-1))), "up to"),
         (Model(after=nn.Sequential(nn.ReLU(), nn.Linear(6, 3))), "up to"),
         (Model(after=nn.ReLU()), "up to"),
-        (Model(before=Scaled()), "hears differs from the embedding by up to"),
-        (Model(before=nn.LayerNorm(5)), "hears differs from the inputs by up to"),
+        (
+            Model(before=Scaled()),
+            "inputs of the recurrent module differ from the embedding by",
+        ),
+        (Model(before=nn.LayerNorm(5)), "module differ from the inputs by up to"),
         (Model(before=nn.Linear(4, 5)), "example= with inputs that it takes"),
     ],
 )

@@ -19,7 +19,7 @@ from .._types import Input
 from .base import AbstractCell
 
 
-Pair = tuple[Float[Array, " said"], Float[Array, " units"]]
+Pair = tuple[Float[Array, " outputs"], Float[Array, " units"]]
 
 
 class GeneralLSTM(AbstractCell):
@@ -30,10 +30,10 @@ class GeneralLSTM(AbstractCell):
     $f = 1 - i$.
     """
 
-    W_h: Float[Array, "gates said"]
+    W_h: Float[Array, "gates outputs"]
     W_x: Float[Array, "gates inputs"]
     b: Float[Array, " gates"] | None = None
-    P: Float[Array, "said units"] | None = None
+    P: Float[Array, "outputs units"] | None = None
     peepholes: Float[Array, "3 units"] | None = None
     activations: tuple[Callable, Callable, Callable] = eqx.field(
         static=True, default=(jax.nn.sigmoid, jnp.tanh, jnp.tanh)
@@ -41,14 +41,14 @@ class GeneralLSTM(AbstractCell):
     coupled: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self):
-        gates, said = self.W_h.shape
-        units = said if self.P is None else self.P.shape[1]
+        gates, outputs = self.W_h.shape
+        units = outputs if self.P is None else self.P.shape[1]
         if gates != 4 * units:
             raise ValueError(
                 f"W_h must have 4N rows for N units, got {gates} for {units}"
             )
-        if self.P is not None and self.P.shape[0] != said:
-            raise ValueError(f"P must have {said} rows, as W_h has columns")
+        if self.P is not None and self.P.shape[0] != outputs:
+            raise ValueError(f"P must have {outputs} rows, as W_h has columns")
 
     def __call__(self, h: Pair, x: Input) -> Pair:
         gate, candidate, outer = self.activations
@@ -67,13 +67,13 @@ class GeneralLSTM(AbstractCell):
         hidden = gate(o) * outer(c)
         return (hidden if self.P is None else self.P @ hidden), c
 
-    def output(self, h: Pair) -> Float[Array, " said"]:
+    def output(self, h: Pair) -> Float[Array, " outputs"]:
         return h[0]
 
     def initial_state(self) -> Pair:
-        gates, said = self.W_h.shape
+        gates, outputs = self.W_h.shape
         zeros = lambda size: jnp.zeros(size, self.W_h.dtype)
-        return zeros(said), zeros(gates // 4)
+        return zeros(outputs), zeros(gates // 4)
 
     @property
     def input_size(self) -> int:

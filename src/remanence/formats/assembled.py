@@ -1,4 +1,4 @@
-"""A network put together from what a graph says: layers, and what stands round them."""
+"""A network put together from a graph: its layers, embedding and readout."""
 
 import dataclasses
 from typing import Any
@@ -26,7 +26,7 @@ class Readout:
 
 @dataclasses.dataclass(frozen=True)
 class Parts:
-    """A network in parts; where there is no readout, a sentence says why."""
+    """A network in parts; where there is no readout, a sentence gives the reason."""
 
     kind: str
     name: str
@@ -41,7 +41,7 @@ def assembled(parts: Parts, options: Options) -> tuple[Recurrent, Taken]:
     """The network, with the ends that the caller does not drop."""
     for end in ("embedding", "readout"):
         if getattr(options, end):
-            raise ValueError(f"the {end} is what the graph says; {end}='' drops it")
+            raise ValueError(f"the {end} is the graph's own; {end}='' drops it")
     remarks = dict(parts.remarks)
     W_y = b_y = W_e = None
     readout = parts.readout

@@ -1,6 +1,6 @@
 """Which matrices of a state dict are the embedding and the readout, by their shapes.
 
-A state dict does not say in which order its modules act. A matrix with as many columns
+A state dict does not contain the order in which its modules act. A matrix with as many columns
 as there are units may be the readout; it is taken only if no other tensor of the file
 could act between it and the state, or behind it. The embedding likewise.
 """
@@ -22,7 +22,7 @@ class Ends:
 
 
 class AmbiguousEnds(ValueError):
-    """Several matrices would do, and nothing says which."""
+    """Several matrices would do, and the file does not decide."""
 
 
 def ends_of(

@@ -79,37 +79,37 @@ def _scoped(scopes: dict[str, safetensors.Tensors]) -> dict[str, Reading]:
 def _of_safetensors(path: pathlib.Path, layout: str) -> dict[str, Reading]:
     tensors, metadata = safetensors.read(path)
     safetensors.finite(tensors)
-    said = _metadata(metadata)
-    if "cell" in said:
-        return {"": lambda options: _native(said, tensors, options)}
+    described = _metadata(metadata)
+    if "cell" in described:
+        return {"": lambda options: _native(described, tensors, options)}
     found = state_dict.networks(layouts.as_torch(tensors, layout))
 
     def with_metadata(read: Reading) -> Reading:
-        return lambda options: read(options.over(said))
+        return lambda options: read(options.filled_from(described))
 
     return {name: with_metadata(read) for name, read in found.items()}
 
 
 def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
-    """What the file says of itself under our name; refused if it is not a JSON object."""
+    """What the file's metadata holds under our name; refused if it is not a JSON object."""
     try:
-        said = json.loads(metadata.get("remanence", "{}"))
+        described = json.loads(metadata.get("remanence", "{}"))
     except (ValueError, RecursionError):  # also of numbers with thousands of digits
         raise ValueError("the file's remanence metadata is not JSON") from None
-    if not isinstance(said, dict):
+    if not isinstance(described, dict):
         raise ValueError("the file's remanence metadata is not a JSON object")
-    wrong = [k for k, v in said.items() if k != "cell" and not isinstance(v, str)]
+    wrong = [k for k, v in described.items() if k != "cell" and not isinstance(v, str)]
     if wrong:
         raise ValueError(f"the file's remanence metadata is not text at {wrong[0]!r}")
-    return said
+    return described
 
 
 def _native(
-    said: dict[str, Any], tensors: safetensors.Tensors, options: Options
+    described: dict[str, Any], tensors: safetensors.Tensors, options: Options
 ) -> tuple[Recurrent, Taken]:
-    """A network of ours, which says everything itself."""
-    positions = options.over(said).positions or "every"
-    cell = native.rebuilt(said["cell"], tensors, "cell.")
+    """A network of ours, whose file describes it fully."""
+    positions = options.filled_from(described).positions or "every"
+    cell = native.rebuilt(described["cell"], tensors, "cell.")
     part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
     names = ("readout.weight", "readout.bias", "embedding.weight")
     W_y, b_y, W_e = (part(name) for name in names)
@@ -124,6 +124,6 @@ def _native(
                 f"the file's {name} is {list(end.shape)}; some rows of {size} would do"
             )
     net = Recurrent(cell, W_y, b_y, W_e, positions)
-    kind = said["cell"]["kind"]
+    kind = described["cell"]["kind"]
     there = [name if name in tensors else "" for name in names]
     return net, Taken(kind, "", there[2], there[0], positions)

@@ -1,8 +1,8 @@
 """A live torch module beside the network that was read from it: both are run, and must agree.
 
-Weights do not say what a module does between its embedding, its recurrent part and its
-readout. So the module is run once, in evaluation mode: what its recurrent part heard and
-said and what the module returned are held against the network.
+Weights do not show what a module does between its embedding, its recurrent part and its
+readout. So the module is run once, in evaluation mode: the inputs and outputs of its
+recurrent part, and what the module returned, are compared with the network.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ STEPS = 6
 TOLERANCE = 1e-3
 """Relative to the largest number compared; rounding stays far below."""
 WAY_OUT = {
-    "embedding": "embedding='' reads a network that hears what the recurrent module hears",
+    "embedding": "embedding='' reads a network with the inputs of the recurrent module",
     "readout": "readout='' reads the states alone, head= takes a function in W_y's place",
 }
 
@@ -47,9 +47,9 @@ def refuse_mismatch(
             return
         run = _run(torch, module, recurrent, net, example)
     if "embedding" in ends:
-        _compare_heard(net, run)
+        _compare_inputs(net, run)
     if "readout" in ends:
-        if not run.rested:
+        if not run.from_zero:
             raise ValueError(
                 "the module starts its recurrent part from a state other than zero; "
                 f"{WAY_OUT['readout']}"
@@ -68,11 +68,11 @@ def _compare_states(torch: Any, recurrent: Any, net: Recurrent) -> None:
             state = recurrent(x, state)
             steps.append(state[0] if isinstance(state, tuple) else state)
         expected = torch.stack(steps)
-    h, said = net.cell.initial_state(), []
+    h, states = net.cell.initial_state(), []
     for x in jnp.asarray(xs, jax.tree.leaves(h)[0].dtype):
         h = net.cell(h, x)
-        said.append(output(net.cell, h))
-    if gap := _gap(np.stack(said), array(expected)):
+        states.append(output(net.cell, h))
+    if gap := _gap(np.stack(states), array(expected)):
         raise ValueError(
             f"the recurrent module's states differ from those of its weights by {gap}; "
             "one that computes torch.nn's own equations would do"
@@ -90,7 +90,7 @@ def _run(torch: Any, module: Any, recurrent: Any, net: Recurrent, example: Any) 
         except Exception as error:  # whatever the user's own forward raises
             problem = problem or error
             continue
-        if run.heard.shape[:2] == (1, STEPS):
+        if run.inputs.shape[:2] == (1, STEPS):
             return run
     what = "tokens" if net.embedding is not None else f"{recurrent.input_size} numbers"
     why = f" ({str(problem).partition(chr(10))[0]})" if problem is not None else ""
@@ -124,8 +124,8 @@ def _gap(one: Any, two: np.ndarray) -> str:
     return f"up to {apart:.2g}, where they reach {scale:.2g}"
 
 
-def _compare_heard(net: Recurrent, run: Run) -> None:
-    """What the recurrent part heard, beside the rows of the embedding or the inputs."""
+def _compare_inputs(net: Recurrent, run: Run) -> None:
+    """The inputs of the recurrent part, beside the rows of the embedding or the module's."""
     first = array(run.given[0])
     if net.embedding is not None:
         if run.given[0].is_floating_point():
@@ -136,22 +136,22 @@ def _compare_heard(net: Recurrent, run: Run) -> None:
         first = np.asarray(net.embedding, np.float64)[first.astype(int)]
     ways = [first[None] if first.ndim == 2 else first]
     ways += [ways[0].swapaxes(0, 1)] if ways[0].ndim == 3 else []
-    gaps = [_gap(way, run.heard) for way in ways if way.shape == run.heard.shape]
+    gaps = [_gap(way, run.inputs) for way in ways if way.shape == run.inputs.shape]
     # Of another shape they are a front end's: nobody takes them for the module's inputs.
     if (gaps or net.embedding is not None) and all(gaps):
         size = f" by {gaps[0]}" if gaps else ""
         raise ValueError(
-            "what the recurrent module hears differs from the "
+            "the inputs of the recurrent module differ from the "
             f"{'embedding' if net.embedding is not None else 'inputs'}{size}: something "
             f"acts on it before; {WAY_OUT['embedding']}"
         )
 
 
 def _compare_returned(net: Recurrent, run: Run) -> None:
-    B, T = run.said.shape[:2]
+    B, T = run.outputs.shape[:2]
     dtype = jax.tree.leaves(net.cell.initial_state())[0].dtype
     decode = jax.vmap(jax.vmap(net.decode))
-    expected = np.asarray(decode(jnp.asarray(run.said, dtype)), np.float64)
+    expected = np.asarray(decode(jnp.asarray(run.outputs, dtype)), np.float64)
     outputs, every = expected.shape[-1], net.readout == "every"
     came, size = run.returned, run.returned.size
     if not every:

@@ -33,6 +33,8 @@ WRAPPED = {
     "torch.Size",
 }
 """Calls whose value is their first argument."""
+MARK = object()
+"""Where a run of values on the stack begins."""
 FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
 KINDS = {
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
@@ -73,10 +75,6 @@ class Described:
     size: Any
     stride: Any
     kind: str
-
-
-class _Mark:
-    """Where a run of values on the stack begins."""
 
 
 def value_of(file: Any) -> Any:
@@ -121,7 +119,7 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
         case "EMPTY_TUPLE":
             stack.append(())
         case "MARK":
-            stack.append(_Mark)
+            stack.append(MARK)
         case "PUT" | "BINPUT" | "LONG_BINPUT":
             memo[argument] = stack[-1]
         case "MEMOIZE":
@@ -143,12 +141,10 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
         case "TUPLE1" | "TUPLE2" | "TUPLE3":
             size = int(name[-1])
             stack[-size:] = [tuple(stack[-size:])]
-        case "APPEND":
-            value = stack.pop()
-            _extend(stack[-1], [value])
-        case "APPENDS" | "ADDITEMS":
-            values = _run(stack)
-            _extend(stack[-1], values)
+        case "APPEND" | "APPENDS" | "ADDITEMS":
+            values = [stack.pop()] if name == "APPEND" else _run(stack)
+            if isinstance(stack[-1], list):
+                stack[-1].extend(values)
         case "SETITEM":
             value, key = stack.pop(), stack.pop()
             _fill(stack.pop(), [key, value], stack)
@@ -156,10 +152,10 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
             values = _run(stack)
             _fill(stack.pop(), values, stack)
         case "GLOBAL":
-            stack.append(_asked(*argument.split(" ", 1)))
+            stack.append(_known_name(*argument.split(" ", 1)))
         case "STACK_GLOBAL":
             last, first = stack.pop(), stack.pop()
-            stack.append(_asked(first, last))
+            stack.append(_known_name(first, last))
         case "BINPERSID":
             stack.append(_storage(stack.pop()))
         case "REDUCE" | "NEWOBJ":
@@ -179,18 +175,13 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
 def _run(stack: list[Any]) -> list[Any]:
     """The values since the last mark, taken off the stack with it."""
     at = len(stack) - 1
-    while stack[at] is not _Mark:
+    while stack[at] is not MARK:
         at -= 1
         if at < 0:
             raise ValueError("its pickle is malformed: a mark is missing")
     values = stack[at + 1 :]
     del stack[at:]
     return values
-
-
-def _extend(target: Any, values: list[Any]) -> None:
-    if isinstance(target, list):
-        target.extend(values)
 
 
 def _fill(target: Any, values: list[Any], stack: list[Any]) -> None:
@@ -202,7 +193,7 @@ def _fill(target: Any, values: list[Any], stack: list[Any]) -> None:
     stack.append(target)
 
 
-def _asked(first: Any, last: Any) -> Name:
+def _known_name(first: Any, last: Any) -> Name:
     """A name, if it is one of the few that are known."""
     text = f"{first}.{last}"
     kind = last in KINDS or last in STORAGES
@@ -241,10 +232,16 @@ def _described(what: Any, arguments: Any) -> Any:
     raise ValueError(f"its pickle calls {what.text}, which is no call")
 
 
-def _storage(said: Any) -> Storage:
-    if not isinstance(said, tuple) or len(said) < 5 or said[0] != "storage":
+def _storage(reference: Any) -> Storage:
+    if (
+        not isinstance(reference, tuple)
+        or len(reference) < 5
+        or reference[0] != "storage"
+    ):
         raise ValueError("its pickle refers to something that is no storage")
-    kind = said[1].text if isinstance(said[1], Name) else ""
-    if kind not in STORAGES or not isinstance(said[2], str):
+    kind = reference[1].text if isinstance(reference[1], Name) else ""
+    if kind not in STORAGES or not isinstance(reference[2], str):
         raise ValueError("its pickle refers to a storage of an unknown kind")
-    return Storage(STORAGES[kind], said[2], said[5] if len(said) > 5 else None)
+    return Storage(
+        STORAGES[kind], reference[2], reference[5] if len(reference) > 5 else None
+    )

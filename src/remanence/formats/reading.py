@@ -1,4 +1,4 @@
-"""What a caller says of a network that its file leaves open, and what was then taken."""
+"""What a caller specifies of a network that its file leaves open, and what was then taken."""
 
 import dataclasses
 from collections.abc import Callable
@@ -28,16 +28,16 @@ class Options:
                 words = " or ".join(repr(word) for word in known)
                 raise ValueError(f"{name} must be {words}, got {value!r}")
 
-    def over(self, said: dict[str, Any]) -> "Options":
-        """The same, with what a file says of itself where the caller says nothing."""
+    def filled_from(self, metadata: dict[str, Any]) -> "Options":
+        """The same, with a file's metadata where the caller specifies nothing."""
         names = ("activation", "embedding", "readout", "positions")
-        unsaid = [name for name in names if getattr(self, name) is None]
-        return dataclasses.replace(self, **{name: said.get(name) for name in unsaid})
+        open_ = [name for name in names if getattr(self, name) is None]
+        return dataclasses.replace(self, **{name: metadata.get(name) for name in open_})
 
 
 @dataclasses.dataclass(frozen=True)
 class Taken:
-    """What of a file a network was made from; `str()` says it in one line."""
+    """What of a file a network was made from; `str()` is one line."""
 
     kind: str
     name: str

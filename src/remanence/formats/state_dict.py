@@ -1,8 +1,8 @@
 """torch's state dict: every RNN, LSTM and GRU in it, by the names of its tensors.
 
 Layers of one module are one network. Where a module runs in both directions, each
-layer's two directions are networks of their own: the backward one hears its inputs from
-the end, and an upper layer hears both of the layer below.
+layer's two directions are networks of their own: the backward one takes its inputs from
+the end, and an upper layer takes those of both directions below.
 """
 
 import dataclasses
@@ -23,8 +23,8 @@ LAYER = re.compile(
     r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(?P<depth>\d+))?(?P<back>_reverse)?$"
 )
 RECURRENT = re.compile(r"(^|\.)(weight|bias)_([ih]h|hr)(_l\d+)?(_reverse)?$")
-HEARS = re.compile(r"(^|\.)weight_ih(_l0)?$")
-BOTH = "a readout hears both directions"
+FIRST = re.compile(r"(^|\.)weight_ih(_l0)?$")
+BOTH = "a readout takes both directions"
 
 
 def unwrapped(tensors: Tensors) -> Tensors:
@@ -77,7 +77,7 @@ def _reading(
     *,
     back: bool | None = None,
 ) -> Reading:
-    """One network of a state dict; `back` says whether it hears its inputs from the end."""
+    """One network of a state dict; `back`: whether it takes its inputs from the end."""
     name = prefix.rstrip("._")
 
     def read(options: Options) -> tuple[Recurrent, Taken]:
@@ -124,14 +124,14 @@ def _with_ends(
     # What other recurrent modules leave here is neither an embedding nor a readout,
     # but may act between them and this one.
     plain = {name: t for name, t in rest.items() if not RECURRENT.search(name)}
-    hear = {name: t for name, t in rest.items() if HEARS.search(name)}
+    first = {name: t for name, t in rest.items() if FIRST.search(name)}
     ends = ends_of(
         plain,
         inputs=layers[0].W_x.shape[1],
         units=layers[-1].W_h.shape[1],
         embedding=options.embedding,
         readout=options.readout,
-        others=None if options.live else plain | hear,
+        others=None if options.live else plain | first,
     )
     array = lambda name: jnp.asarray(rest[name]) if name else None
     bias = bias_of(ends.readout) if biased(ends.readout, plain) else ""

@@ -133,10 +133,10 @@ def _tensors(
         for name, tensor in each.items():
             if tensor.storage.key not in numbers:
                 raise ValueError(f"the numbers of {name!a} are missing")
-    asked = [
+    counts = [
         math.prod(_whole(t.size)) for each in wanted.values() for t in each.values()
     ]
-    if sum(asked) > REPEATED * sum(map(len, numbers.values())):
+    if sum(counts) > REPEATED * sum(map(len, numbers.values())):
         raise ValueError("its tensors repeat the same numbers too often")
     return {
         place: {name: _tensor(name, t, numbers) for name, t in each.items()}

@@ -41,17 +41,17 @@ def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable)
             f"weight_ih{ending} {W_x.shape} and weight_hh{ending} {W_h.shape} must be "
             "matrices with as many rows as each other"
         )
-    gates, said = W_h.shape
-    units = said if P is None else P.shape[-1]
+    gates, width = W_h.shape
+    units = width if P is None else P.shape[-1]
     if units == 0 or gates % units or gates // units not in KINDS:
         raise ValueError(
-            f"weight_hh{ending} is {gates} × {said}; N, 3N or 4N rows for N units would do"
+            f"weight_hh{ending} is {gates} × {width}; N, 3N or 4N rows for N units would do"
         )
     kind = KINDS[gates // units]
-    if P is not None and (kind != "lstm" or P.shape != (said, units)):
+    if P is not None and (kind != "lstm" or P.shape != (width, units)):
         raise ValueError(
             f"weight_hr{ending} {P.shape} must be a projection of an LSTM's {units} units "
-            f"to {said}"
+            f"to {width}"
         )
     if (b_ih is None) != (b_hh is None) or any(
         b is not None and b.shape != (gates,) for b in (b_ih, b_hh)

@@ -1,4 +1,4 @@
-"""One run of a live torch module: what its recurrent part heard and said, what came out."""
+"""One run of a live torch module: the inputs and outputs of its recurrent part."""
 
 import contextlib
 import copy
@@ -15,9 +15,9 @@ class Run:
     """One run of a module; arrays are `batch x time x width`."""
 
     given: tuple[Any, ...]
-    heard: np.ndarray
-    said: np.ndarray
-    rested: bool
+    inputs: np.ndarray
+    outputs: np.ndarray
+    from_zero: bool
     returned: np.ndarray
 
 
@@ -62,8 +62,8 @@ def recorded(torch: Any, module: Any, recurrent: Any, given: tuple[Any, ...]) ->
         raise ValueError(
             "the module does not use its recurrent part, or returns no tensor"
         )
-    heard, said = (np.concatenate([c[i] for c in calls], axis=1) for i in (0, 1))
-    return Run(given, heard, said, calls[0][2], array(returned))
+    inputs, outputs = (np.concatenate([c[i] for c in calls], axis=1) for i in (0, 1))
+    return Run(given, inputs, outputs, calls[0][2], array(returned))
 
 
 def _batch_time(torch: Any, part: Any, x: Any) -> np.ndarray:

@@ -41,7 +41,7 @@ def load(
 
     In a state dict names are those of `torch.nn` RNN, LSTM and GRU and their cells. The kind and the sizes follow from the shapes. What a state dict does not say is
     given by keyword or by the file's metadata: `activation` ("tanh" or "relu", for
-    an RNN; tanh unless said), which matrices are `embedding` and `readout` (found
+    an RNN; tanh unless given), which matrices are `embedding` and `readout` (found
     by their shapes unless named; an empty string: none), and `positions` ("every"
     step is read out, or the "last"). What was taken is printed unless `quiet`.
     `layout` is "torch", "keras" or "flax". Double precision in the file is kept
@@ -103,14 +103,14 @@ class RecurrentModule:
     name: str
     net: Recurrent
     taken: Taken
-    """What of the file it was made from; `str()` says it in one line."""
+    """What of the file it was made from; `str()` is one line."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Inputs, then the outputs of each layer."""
         layers = getattr(self.net.cell, "cells", (self.net.cell,))
-        said = [output(cell, cell.initial_state()).size for cell in layers]
-        return (input_size(self.net.cell) or 0, *said)
+        widths = [output(cell, cell.initial_state()).size for cell in layers]
+        return (input_size(self.net.cell) or 0, *widths)
 
     def __str__(self) -> str:
         return f"{' → '.join(map(str, self.sizes))}: {self.taken}"
@@ -123,7 +123,7 @@ def recurrent_modules(
 
     Names are those that `prefix=` of `load` takes. Each direction of a bidirectional
     layer is a network of its own. An embedding or readout that a file leaves open is left
-    out, and `taken` says why; networks of a module have neither.
+    out, and `taken` gives the reason; networks of a module have neither.
     """
     if not isinstance(source, str | os.PathLike):
         live = live_networks(source)
@@ -150,7 +150,7 @@ def save(
 
     Without embedding and readout the names are those of the bare torch module;
     else they stand under `embedding.`, `rnn.` and `readout.`, or under what
-    `names` says instead, such as `names={"rnn": "lstm", "readout": "decoder"}`.
+    `names` gives instead, such as `names={"rnn": "lstm", "readout": "decoder"}`.
     """
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     if net.head is not None:
@@ -181,5 +181,5 @@ def save(
             if kind is not None and word == "weight":
                 metadata[part] = f"{called[part]}.weight"
     safetensors.finite(tensors)
-    said = json.dumps(metadata, sort_keys=True)
-    safetensors.write(path, tensors, {"remanence": said})
+    words = json.dumps(metadata, sort_keys=True)
+    safetensors.write(path, tensors, {"remanence": words})

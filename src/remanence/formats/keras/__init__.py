@@ -1,9 +1,9 @@
 """Keras files, old and new: every LSTM, GRU and SimpleRNN, alone, stacked or both ways.
 
 Layers that follow each other directly are one network, with the embedding before and the
-dense layer behind it where the configuration says so; each direction of a bidirectional
-layer is a network of its own. A file of weights alone does not say what follows what, nor
-the activations: each layer is then a network with the defaults of its version of Keras.
+dense layer behind it where the configuration has them; each direction of a bidirectional
+layer is a network of its own. A file of weights alone contains neither the order
+of its layers nor the activations: each layer is then a network with the defaults of its version of Keras.
 """
 
 import pathlib
@@ -34,9 +34,9 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
             readings = _readings(chain, neighbours, store.version)
             found |= {name: partial(_plainly, read) for name, read in readings.items()}
     if not found:
-        said = f", only {', '.join(sorted(kinds)[:8])}" if kinds else ""
+        others = f", only {', '.join(sorted(kinds)[:8])}" if kinds else ""
         raise ValueError(
-            f"{path.name} holds no LSTM, GRU or SimpleRNN{said}; a file with one would do"
+            f"{path.name} holds no LSTM, GRU or SimpleRNN{others}; a file with one would do"
         )
     return found
 
@@ -103,7 +103,7 @@ def _reading(
             for layer in neighbours.named.values()
         ):
             remarks["mask"] = "masks not applied"
-        readout: Readout | str = "a readout hears both directions"
+        readout: Readout | str = "a readout takes both directions"
         if not way:
             readout = readout_of(last, neighbours)
         every = last.settings.get("return_sequences", True)
@@ -122,7 +122,7 @@ def _reading(
 
 
 def _inside(layer: Layer, way: str) -> list[dict[str, Any]]:
-    """What the configuration says of each cell of a layer; {} where it says nothing."""
+    """The configuration of each cell of a layer; {} where there is none."""
     settings = layer.settings
     if layer.kind == "Bidirectional":
         inner = settings.get("layer", {})
@@ -153,7 +153,7 @@ def _ordered(
         fits = [place for place in arrays if names & {*place.split("/")}]
         if len(fits) != 1:
             raise ValueError(
-                f"{layer.name} holds {len(arrays)} cells, and its configuration says "
+                f"{layer.name} holds {len(arrays)} cells, and its configuration has "
                 f"{len(inside)}; cells that go by their names would do"
             )
         places += fits

@@ -10,13 +10,13 @@ from .model import Layer
 
 FREE = ("Dropout", "SpatialDropout1D", "ActivityRegularization", "GaussianNoise",
         "GaussianDropout", "AlphaDropout", "Masking")  # fmt: skip
-"""Layers that do nothing to what a trained network computes; masks are told of apart."""
+"""Layers that do nothing to what a trained network computes; masks are reported apart."""
 LAYERS = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU", "RNN")
 SCORES = ("softmax", "sigmoid")
 
 
 class Neighbours:
-    """Who hears whom among the layers of one model."""
+    """Which layer of a model feeds which."""
 
     def __init__(self, layers: list[Layer]):
         """Layers of unknown neighbours have none."""
@@ -27,7 +27,7 @@ class Neighbours:
                 self.users.setdefault(name, []).append(layer)
 
     def below(self, layer: Layer) -> Layer | None:
-        """The one layer that this one hears, past those that do nothing."""
+        """The one layer that feeds this one, past those that do nothing."""
         for _ in self.named:
             if layer.before is None or len(layer.before) != 1:
                 return None
@@ -38,7 +38,7 @@ class Neighbours:
         return None
 
     def above(self, layer: Layer) -> Layer | str:
-        """The one layer that hears this one, past those that do nothing; or a sentence."""
+        """The one layer that this one feeds, past those that do nothing; or a sentence."""
         for _ in self.named:
             users = self.users.get(layer.name, [])
             if len(users) != 1:
@@ -50,7 +50,7 @@ class Neighbours:
 
 
 def chains_of(layers: list[Layer], neighbours: Neighbours) -> list[list[Layer]]:
-    """Recurrent layers that hear each other directly, the lowest first."""
+    """Recurrent layers that feed each other directly, the lowest first."""
     chains: list[list[Layer]] = []
     for layer in layers:
         below = neighbours.below(layer) if layer.kind in LAYERS else None
@@ -70,7 +70,7 @@ def chains_of(layers: list[Layer], neighbours: Neighbours) -> list[list[Layer]]:
 
 
 def embedding_of(layer: Layer, neighbours: Neighbours) -> tuple[str, np.ndarray] | None:
-    """The embedding that a layer hears directly."""
+    """The embedding that feeds a layer directly."""
     below = neighbours.below(layer)
     if below is None or below.kind != "Embedding":
         return None
@@ -81,7 +81,7 @@ def embedding_of(layer: Layer, neighbours: Neighbours) -> tuple[str, np.ndarray]
 def readout_of(layer: Layer, neighbours: Neighbours) -> Readout | str:
     """The dense layer behind a layer, if nothing but scores follows; or why there is none."""
     if layer.before is None:
-        return "a file of weights alone does not say what follows"
+        return "a file of weights alone does not contain what follows"
     above = neighbours.above(layer)
     if isinstance(above, str):
         return above or "nothing reads its outputs"

@@ -105,7 +105,7 @@ def _gru(
     order = np.concatenate([r, z, n])
     W_h, W_x = jnp.asarray(weights.W_h[order]), jnp.asarray(weights.W_x[order])
     after = weights.b_h is not None
-    if weights.b_x is None:  # only the settings say it then
+    if weights.b_x is None:  # only the settings decide it then
         after = bool(settings.get("reset_after", version >= (2, 3)))
     elif (
         after != bool(settings.get("reset_after", after or weights.cudnn))

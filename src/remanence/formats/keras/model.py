@@ -19,7 +19,7 @@ DEEPEST = 16
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer; `before` are the layers of the same model that it hears, if known."""
+    """One layer; `before` are the layers of the same model that feed it, if known."""
 
     name: str
     """Its own name; `path` are the models round it."""
@@ -48,10 +48,10 @@ def _collect(
     if path.count("/") > DEEPEST:
         raise ValueError(f"models are nested more than {DEEPEST} deep")
     inner = config.get("config", ())
-    said = inner.get("layers", ()) if isinstance(inner, dict) else inner
+    described = inner.get("layers", ()) if isinstance(inner, dict) else inner
     layers, counts = [], {}
     previous: tuple[str, ...] = ()
-    for each in said:
+    for each in described:
         kind, settings = str(each["class_name"]), each["config"]
         name = str(settings.get("name", "") if isinstance(settings, dict) else "")
         name = str(each.get("name") or name)
@@ -71,7 +71,7 @@ def _collect(
         before = previous
         if "inbound_nodes" in each:
             nodes = each["inbound_nodes"]
-            before = tuple(_heard(nodes)) if len(nodes) <= 1 else ("", "")
+            before = tuple(_inbound_names(nodes)) if len(nodes) <= 1 else ("", "")
         settings = settings if isinstance(settings, dict) else {}
         layers.append(Layer(name, path, kind, settings, weights, before))
         previous = (name,)
@@ -86,16 +86,16 @@ def _under(arrays: Tensors, place: str, part: str | None = None) -> Tensors:
     return {name: t for name, t in below.items() if part in name.split("/")}
 
 
-def _heard(node: Any) -> list[str]:
+def _inbound_names(node: Any) -> list[str]:
     """The names of layers in an inbound node, in Keras 2's or 3's way of writing one."""
     if isinstance(node, dict):
         if "keras_history" in node:
             return [str(node["keras_history"][0])]
-        return [name for value in node.values() for name in _heard(value)]
+        return [name for value in node.values() for name in _inbound_names(value)]
     if isinstance(node, list):
         if node and isinstance(node[0], str):
             return [node[0]]
-        return [name for value in node for name in _heard(value)]
+        return [name for value in node for name in _inbound_names(value)]
     return []
 
 

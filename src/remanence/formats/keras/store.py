@@ -30,7 +30,7 @@ CURRENT = (3, 0)
 
 @dataclasses.dataclass(frozen=True)
 class Store:
-    """The arrays of a file by their place, and what it says of its layers (or None)."""
+    """The arrays of a file by their place, and its model's configuration (or None)."""
 
     arrays: Tensors
     config: Any
@@ -67,10 +67,12 @@ def _from_zip(h5py: Any, archive: zipfile.ZipFile, size: int) -> Store:
         if name not in names:
             raise ValueError(f"it is a zip without {name}, so no file of Keras's")
     config = json.loads(archive.read("config.json"))
-    said = json.loads(archive.read("metadata.json")) if "metadata.json" in names else {}
+    metadata = (
+        json.loads(archive.read("metadata.json")) if "metadata.json" in names else {}
+    )
     with h5py.File(io.BytesIO(archive.read("model.weights.h5")), "r") as file:
         inside = _from_file(h5py, file, size)
-    version = said.get("keras_version") if isinstance(said, dict) else None
+    version = metadata.get("keras_version") if isinstance(metadata, dict) else None
     return dataclasses.replace(inside, config=config, version=_version(version))
 
 
@@ -113,6 +115,6 @@ def _text(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
-def _version(said: Any) -> tuple[int, ...]:
-    found = re.match(r"(\d{1,4})\.(\d{1,4})", _text(said or ""))
+def _version(text: Any) -> tuple[int, ...]:
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", _text(text or ""))
     return (int(found[1]), int(found[2])) if found else CURRENT

@@ -81,7 +81,7 @@ def _networks(whole: Scope) -> dict[str, Reading]:
 
 
 def _chains(found: list[Operator]) -> list[list[Operator]]:
-    """Operators that hear each other directly, the lowest first."""
+    """Operators that feed each other directly, the lowest first."""
     by_node = {id(operator.node): operator for operator in found}
     above = {
         id(op.node): id(layer_above(op.scope, op.node))
@@ -113,7 +113,7 @@ def _reading(chain: list[Operator], side: int) -> Reading:
 
     def read(options: Options) -> tuple[Recurrent, Taken]:
         remarks: dict[str, str] = {}
-        readout: Readout | str = "a readout hears both directions"
+        readout: Readout | str = "a readout takes both directions"
         if both or backward:
             remarks["direction"] = f"{'backward' if backward else 'forward'} direction"
         if not both:

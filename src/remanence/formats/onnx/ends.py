@@ -29,7 +29,7 @@ def _free(scope: Scope, node: Any) -> bool:
 
 
 def layer_above(scope: Scope, node: Any) -> Any:
-    """The recurrent operator that hears this one's outputs directly, if there is one."""
+    """The recurrent operator that takes this one's outputs directly, if there is one."""
     name, swaps = node.output[0], 0
     for _ in range(DEEPEST):
         users = _users(scope, name)

@@ -128,7 +128,7 @@ def array(onnx: Any, tensor: Any, folder: pathlib.Path) -> np.ndarray:
     if tensor.data_location == EXTERNAL:
         return _beside(tensor, folder, kind, count)
     if min(tensor.dims, default=0) < 0 or count > 8 * tensor.ByteSize():
-        raise ValueError(f"{tensor.name!a} says it holds more numbers than the file")
+        raise ValueError(f"{tensor.name!a} claims more numbers than the file holds")
     try:
         return np.asarray(onnx.numpy_helper.to_array(tensor))
     except (ValueError, TypeError) as error:
@@ -139,14 +139,14 @@ def _beside(
     tensor: Any, folder: pathlib.Path, kind: np.dtype, count: int
 ) -> np.ndarray:
     """Numbers in another file: one in the same folder, by a bare name, and no link."""
-    said = {entry.key: entry.value for entry in tensor.external_data}
-    name = said.get("location", "")
+    entries = {entry.key: entry.value for entry in tensor.external_data}
+    name = entries.get("location", "")
     path = folder / name
     if not name or pathlib.PurePath(name).name != name or "\\" in name:
         raise ValueError(f"its weights lie in {name!a}; a file beside it would do")
     if path.is_symlink() or not path.is_file():
         raise ValueError(f"its weights lie in {name!a}, which is no file beside it")
-    written, length = said.get("offset", "0"), count * kind.itemsize
+    written, length = entries.get("offset", "0"), count * kind.itemsize
     offset = int(written) if written.isdecimal() and len(written) < 20 else -1
     if (
         offset < 0

@@ -70,9 +70,11 @@ def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
                 f"{name} of {operator.name!a} is {value.shape}; {shapes[name]} would do "
                 f"beside {units} units"
             )
-    said = operator.settings.get("hidden_size", units)
-    if said != units:
-        raise ValueError(f"{operator.name!a} says {said} units, and R has {units}")
+    stated = operator.settings.get("hidden_size", units)
+    if stated != units:
+        raise ValueError(
+            f"{operator.name!a} has hidden_size {stated}, and R has {units}"
+        )
     order = np.concatenate([np.arange(units) + i * units for i in ORDER[kind]])
     W_h, W_x = jnp.asarray(R[order]), jnp.asarray(W[order])
     b_x, b_h = (None, None) if B is None else (B[:gates][order], B[gates:][order])
@@ -128,7 +130,7 @@ def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:
 
 
 def _functions(operator: Operator, side: int) -> Any:
-    """The activations of one direction, clipped where the operator says so."""
+    """The activations of one direction, clipped where the operator has a clip."""
     kind, settings = operator.kind, operator.settings
     count = len(DEFAULTS[kind])
     names = [*settings.get("activations", ())]
