@@ -117,8 +117,12 @@ def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
         "head.weight": rng.normal(size=(9, 4)),
     }
     save_file(matrices, models / "doubt.safetensors")
-    several = checkup("doubt.safetensors")
+    several = checkup("doubt.safetensors", "--inputs", "x.npy")
     assert several.returncode == 2 and "['decoder', 'encoder']" in several.stderr
+    assert "--inputs goes with one; --prefix names it" in several.stderr
+    each = checkup("doubt.safetensors", "--quick", "--steps", "60", "--json")
+    names = [one["name"] for one in json.loads(each.stdout)["checkups"]]
+    assert names == ["doubt: decoder", "doubt: encoder"]
     doubted = checkup("doubt.safetensors", "--prefix", "decoder")
     assert doubted.returncode == 2 and "head.weight" in doubted.stderr
     run = checkup("doubt.safetensors", "--prefix", "decoder", "--embedding",
@@ -254,7 +258,10 @@ def test_refusals_in_one_sentence(checkup, models):
     cases = [
         (("model.pt",), "model.pt is not read: "),
         (("nan.safetensors",), "weight_hh_l0 holds 16 values that are NaN or infinite"),
-        (("both-ways.safetensors",), "['rnn.backward', 'rnn.forward']; name one by"),
+        (
+            ("both-ways.safetensors", "--truncate-to", "cut.py"),
+            "['rnn.forward', 'rnn.backward'], and --truncate-to goes with one",
+        ),
         ((model, "--inputs", "wide.npy"), "hears 2 numbers a step, the inputs have 5"),
         ((model, "--inputs", "turned.npy"), "np.moveaxis(inputs, 0, -1)"),
         ((model, "--error", "nan"), "--error must be a positive number, got nan"),

@@ -2,18 +2,24 @@
 
 import dataclasses
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._natural_sort import natural_sort_key
+from ..formats import load_and_tell, recurrent_modules
+from ..formats.hugging_face import is_model
 from ..nets import Recurrent
 from .inputs import from_npy, Inputs, read_npy, STEPS, white_noise
 from .text import from_text
 
 
 LEAST = 20  # steps below which nothing can be said
-CHECKPOINTS = (".safetensors", ".pt", ".pth", ".bin", ".ckpt")
+CHECKPOINTS = (
+    ".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".npz", ".onnx", ".h5", ".hdf5",
+    ".keras",
+)  # fmt: skip
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -81,7 +87,7 @@ def model_files(given: list[pathlib.Path]) -> list[pathlib.Path]:
     models: dict[pathlib.Path, pathlib.Path] = {}
     for path in given:
         inside = [path]
-        if path.is_dir():
+        if path.is_dir() and not is_model(path):
             inside = [file for file in path.iterdir() if file.suffix in CHECKPOINTS]
             inside.sort(key=lambda file: natural_sort_key(file.name))
             if not inside:
@@ -93,3 +99,24 @@ def model_files(given: list[pathlib.Path]) -> list[pathlib.Path]:
             models.pop(file.resolve(), None)
             models[file.resolve()] = file
     return list(models.values())
+
+
+def networks_in(
+    path: pathlib.Path, prefix: str | None, options: Sequence[str], **reading: Any
+) -> list[tuple[str, Recurrent, str]]:
+    """The networks of a file to check: name within it, network, what it was made from.
+
+    `options` are those given that go with one network only.
+    """
+    if prefix is None:
+        layout, activation = reading["layout"], reading["activation"]
+        found = recurrent_modules(path, layout=layout, activation=activation)
+        if len(found) > 1 and options:
+            raise ValueError(
+                f"{path.name} holds the recurrent networks {list(found)}, and {options[0]} "
+                "goes with one; --prefix names it"
+            )
+        if len(found) > 1:
+            return [(name, each.net, str(each.taken)) for name, each in found.items()]
+    net, weights = load_and_tell(path, prefix=prefix, **reading)
+    return [("", net, weights)]

@@ -21,7 +21,7 @@ def checkup(
         pathlib.Path,
         typer.Argument(
             metavar="MODEL",
-            help="Weights (.safetensors, .pt, .pth, .bin), or a folder of checkpoints.",
+            help="Weights (.safetensors, .pt, .npz, .onnx, .h5, .keras), or a folder.",
         ),
     ],
     inputs: Annotated[
@@ -78,7 +78,7 @@ def checkup(
         str | None, typer.Option(help="tanh or relu, where the file does not say.")
     ] = None,
     prefix: Annotated[
-        str | None, typer.Option(help="The recurrent module, where there are several.")
+        str | None, typer.Option(help="One of several recurrent networks; else each.")
     ] = None,
     embedding: Annotated[
         str | None, typer.Option(help='The embedding\'s matrix by name; "": none.')
@@ -110,8 +110,7 @@ def checkup(
     from ..checkup.export import refuse_no_module
     from ..checkup.gate import parse_requirement
     from ..checkup.outputs import refuse_bad_outputs
-    from ..checkup.sources import model_files, Sources
-    from ..formats import load_and_tell
+    from ..checkup.sources import model_files, networks_in, Sources
 
     sources = Sources(
         inputs=inputs, lengths=lengths, text=text, vocab=vocab, noise=noise,
@@ -130,11 +129,20 @@ def checkup(
     )
     stems = [path.stem for path in models]
     loaded = []
-    for path in models:
-        net, weights = load_and_tell(
-            path, layout=layout, activation=activation, prefix=prefix,
-            embedding=embedding, readout=readout, positions=positions,
-        )  # fmt: skip
+    named = {
+        "--inputs": inputs, "--text": text, "--require": require,
+        "--truncate-to": truncate_to, "--embedding": embedding,
+        "--readout": readout, "--positions": positions,
+    }  # fmt: skip
+    alone = [option for option, value in named.items() if value]
+    reading = {"layout": layout, "activation": activation, "embedding": embedding,
+               "readout": readout, "positions": positions}  # fmt: skip
+    networks = [
+        (path, *network)
+        for path in models
+        for network in networks_in(path, prefix, alone, **reading)
+    ]
+    for path, part, net, weights in networks:
         given, ends = sources.read(net)
         if require and given.partial:
             raise ValueError(
@@ -142,6 +150,7 @@ def checkup(
                 f"{len(given.values)} says that this is meant, --steps all takes the rest"
             )
         name = path.stem if stems.count(path.stem) == 1 else str(path)
+        name = f"{name}: {part}" if part else name
         loaded.append((net, given, {"name": name, "weights": weights, "lengths": ends}))
     if truncate_to is not None:
         refuse_no_module(loaded[-1][0])

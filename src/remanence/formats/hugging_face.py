@@ -18,8 +18,9 @@ WEIGHTS = ("model.safetensors", INDEX, "pytorch_model.bin")
 
 
 def is_model(folder: pathlib.Path) -> bool:
-    """Whether a folder holds weights under one of the names that are known."""
-    return any((folder / name).is_file() for name in WEIGHTS)
+    """Whether a folder holds one model: a configuration, or an index, beside its weights."""
+    there = [name for name in WEIGHTS if (folder / name).is_file()]
+    return INDEX in there or bool(there and (folder / "config.json").is_file())
 
 
 def networks(folder: pathlib.Path) -> dict[str, Reading]:
