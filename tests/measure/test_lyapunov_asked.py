@@ -21,7 +21,7 @@ def test_the_first_exponents_are_those_of_the_whole():
     whole = rm.lyapunov_spectrum(cell, xs, warmup=300)
     first = rm.lyapunov_spectrum(cell, xs, warmup=300, k=3)
     assert first.exponents.shape == (3,) and not first.complete
-    np.testing.assert_allclose(first.exponents, whole.exponents[:3], atol=5e-3)
+    np.testing.assert_allclose(first.exponents, whole.exponents[:3], atol=1e-7)
 
 
 def test_several_sequences_and_their_lengths():

@@ -40,18 +40,18 @@ WIDE = TURN @ (np.diag(np.exp([-0.1, -8.0])) + np.array([[0, 1.0], [0, 0]])) @ T
 
 def test_the_interval_notices_a_wide_spectrum(key):
     narrow = Residual.init(2, 8, key=key, coupling=1e-3)
-    long = rm.lyapunov_spectrum(narrow, np.zeros((500, 2))).interval
+    long = rm.lyapunov_spectrum(narrow, np.zeros((2000, 2))).interval
     found = rm.lyapunov_spectrum(Unknown(linear(WIDE)), steps=500)
     assert long > 20 and found.interval <= 3
     np.testing.assert_allclose(found.exponents, [-0.1, -8.0], atol=1e-6)
     # Of two directions one follows from the determinant: nothing is left to notice.
-    summed = rm.lyapunov_spectrum(linear(WIDE), steps=500)
+    summed = rm.lyapunov_spectrum(linear(WIDE), steps=2000)
     assert summed.interval > 20
     np.testing.assert_allclose(summed.exponents, [-0.1, -8.0], atol=1e-6)
 
 
 def test_too_long_an_interval_costs_digits_and_says_so():
-    options = {"steps": 200, "warmup": 50}
+    options = {"steps": 1000, "warmup": 50}
     fine = rm.lyapunov_spectrum(linear(WIDE), interval=1, **options)
     wrong = rm.lyapunov_spectrum(linear(WIDE), interval=6, **options)
     assert fine.rounding[1] < 1e-9 < 1e-2 < wrong.rounding[1]
@@ -97,17 +97,6 @@ def test_the_last_exponent_follows_from_the_sum():
     np.testing.assert_allclose(alone.exponents, every, atol=1e-6)
     # The account is an estimate: pivots of LU may hide a factor of a few.
     assert (np.abs(summed.exponents - every) <= 10 * summed.rounding + 1e-9).all()
-
-
-def test_a_singular_matrix_is_dead_though_its_sum_is_finite():
-    W = np.random.default_rng(0).normal(size=(5, 5)) / 3
-    W[:, 4] = W[:, :4] @ [0.1, 0.2, 0.3, 0.4]  # singular up to rounding
-    found = rm.lyapunov_spectrum(linear(W), steps=120)
-    values = np.sort(np.abs(np.linalg.eigvals(W)))[::-1][:4]
-    assert np.isneginf(found.exponents).tolist() == [False] * 4 + [True]
-    np.testing.assert_allclose(
-        found.exponents[:4].sum(), np.log(values).sum(), atol=0.05
-    )
 
 
 def test_single_precision_behind_a_weak_coupling_is_accounted_for():

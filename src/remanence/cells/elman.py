@@ -3,28 +3,20 @@ r"""The classical recurrent cell, $h' = \rho(W_h h + W_x x + b)$."""
 from collections.abc import Callable
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .base import AbstractCell
+from .base import AbstractCell, log_determinant
 from .contraction_form import LoopForm
-
-
-def value_and_slope(activation: Callable, z: Vector) -> tuple[Vector, Vector]:
-    r"""$\rho(z)$ and $\rho'(z)$, elementwise; tanh's slope from its value."""
-    if activation is jnp.tanh:
-        y = jnp.tanh(z)
-        return y, 1 - y * y
-    return jax.jvp(activation, (z,), (jnp.ones_like(z),))
+from .slopes import log_slope, value_and_slope
 
 
 class Elman(AbstractCell):
     """`torch.nn.RNN`'s cell, with any elementwise activation.
 
-    >>> import jax.numpy as jnp
+    >>> import jax, jax.numpy as jnp
     >>> cell = Elman(W_h=jnp.eye(2), W_x=jnp.ones((2, 1)), activation=jax.nn.relu)
     >>> cell(jnp.ones(2), -3 * jnp.ones(1)).tolist()
     [0.0, 0.0]
@@ -70,11 +62,10 @@ class Elman(AbstractCell):
 
     def log_volume(self) -> Callable[[Vector, Input], Scalar]:
         r"""$\log|\det J| = \log|\det W_h| + \sum_i \log|\rho'(z_i)|$."""
-        whole = jnp.linalg.slogdet(self.W_h)[1]
+        whole = log_determinant(self.W_h)
 
         def at(h: Vector, x: Input) -> Scalar:
-            slope = value_and_slope(self.activation, self.drive(h, x))[1]
-            return whole + jnp.sum(jnp.log(jnp.abs(slope)))
+            return whole + jnp.sum(log_slope(self.activation, self.drive(h, x)))
 
         return at
 

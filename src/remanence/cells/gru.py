@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 from .._types import Frame, Input, InputFrame, Key, Vector
 from .base import AbstractCell
 from .contraction_form import GRUForm
+from .slopes import sigmoid_and_slope, tanh_and_slope
 
 
 class GRU(AbstractCell):
@@ -40,7 +41,8 @@ class GRU(AbstractCell):
         if gates != 3 * units:
             raise ValueError(f"W_h must be 3N x N for a GRU, got {gates} x {units}")
 
-    def _parts(self, h: Vector, x: Input):
+    def _drives(self, h: Vector, x: Input):
+        """The arguments of the two gates, and the candidate's two parts."""
         drive = jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
         if x is not None:
             drive = drive + self.W_x @ x
@@ -50,25 +52,28 @@ class GRU(AbstractCell):
         h_r, h_z, h_n = jnp.split(self.W_h @ h, 3)
         if self.b_n is not None:
             h_n = h_n + self.b_n
-        r, z = jax.nn.sigmoid(x_r + h_r), jax.nn.sigmoid(x_z + h_z)
-        return r, z, jnp.tanh(x_n + r * h_n), h_n
+        return x_r + h_r, x_z + h_z, x_n, h_n
 
     def __call__(self, h: Vector, x: Input) -> Vector:
-        _, z, n, _ = self._parts(h, x)
+        z_r, z_z, x_n, h_n = self._drives(h, x)
+        z, n = jax.nn.sigmoid(z_z), jnp.tanh(x_n + jax.nn.sigmoid(z_r) * h_n)
         return (1 - z) * n + z * h
 
     def pushforward(
         self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
     ) -> tuple[Vector, Frame]:
-        r, z, n, h_n = self._parts(h, x)
+        z_r, z_z, x_n, h_n = self._drives(h, x)
+        (r, d_r), (z, d_z) = sigmoid_and_slope(z_r), sigmoid_and_slope(z_z)
+        n, d_n = tanh_and_slope(x_n + r * h_n)
+        new = jax.nn.sigmoid(-z_z)  # 1 - z, which cancels
         Q_r, Q_z, Q_n = jnp.split(self.W_h @ Q, 3)
         scale = lambda v, Z: v[:, None] * Z
         D_n = scale(r, Q_n)
         if X is not None:
             X_r, X_z, X_n = jnp.split(self.W_x @ X, 3)
             Q_r, Q_z, D_n = Q_r + X_r, Q_z + X_z, D_n + X_n
-        D_n = D_n + scale(h_n * r * (1 - r), Q_r)
-        D = scale((1 - z) * (1 - n * n), D_n) + scale((h - n) * z * (1 - z), Q_z)
+        D_n = D_n + scale(h_n * d_r, Q_r)
+        D = scale(new * d_n, D_n) + scale((h - n) * d_z, Q_z)
         return (1 - z) * n + z * h, D + scale(z, Q)
 
     def contraction_form(self) -> GRUForm:

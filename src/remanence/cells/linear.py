@@ -7,7 +7,7 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .base import AbstractCell
+from .base import AbstractCell, log_determinant
 from .contraction_form import LoopForm
 
 
@@ -42,7 +42,7 @@ class Linear(AbstractCell):
 
     def log_volume(self) -> Callable[[Vector, Input], Scalar]:
         r"""$\log|\det W_h|$, everywhere."""
-        whole = jnp.linalg.slogdet(self.W_h)[1]
+        whole = log_determinant(self.W_h)
         return lambda h, x: whole
 
     def contraction_form(self) -> LoopForm:

@@ -11,8 +11,9 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .base import AbstractCell
+from .base import AbstractCell, log_determinant
 from .contraction_form import LSTMForm
+from .slopes import log_slope, sigmoid_and_slope, tanh_and_slope
 
 
 Pair = tuple[Vector, Vector]
@@ -67,9 +68,11 @@ class LSTM(AbstractCell):
         self, h: Pair, x: Input, Q: Frame, X: InputFrame | None = None
     ) -> tuple[Pair, Frame]:
         hidden, c = h
-        i, f, g, o = self.gates(hidden, x)
+        z_i, z_f, z_g, z_o = jnp.split(self.drive(hidden, x), 4)
+        (i, d_i), (f, d_f) = sigmoid_and_slope(z_i), sigmoid_and_slope(z_f)
+        (g, d_g), (o, d_o) = tanh_and_slope(z_g), sigmoid_and_slope(z_o)
         following = f * c + i * g
-        t = jnp.tanh(following)
+        t, d_t = tanh_and_slope(following)
         Q_h, Q_c = jnp.split(Q, 2)
         # One product serves all four gates; the slopes scale its blocks.
         Z = self.W_h @ Q_h if X is None else self.W_h @ Q_h + self.W_x @ X
@@ -77,23 +80,25 @@ class LSTM(AbstractCell):
         scale = lambda v, Z: v[:, None] * Z
         D_c = (
             scale(f, Q_c)
-            + scale(c * f * (1 - f), Z_f)
-            + scale(g * i * (1 - i), Z_i)
-            + scale(i * (1 - g * g), Z_g)
+            + scale(c * d_f, Z_f)
+            + scale(g * d_i, Z_i)
+            + scale(i * d_g, Z_g)
         )
-        D_h = scale(t * o * (1 - o), Z_o) + scale(o * (1 - t * t), D_c)
+        D_h = scale(t * d_o, Z_o) + scale(o * d_t, D_c)
         return (o * t, following), jnp.concatenate([D_h, D_c])
 
     def log_volume(self) -> Callable[[Pair, Input], Scalar]:
         r"""$\log|\det J| = \sum \log f + \log|\tanh c'| + \log o(1 - o)$, and $\log|\det W_o|$."""
         units = self.W_h.shape[1]
-        whole = jnp.linalg.slogdet(self.W_h[3 * units :])[1]
+        whole = log_determinant(self.W_h[3 * units :])
 
         def at(h: Pair, x: Input) -> Scalar:
             hidden, c = h
-            i, f, g, o = self.gates(hidden, x)
+            i, f, g, _ = self.gates(hidden, x)
+            _, z_f, _, z_o = jnp.split(self.drive(hidden, x), 4)
             t = jnp.tanh(f * c + i * g)
-            return whole + jnp.sum(jnp.log(jnp.abs(f * t * o * (1 - o))))
+            kept = jax.nn.log_sigmoid(z_f) + jnp.log(jnp.abs(t))
+            return whole + jnp.sum(kept + log_slope(jax.nn.sigmoid, z_o))
 
         return at
 

@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .base import AbstractCell
 from .contraction_form import LoopForm, NonlinearResidualForm
-from .elman import value_and_slope
 from .nonlinear_residual import NonlinearResidual
+from .slopes import value_and_slope
 
 
 EPSILON = float(np.finfo(np.float32).eps)

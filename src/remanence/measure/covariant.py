@@ -21,7 +21,8 @@ from .._precision import double
 from .._types import Key, State
 from ..cells import dimension, pushforward
 from .drive import driven, looped, refuse_fractions, start_state
-from .lyapunov_frame import segment, start_frame
+from .lyapunov_frame import start_frame
+from .lyapunov_segment import segment
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,7 +117,12 @@ def covariant_vectors(
         C = jnp.triu(jr.normal(key_c, (k, k)))
         C = C / jnp.linalg.norm(C, axis=0)
         vectors, growth = _both_ways(
-            drive.cell, at.h, at.Q, None if xs is None else xs[warmup:], C, T - warmup
+            drive.cell,
+            at.h,
+            jnp.linalg.qr(at.Q)[0],
+            None if xs is None else xs[warmup:],
+            C,
+            T - warmup,
         )
     kept = T - warmup - tail
     vectors, growth = np.asarray(vectors)[:kept], np.asarray(growth)[:kept]

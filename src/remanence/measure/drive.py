@@ -72,7 +72,8 @@ def driven(
         raise ValueError("the inputs hold NaN or infinite numbers")
     _refuse_no_step(cell, xs[0, 0])
     ends = None if ends is None else jnp.asarray(ends, jnp.int32)
-    return Drive(cell, jnp.asarray(xs), xs.shape[1], ends)
+    # Not jnp.asarray, which compiles a program for every shape.
+    return Drive(cell, jax.device_put(xs), xs.shape[1], ends)
 
 
 def refuse_fractions(**counts: Any) -> None:

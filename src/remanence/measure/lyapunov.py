@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.random as jr
-import numpy as np
 
 from .._precision import double
 from .._types import Key, State
@@ -20,9 +19,9 @@ from .lyapunov_along import (
     exponents_of_each as exponents_of_each,
     growth_along as growth_along,
 )
-from .lyapunov_errors import batch_means, BatchMeans
 from .lyapunov_frame import start_frame
 from .lyapunov_record import Spectrum as Spectrum
+from .lyapunov_summary import summary
 from .lyapunov_walk import walked
 
 
@@ -54,6 +53,9 @@ def lyapunov_spectrum(
     `interval` fixes that by hand. `key` draws the first frame. `progress`
     is told the step reached and the last one.
 
+    An exponent is -inf where a Jacobian was exactly singular (a dead ReLU). Where
+    rounding hides it, the number given is one that it is below, and `below` says so.
+
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
     >>> turn = 0.5 * jnp.array([[0.6, -0.8], [0.8, 0.6]])
@@ -74,32 +76,11 @@ def lyapunov_spectrum(
         if interval is not None and interval < 1:
             raise ValueError(f"interval must be at least 1, got {interval}")
         h = start_state(drive.cell, h0)
-        Q = start_frame(h, k, key=jr.key(0) if key is None else key)
+        # One direction more shows how far the last one asked for has settled.
+        columns = min(k + 1, size)
+        Q = start_frame(h, columns, key=jr.key(0) if key is None else key)
         walk = walked(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
-    spans = np.broadcast_to(walk.ends - walk.begins, walk.growth.shape[:2])
-    if drive.lengths is not None:
-        spans = np.clip(np.asarray(drive.lengths)[:, None] - walk.begins, 0, spans)
-    growth = np.where(walk.dead, -np.inf, walk.growth)
-    found = batch_means(growth, spans)
-    order = np.argsort(-found.mean, kind="stable")
-    totals = np.cumsum(spans.sum(axis=0))[:, None]
-    converged, verdict = _judged(found, order, walk.diverged_at)
-    return Spectrum(
-        exponents=found.mean[order],
-        stderr=found.stderr[order],
-        converged=converged,
-        verdict=verdict,
-        running=(np.cumsum(growth.sum(axis=0), axis=0) / totals)[:, order],
-        times=(walk.ends - warmup).astype(float),
-        dimension=size,
-        steps=int(spans.sum(axis=1).max()),
-        warmup=warmup,
-        sequences=drive.sequences,
-        dof=found.dof,
-        interval=walk.interval,
-        rounding=walk.rounding[order],
-        diverged_at=walk.diverged_at,
-    )
+    return summary(walk, k=k, dimension=size, xs=drive.xs, lengths=drive.lengths)
 
 
 def _refuse_short(drive: Any, warmup: int) -> None:
@@ -109,32 +90,3 @@ def _refuse_short(drive: Any, warmup: int) -> None:
             f"the warm-up must be shorter than the sequence: {warmup} steps of warm-up, "
             f"{shortest} steps of sequence"
         )
-
-
-def _judged(
-    found: BatchMeans, order: np.ndarray, diverged_at: int | None
-) -> tuple[bool, str]:
-    """Whether the exponents may be believed, and the sentence that says why."""
-    top = order[0]
-    lambda_1, error = found.mean[top], found.stderr[top]
-    dead = int(np.isneginf(found.mean).sum())
-    if dead == len(found.mean):
-        return True, "dead: one step forgets everything, every exponent is -inf"
-    said = f"largest exponent {lambda_1:+.4g} ± {error:.1g} nats a step"
-    if dead:
-        said += f"; {dead} directions are lost in a single step (-inf)"
-    if diverged_at is not None:
-        return (
-            False,
-            f"{said}; the state leaves the range of floats after step {diverged_at}",
-        )
-    if found.dof < 4:
-        return False, f"{said}; too few steps for an error"
-    # 4.5 standard errors: among a thousand exponents a few stray by 3.
-    if np.abs(found.drift).max() > 4.5:
-        return False, f"{said}; not stationary, the second half differs from the first"
-    if found.correlation[top] > 0.65:
-        return False, f"{said}; the memory outlasts a batch, measure for longer"
-    if error > max(0.1 * abs(lambda_1), 0.02):
-        return False, f"{said}; the error is large, measure for longer"
-    return True, f"{said}; converged"

@@ -20,7 +20,8 @@ from jaxtyping import Array, Float
 from .._precision import as_double, double
 from .._types import Key, State
 from .drive import refuse_bad_weights
-from .lyapunov_frame import Count, segment, start_frame
+from .lyapunov_frame import start_frame
+from .lyapunov_segment import Count, segment
 
 
 def exponents_along(
@@ -63,21 +64,22 @@ def growth_along(
     steps: int | None = None,
     key: Key | None = None,
 ) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
-    """`exponents_along`, and what rounding may have cost each, both in nats a step."""
+    """`exponents_along`, and about what rounding cost each, both in nats a step.
+
+    An infinite cost says that the exponent is below the number given.
+    """
     time = steps if xs is None else xs.shape[0]
     if time is None or not 0 <= warmup < time:
         raise ValueError(f"the warm-up must be shorter than {time} steps, got {warmup}")
     size = ravel_pytree(h0)[0].size
     Q = start_frame(h0, k or size, key=jr.key(0) if key is None else key)
     adaptive = interval is None
-    m = 1 if interval is None else interval
+    how = {"interval": 1 if interval is None else interval, "adaptive": adaptive}
     if warmup:
-        h0, Q, _, _, _, m = segment(
-            cell, h0, Q, xs, start=0, stop=warmup, interval=m, adaptive=adaptive
-        )
-    late = segment(
-        cell, h0, Q, xs, start=warmup, stop=time, interval=m, adaptive=adaptive
-    )
+        early = segment(cell, h0, Q, xs, start=0, stop=warmup, **how)
+        h0, Q = early.h, early.Q
+        how |= {"interval": early.interval, "scale": early.scale}
+    late = segment(cell, h0, Q, xs, start=warmup, stop=time, **how)
     mean = late.growth / (time - warmup)
     order = jnp.argsort(-mean)
     return mean[order], late.rounding[order] / (time - warmup)
@@ -138,7 +140,7 @@ def _steps(varied: Any, fixed: Any, width: int) -> bool:
 def exponents_of_each(
     cells: Any, inputs: Any, *, k: int, warmup: int = 0
 ) -> tuple[Float[np.ndarray, "networks k"], Float[np.ndarray, "networks k"]]:
-    """The first `k` exponents of many networks, and what rounding may have cost each.
+    """The first `k` exponents of many networks, and about what rounding cost each.
 
     `cells` is one cell whose arrays have a leading axis of networks (as `vmap` over
     `init` makes it); `inputs` are `time x width` for all of them, or a sequence each.

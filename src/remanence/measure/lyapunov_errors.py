@@ -2,15 +2,21 @@ r"""The error of a rate over a correlated series, by batch means.
 
 Batch $i$ grows by $g_i$ in $n_i$ steps. The rate $\lambda = \sum g_i / \sum n_i$ has
 the residuals $e_i = g_i - \lambda n_i$ and the squared error
-$\frac{b}{b-1} \sum e_i^2 / (\sum n_i)^2$, if the batches outlast the memory of the
-series. What is left of it shows as correlation $\rho$ between neighbours, and
-lengthens the error by $\sqrt{(1 + \rho) / (1 - \rho)}$.
+$\tau \frac{b}{b-1} \sum e_i^2 / (\sum n_i)^2$, where $\tau = 1 + 2 \sum_j \rho_j$ counts how many
+batches say the same. It is the larger of two estimates: from the first correlation
+as if the rest were its powers, $\frac{1 + \rho_1}{1 - \rho_1}$, and from the first six as they
+are. Where there are many sequences, each is one batch, and none repeats another.
 """
 
 import dataclasses
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
+
+
+LAGS = 6
+SEQUENCES = 8  # from so many on, each sequence is a batch
+LEAST, MOST = -1 / 3, 0.95  # what is believed of a correlation
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,11 +25,22 @@ class BatchMeans:
 
     mean: Float[np.ndarray, " k"]
     stderr: Float[np.ndarray, " k"]
-    dof: int
-    correlation: Float[np.ndarray, " k"]
-    """Correlation between neighbouring batches, corrected for its bias."""
+    effective: Float[np.ndarray, " k"]
+    """How many independent batches say as much as these."""
     drift: Float[np.ndarray, " k"]
-    """Second half minus first half, in units of its own standard error."""
+    """Second half minus first half."""
+    batches: int
+
+    @property
+    def dof(self) -> int:
+        """Degrees of freedom of the standard errors, those of the least known one."""
+        return max(0, int(self.effective.min()) - 1)
+
+    def of(self, order: Int[np.ndarray, " k"]) -> "BatchMeans":
+        """Only these, in this order."""
+        mean, stderr = self.mean[order], self.stderr[order]
+        effective, drift = self.effective[order], self.drift[order]
+        return BatchMeans(mean, stderr, effective, drift, self.batches)
 
 
 def batch_means(
@@ -31,35 +48,75 @@ def batch_means(
     steps: Int[np.ndarray, "sequences batches"],
 ) -> BatchMeans:
     """The growth per step, with the error that the scatter of the batches implies."""
-    n = steps[..., None]
-    batches = int((steps > 0).sum())
-    total = steps.sum()
+    total, k = steps.sum(), growth.shape[-1]
     mean = growth.sum(axis=(0, 1)) / total
     # A direction that died has no scatter: its rate is -inf, and that is exact.
     alive = np.isfinite(mean)
     growth, rate = np.where(alive, growth, 0.0), np.where(alive, mean, 0.0)
-    k = len(mean)
-    if batches < 2:
+    if (steps > 0).sum() < 2:
         lost = np.where(alive, np.inf, 0.0)
-        return BatchMeans(mean, lost, 0, np.zeros(k), np.zeros(k))
-    e = growth - rate * n
+        return BatchMeans(mean, lost, np.ones(k), np.zeros(k), 1)
+    e = growth - rate * steps[..., None]
+    heard = np.asarray(steps > 0)
+    if len(steps) >= SEQUENCES:
+        e, heard = e.sum(axis=1, keepdims=True), np.ones((len(e), 1), bool)
+    batches = int(heard.sum())
     square = (e**2).sum(axis=(0, 1))
     # Below the rounding of the sums themselves a scatter means nothing.
     rounding = 1e-13 * (np.abs(growth).sum(axis=(0, 1)) + 1e-3 * total)
     still = ~alive | (np.sqrt(square) <= rounding)
-    safe = np.where(still, 1.0, square)
-    # The sample correlation of an uncorrelated series is -1/batches on average.
-    neighbours = (e[:, 1:] * e[:, :-1]).sum(axis=(0, 1)) / safe
-    rho = np.where(still, 0.0, neighbours + 1.0 / batches)
-    held = np.clip(rho, 0.0, 0.9)
-    variance = square * batches / (batches - 1) * (1 + held) / (1 - held)
-    stderr = np.where(still, 0.0, np.sqrt(variance) / total)
-    half = growth.shape[1] // 2
-    drift = np.zeros(k)
+    alike = np.where(still, 1.0, repeats(e, heard))
+    variance = alike * square * batches / (batches - 1)
+    stderr = np.where(still, rounding * alive, np.sqrt(variance)) / total
+    effective = np.minimum(batches / alike, batches)
+    half, drift = growth.shape[1] // 2, np.zeros(k)
     if half and steps[:, -half:].sum() > 0:
-        first, second = (
-            growth[:, part].sum(axis=(0, 1)) / steps[:, part].sum()
-            for part in (slice(half), slice(-half, None))
-        )
-        drift = np.where(still, 0.0, (second - first) / np.where(still, 1, 2 * stderr))
-    return BatchMeans(mean, stderr, batches - 1, rho, drift)
+        parts = (slice(half), slice(-half, None))
+        rates = [growth[:, p].sum(axis=(0, 1)) / steps[:, p].sum() for p in parts]
+        drift = np.where(still, 0.0, rates[1] - rates[0])
+    return BatchMeans(mean, stderr, effective, drift, batches)
+
+
+def repeats(
+    e: Float[np.ndarray, "sequences batches k"], heard: Bool[np.ndarray, "..."]
+) -> Float[np.ndarray, " k"]:
+    r"""$\tau$: how many neighbouring batches say the same, for each of `k` series."""
+    batches = int(heard.sum())
+    lags = min(LAGS, e.shape[1] - 1, batches // 8)
+    if lags < 1:
+        return np.ones(e.shape[-1])
+    square = (e**2).sum(axis=(0, 1)) / batches
+    rho = np.zeros((lags, e.shape[-1]))
+    for i in range(lags):
+        before, after = slice(None, -i - 1), slice(i + 1, None)
+        pairs = max(1, (heard[:, before] & heard[:, after]).sum())
+        shared = (e[:, before] * e[:, after]).sum(axis=(0, 1)) / pairs
+        rho[i] = shared / np.where(square > 0, square, 1.0)
+    # The mean was taken from the same batches, which lowers every correlation.
+    first = np.clip(rho[0] + (1 + 3 * rho[0]) / batches, LEAST, MOST)
+    summed = (1 + 2 * rho.sum(axis=0)) / (1 - 2 * lags / batches)
+    return np.maximum((1 + first) / (1 - first), summed)
+
+
+def effective_inputs(
+    xs: Float[np.ndarray, "sequences time inputs"],
+    edges: Int[np.ndarray, " edges"],
+    steps: Int[np.ndarray, "sequences batches"],
+) -> float:
+    """How many independent batches the inputs amount to, and their sizes.
+
+    Channels count by their variance. A few slow swings cannot stand for the rest of
+    the world, however still the exponents are meanwhile.
+    """
+    least = float("inf")
+    if len(xs) >= SEQUENCES:
+        return least
+    n, heard = steps[..., None], steps > 0
+    for series in (xs, np.abs(xs)):
+        sums = np.add.reduceat(series[:, : edges[-1]], edges[:-1], axis=1)
+        e = sums - sums.sum(axis=(0, 1)) / n.sum() * n
+        square = (e**2).sum(axis=(0, 1))
+        if square.sum() > 1e-24 * (sums**2).sum():
+            alike = (repeats(e, heard) * square).sum() / square.sum()
+            least = min(least, heard.sum() / max(alike, 1.0))
+    return least

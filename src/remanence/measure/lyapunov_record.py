@@ -9,7 +9,7 @@ with $j$ the last index whose partial sum is not negative.
 import dataclasses
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from scipy.stats import t as student
 
 
@@ -17,11 +17,12 @@ from scipy.stats import t as student
 class Spectrum:
     """Lyapunov exponents in nats per step, largest first, with their errors.
 
-    The exponent of a direction that a single step annihilates is -inf, exactly.
+    The exponent of a direction in which a Jacobian was exactly singular is -inf.
     """
 
     exponents: Float[np.ndarray, " k"]
     stderr: Float[np.ndarray, " k"]
+    """From the scatter of batches, what is left of the start, and rounding."""
     converged: bool
     verdict: str
     """One sentence: what was found, and what stands against believing it."""
@@ -39,7 +40,10 @@ class Spectrum:
     interval: float
     """Mean number of steps between factorisations."""
     rounding: Float[np.ndarray, " k"]
-    """What rounding may have cost each exponent at most, in nats a step."""
+    """About what rounding cost each exponent, in nats a step: an estimate, no bound.
+
+    It is inf where rounding hides the exponent: see `below`.
+    """
     diverged_at: int | None = None
     """The step at which the state left the range of floating point, if it did."""
 
@@ -47,6 +51,11 @@ class Spectrum:
     def complete(self) -> bool:
         """Whether every exponent of the map is there."""
         return len(self.exponents) == self.dimension
+
+    @property
+    def below(self) -> Bool[np.ndarray, " k"]:
+        """Where rounding hides an exponent: it is below the number given."""
+        return np.isinf(self.rounding)
 
     @property
     def horizon(self) -> float:
@@ -77,4 +86,5 @@ class Spectrum:
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}")
         reach = student.ppf(0.5 + level / 2, max(self.dof, 1)) * self.stderr
-        return self.exponents - reach, self.exponents + reach
+        low = np.where(self.below, -np.inf, self.exponents - reach)
+        return low, self.exponents + reach

@@ -1,11 +1,7 @@
-r"""A run along the orbit in segments, one for each batch of steps.
-
-With exponents spread over $\Delta$ nats a frame of condition 1 reaches condition
-$e^{m \Delta}$ in $m$ steps, and the smallest growth is then known to
-$\epsilon\, e^{m \Delta}$ only: the segments choose $m$ from the growth seen.
-"""
+r"""A run along the orbit in segments: one for the warm-up, one for each batch of steps."""
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,11 +14,14 @@ from jaxtyping import Array, Bool, Float, Int
 
 from .._types import Frame, State
 from .drive import Drive
-from .lyapunov_frame import segment, TOLERANCE
+from .lyapunov_segment import segment, TOLERANCE
 
 
-BATCHES = 24  # few enough to outlast correlations, enough for 23 degrees of freedom
+BATCHES = 48  # enough to see correlations, few enough to outlast them
+FEWEST = 8  # of each of many sequences
 SPELL = 0.5  # seconds after which whoever watches is told
+SHORTEST = 256  # steps: sequences are padded to this times a power of two
+PROGRAMS = 16  # compiled programs that are kept
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +30,13 @@ class Walked:
 
     growth: np.ndarray
     """Of shape `sequences x batches x k`."""
+    early: np.ndarray
+    """The growth of every direction during the warm-up, the mean over sequences."""
     begins: np.ndarray
     ends: np.ndarray
     dead: np.ndarray
     rounding: np.ndarray
-    """What rounding may have cost each direction, in nats a step."""
+    """About what rounding cost each direction, in nats a step."""
     interval: float
     """Mean number of steps between factorisations."""
     diverged_at: int | None
@@ -46,6 +47,7 @@ class _Trace(NamedTuple):
 
     h: State
     Q: Frame
+    scale: Float[Array, "sequences k"]
     m: Int[Array, " sequences"]
     dead: Bool[Array, " k"]
     growth: Float[Array, "segments sequences k"]
@@ -54,23 +56,24 @@ class _Trace(NamedTuple):
     finite: Bool[Array, " segments"]
 
 
-@eqx.filter_jit
 def _onward(cell, trace, xs, lengths, edges, first, last, adaptive, rough) -> _Trace:
     """The segments from `first` up to `last`, of every sequence at once."""
 
-    def one(h, Q, xs, length, m, ignored, start, stop):
+    def one(h, Q, scale, xs, length, m, ignored, start, stop):
         span = {"start": start, "stop": stop, "interval": m, "adaptive": adaptive}
-        options = {"length": length, "ignored": ignored, "rough": rough}
+        options = {"scale": scale, "length": length, "ignored": ignored, "rough": rough}
         return segment(cell, h, Q, xs, **span, **options)
 
     def batch(i, at):
-        axes = (0, 0, None if xs is None else 0, None if lengths is None else 0, 0)
-        every = jax.vmap(one, in_axes=(*axes, None, None, None))
-        done = every(at.h, at.Q, xs, lengths, at.m, at.dead, edges[i], edges[i + 1])
+        heard = (None if xs is None else 0, None if lengths is None else 0)
+        every = jax.vmap(one, in_axes=(0, 0, 0, *heard, 0, None, None, None))
+        here = (at.h, at.Q, at.scale, xs, lengths, at.m, at.dead)
+        done = every(*here, edges[i], edges[i + 1])
         leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(done.h)]
         return _Trace(
             done.h,
             done.Q,
+            done.scale,
             done.interval,
             at.dead | done.dead.any(axis=0),
             at.growth.at[i].set(done.growth),
@@ -80,6 +83,25 @@ def _onward(cell, trace, xs, lengths, edges, first, last, adaptive, rough) -> _T
         )
 
     return jax.lax.fori_loop(first, last, batch, trace)
+
+
+@functools.lru_cache(maxsize=PROGRAMS)
+def _program(structure: Any, leaves: Any, kinds: Any) -> Callable[..., _Trace]:
+    """`_onward`, for arguments that are arrays of these kinds and other things.
+
+    Not `eqx.filter_jit`, which never frees a program: this one goes when it is forgotten.
+    """
+    rest = jax.tree.unflatten(structure, leaves)
+    return jax.jit(lambda arrays: _onward(*eqx.combine(arrays, rest)))
+
+
+def _run(*arguments: Any) -> _Trace:
+    """`_onward`, compiled."""
+    arrays, rest = eqx.partition(arguments, eqx.is_array)
+    leaves, structure = jax.tree.flatten(rest)
+    shapes = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(arrays)]
+    kinds = (*shapes, *map(type, leaves))  # 1 and 1.0 are equal, and not the same
+    return _program(structure, tuple(leaves), kinds)(arrays)
 
 
 def walked(
@@ -93,28 +115,32 @@ def walked(
 ) -> Walked:
     """Follow the orbit to its end, or to where it leaves the range of floats."""
     S, k = drive.sequences, Q.shape[-1]
-    many = lambda leaf: jnp.broadcast_to(leaf, (S, *leaf.shape))
-    edges = _edges(drive.time, warmup)
+    many = lambda leaf: np.broadcast_to(leaf, (S, *leaf.shape))
+    edges = _edges(drive.time, warmup, S)
     count = len(edges) - 1
-    trace = _Trace(
-        h=jax.tree.map(many, h),
-        Q=many(Q),
-        m=jnp.full(S, fixed or 1, jnp.int32),
-        dead=jnp.zeros(k, bool),
-        growth=jnp.zeros((count, S, k)),
-        rounding=jnp.zeros((count, k)),
-        interval=jnp.zeros(count),
-        finite=jnp.ones(count, bool),
-    )
+    # In NumPy: JAX compiles a program for every array that it fills.
+    start: dict[str, Any] = {
+        "h": jax.tree.map(many, h),
+        "Q": many(Q),
+        "scale": np.zeros((S, k)),
+        "m": np.full(S, fixed or 1, np.int32),
+        "dead": np.zeros(k, bool),
+        "growth": np.zeros((BATCHES + 1, S, k)),
+        "rounding": np.zeros((BATCHES + 1, k)),
+        "interval": np.zeros(BATCHES + 1),
+        "finite": np.ones(BATCHES + 1, bool),
+    }
+    trace = _Trace(**start)
     rough = _rough(drive.cell) if fixed is None and k > 1 else None
-    bounds = jnp.asarray(edges, jnp.int32)
-    heard = (drive.xs, drive.lengths, bounds)
+    bounds = np.full(BATCHES + 2, drive.time, np.int32)
+    bounds[: len(edges)] = edges
+    heard = (_padded(drive.xs), drive.lengths, bounds)
     done, spell = 0, 1
-    while done < count and bool(trace.finite.all()):
+    while done < count and np.asarray(trace.finite).all():
         upto = min(done + spell, count)
         begun = time.perf_counter()
-        span = (jnp.asarray(n, jnp.int32) for n in (done, upto))
-        trace = _onward(drive.cell, trace, *heard, *span, fixed is None, rough)
+        span = np.int32(done), np.int32(upto)
+        trace = _run(drive.cell, trace, *heard, *span, fixed is None, rough)
         jax.block_until_ready(trace)
         # Quick segments go together: only the times at which progress is told change.
         each = (time.perf_counter() - begun) / (upto - done)
@@ -126,38 +152,54 @@ def walked(
 
 def _gathered(trace: _Trace, edges: np.ndarray, warmup: int) -> Walked:
     """The counted segments, up to the one in which the state left the floats."""
-    finite = np.asarray(trace.finite)
+    finite = np.asarray(trace.finite)[: len(edges) - 1]
     whole = len(finite) if finite.all() else int(np.argmin(finite))
     diverged_at = None if finite.all() else int(edges[whole])
-    first = 1 if warmup else 0
-    if whole <= first:
+    if whole <= 1:
         raise ValueError(
             f"the state leaves the range of floats after step {edges[whole]}, within the "
             f"warm-up of {warmup}: the map is unstable on these inputs"
         )
-    rows = slice(first, whole)
-    begins, ends = edges[first:whole], edges[first + 1 : whole + 1]
-    dead = np.asarray(trace.dead)
-    rounding = np.asarray(trace.rounding)[rows].sum(axis=0) / (ends[-1] - begins[0])
+    begins, ends = edges[1:whole], edges[2 : whole + 1]
+    dead, growth = np.asarray(trace.dead), np.asarray(trace.growth)
+    rounding = np.asarray(trace.rounding)[1:whole].sum(axis=0) / (ends[-1] - begins[0])
     return Walked(
-        np.asarray(trace.growth)[rows].swapaxes(0, 1),
+        growth[1:whole].swapaxes(0, 1),
+        growth[0].mean(axis=0),
         begins,
         ends,
         dead,
         np.where(dead, 0.0, rounding),
-        float(np.asarray(trace.interval)[rows].mean()),
+        float(np.asarray(trace.interval)[1:whole].mean()),
         diverged_at,
     )
 
 
-def _rough(cell: Any) -> tuple[float, float] | None:
+def _padded(xs: Any) -> Any:
+    """The sequences, with room behind them: lengths within a factor of two share a program."""
+    if xs is None:
+        return None
+    S, T, width = xs.shape
+    room = SHORTEST
+    while room < T:
+        room *= 2
+    padded = np.zeros((S, room, width))
+    padded[:, :T] = xs
+    return jax.device_put(padded)  # once, not for every spell
+
+
+def _rough(cell: Any) -> Float[np.ndarray, " 2"] | None:
     """Single precision where a cell offers it and a fifth of the allowance pays for it."""
     found = getattr(cell, "roughness", None)
-    return found if found is not None and found[0] <= TOLERANCE / 5 else None
+    if found is None or found[0] > TOLERANCE / 5:
+        return None
+    return np.array(found)
 
 
-def _edges(time: int, warmup: int) -> np.ndarray:
+def _edges(time: int, warmup: int, sequences: int) -> np.ndarray:
     """Where segments begin and end: one for the warm-up, one for each batch."""
     counted = time - warmup
-    edges = warmup + np.linspace(0, counted, min(BATCHES, counted) + 1).astype(int)
-    return np.concatenate([[0], edges]) if warmup else edges
+    batches = min(max(BATCHES // sequences, FEWEST), counted)
+    return np.concatenate(
+        [[0], warmup + np.linspace(0, counted, batches + 1).astype(int)]
+    )

@@ -15,7 +15,8 @@ import numpy as np
 import xarray as xr
 
 from ...cells import Residual
-from ...measure.lyapunov_frame import segment, start_frame
+from ...measure.lyapunov_frame import start_frame
+from ...measure.lyapunov_segment import segment
 from ...sweeps import sweep
 from .config import Config
 from .residual_spectrum import jordan_block
@@ -39,15 +40,15 @@ def exponents_in_time(cell: Residual, xs: Any, gamma: Any) -> Any:
     Q = start_frame(h, h.size, key=jr.key(0))
 
     def leg(carry, ends):
-        h, Q = carry
+        h, Q, scale = carry
         span = {"start": ends[0], "stop": ends[1], "interval": interval}
-        done = segment(cell, h, Q, xs, **span)
-        return (done.h, done.Q), done.growth
+        done = segment(cell, h, Q, xs, **span, scale=scale)
+        return (done.h, done.Q, done.scale), done.growth
 
     # Warm-up and measurement are one compiled leg, walked twice.
     third = steps // 3
     legs = jnp.stack([jnp.stack([0 * third, third]), jnp.stack([third, steps])])
-    _, growth = jax.lax.scan(leg, (h, Q), legs)
+    _, growth = jax.lax.scan(leg, (h, Q, jnp.zeros_like(h)), legs)
     counted = (steps - third).astype(growth.dtype)
     return jnp.sort(growth[1] / counted)[::-1]
 
