@@ -104,7 +104,7 @@ def growth_between(cell, xs, edges):
     Q = start_frame(h, UNITS, key=jr.key(0))
 
     def batch(at, ends):
-        span = {"start": ends[0], "stop": ends[1], "interval": 4, "adaptive": False}
+        span = {"start": ends[0], "stop": ends[1], "interval": 2, "adaptive": False}
         done = segment(cell, at[0], at[1], xs, **span, scale=at[2])
         return (done.h, done.Q, done.scale), done.growth
 

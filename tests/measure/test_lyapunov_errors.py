@@ -10,7 +10,7 @@ from remanence.measure.lyapunov_settling import settling
 
 def test_intervals_hold_the_long_run_in_every_regime():
     """40 networks a regime: a look at what the slow test below measures."""
-    cases = spectra(list(REGIMES), 40, long=30_000)
+    cases = spectra(list(REGIMES), 40, long=20_000)
     every = []
     for name, case in cases.items():
         hits, converged = covered(*case)

@@ -5,7 +5,9 @@ the residuals $e_i = g_i - \lambda n_i$ and the squared error
 $\tau \frac{b}{b-1} \sum e_i^2 / (\sum n_i)^2$, where $\tau = 1 + 2 \sum_j \rho_j$ counts how many
 batches say the same. It is the larger of two estimates: from the first correlation
 as if the rest were its powers, $\frac{1 + \rho_1}{1 - \rho_1}$, and from the first six as they
-are. Where there are many sequences, each is one batch, and none repeats another.
+are. Where few independent batches are left, $\tau$ itself is poorly known, and a run that
+looks well mixed may only be lucky: the error is taken larger. Where there are many
+sequences, each is one batch, and none repeats another.
 """
 
 import dataclasses
@@ -16,6 +18,8 @@ from jaxtyping import Bool, Float, Int
 
 LAGS = 6
 SEQUENCES = 8  # from so many on, each sequence is a batch
+CAUTION = 12.0  # independent batches at which an error is doubled, and soon less
+ENOUGH = 8.0  # independent batches without which nothing is called converged
 LEAST, MOST = -1 / 3, 0.95  # what is believed of a correlation
 
 
@@ -29,25 +33,30 @@ class BatchMeans:
     """How many independent batches say as much as these."""
     drift: Float[np.ndarray, " k"]
     """Second half minus first half."""
-    batches: int
+    known: int
+    """Batches, or a third of them where correlations are taken from them as well."""
 
     @property
     def dof(self) -> int:
         """Degrees of freedom of the standard errors, those of the least known one."""
-        return max(0, int(self.effective.min()) - 1)
+        return max(0, int(min(self.effective.min(), self.known)) - 1)
 
     def of(self, order: Int[np.ndarray, " k"]) -> "BatchMeans":
         """Only these, in this order."""
         mean, stderr = self.mean[order], self.stderr[order]
         effective, drift = self.effective[order], self.drift[order]
-        return BatchMeans(mean, stderr, effective, drift, self.batches)
+        return BatchMeans(mean, stderr, effective, drift, self.known)
 
 
 def batch_means(
     growth: Float[np.ndarray, "sequences batches k"],
     steps: Int[np.ndarray, "sequences batches"],
+    inputs: float = float("inf"),
 ) -> BatchMeans:
-    """The growth per step, with the error that the scatter of the batches implies."""
+    """The growth per step, with the error that the scatter of the batches implies.
+
+    The batches count for no more than the independent ones of the `inputs`.
+    """
     total, k = steps.sum(), growth.shape[-1]
     mean = growth.sum(axis=(0, 1)) / total
     # A direction that died has no scatter: its rate is -inf, and that is exact.
@@ -58,7 +67,8 @@ def batch_means(
         return BatchMeans(mean, lost, np.ones(k), np.zeros(k), 1)
     e = growth - rate * steps[..., None]
     heard = np.asarray(steps > 0)
-    if len(steps) >= SEQUENCES:
+    many = len(steps) >= SEQUENCES
+    if many:
         e, heard = e.sum(axis=1, keepdims=True), np.ones((len(e), 1), bool)
     batches = int(heard.sum())
     square = (e**2).sum(axis=(0, 1))
@@ -67,14 +77,16 @@ def batch_means(
     still = ~alive | (np.sqrt(square) <= rounding)
     alike = np.where(still, 1.0, repeats(e, heard))
     variance = alike * square * batches / (batches - 1)
-    stderr = np.where(still, rounding * alive, np.sqrt(variance)) / total
-    effective = np.minimum(batches / alike, batches)
+    effective = np.minimum(batches / np.maximum(alike, 1.0), inputs)
+    doubt = 0.0 if many else (CAUTION / np.maximum(effective, ENOUGH)) ** 4
+    stderr = np.where(still, rounding * alive, np.sqrt(variance) * (1 + doubt)) / total
     half, drift = growth.shape[1] // 2, np.zeros(k)
     if half and steps[:, -half:].sum() > 0:
         parts = (slice(half), slice(-half, None))
         rates = [growth[:, p].sum(axis=(0, 1)) / steps[:, p].sum() for p in parts]
         drift = np.where(still, 0.0, rates[1] - rates[0])
-    return BatchMeans(mean, stderr, effective, drift, batches)
+    known = batches if many else max(2, batches // 3)
+    return BatchMeans(mean, stderr, effective, drift, known)
 
 
 def repeats(

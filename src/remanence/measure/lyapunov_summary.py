@@ -19,7 +19,11 @@ def summary(
     if lengths is not None:
         spans = np.clip(np.asarray(lengths)[:, None] - walk.begins, 0, spans)
     growth = np.where(walk.dead, -np.inf, walk.growth)
-    found = batch_means(growth, spans)
+    inputs = float("inf")
+    if xs is not None:
+        edges = np.append(walk.begins, walk.ends[-1])
+        inputs = effective_inputs(np.asarray(xs), edges, spans)
+    found = batch_means(growth, spans, inputs)
     sequences = int((spans > 0).any(axis=1).sum())
     left = settling(
         found,
@@ -30,10 +34,6 @@ def summary(
     )
     below = np.isinf(walk.rounding)
     stderr = np.hypot(found.stderr, np.hypot(left, np.where(below, 0, walk.rounding)))
-    inputs = float("inf")
-    if xs is not None:
-        edges = np.append(walk.begins, walk.ends[-1])
-        inputs = effective_inputs(np.asarray(xs), edges, spans)
     order = np.argsort(-found.mean[:k], kind="stable")
     found = found.of(order)
     converged, verdict = judged(
