@@ -49,21 +49,18 @@ def series(rng, kind, batches=48, sequences=1):
 
 
 @pytest.mark.parametrize(
-    ("kind", "sequences", "ratio"),
-    [("white", 1, 1.0), ("remembered", 1, 1.0), ("remembered", 10, 1.0),
-     ("alternating", 1, 1.5)],
+    ("kind", "sequences", "least", "most"),
+    [("white", 1, 0.9, 1.2), ("remembered", 10, 0.85, 1.15),
+     ("remembered", 1, 1.2, 3.0), ("alternating", 1, 1.5, 10.0)],
 )  # fmt: skip
-def test_the_error_is_the_scatter_of_the_mean(kind, sequences, ratio):
-    """Alternating batches are believed to know a little more than single ones, no more."""
+def test_the_error_is_the_scatter_of_the_mean(kind, sequences, least, most):
+    """Larger where 48 batches count for twelve, or alternate: that may be chance."""
     rng = np.random.default_rng(0)
     drawn = [series(rng, kind, sequences=sequences) for _ in range(400)]
     found = [batch_means(*one) for one in drawn]
     scatter = np.std([one.mean[0] for one in found])
-    told = np.sqrt(np.mean([one.stderr[0] ** 2 for one in found]))
-    if kind == "alternating":
-        assert told > ratio * scatter
-    else:
-        assert abs(told / scatter - ratio) < 0.2
+    told = np.median([one.stderr[0] for one in found])
+    assert least < told / scatter < most
 
 
 def test_every_exponent_is_asked_how_long_it_remembers():

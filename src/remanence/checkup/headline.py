@@ -3,22 +3,26 @@
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 
 if TYPE_CHECKING:
     from .record import Checkup
 
 
+FORGOTTEN = (
+    -36.0
+)  # nats: below, one step leaves less of a difference than a float resolves
+
+
 def headline(found: "Checkup") -> list[str]:
     """The inputs and the decision, since no number means anything without them; then the rest."""
     window, spectrum = found.horizon.replay.worst, found.spectrum
-    dead = bool(np.isneginf(spectrum.exponents[0]))
+    top = float(spectrum.exponents[0])
+    dead = top < FORGOTTEN
     brief = dead and not found.horizon.remembers > 1
     if brief and window == 1:
         return [
             f"on {found.inputs}: remembers nothing, one step forgets the whole state "
-            "(every exponent is -inf)"
+            f"(the largest exponent is {top:.4g})"
         ]
     # A saturated network has no slopes, and windows longer than any nilpotent's.
     switches = brief and window > spectrum.dimension
@@ -32,7 +36,7 @@ def headline(found: "Checkup") -> list[str]:
     ]
     if dead:
         lost = "no small difference lasts" if switches else "some steps forget the whole state"  # fmt: skip
-        parts.append(f"{lost} (every exponent is -inf)")
+        parts.append(f"{lost} (the largest exponent is {top:.4g})")
     elif growth := _growth(found):
         parts.append(growth)
     return parts
