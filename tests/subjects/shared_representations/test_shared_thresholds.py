@@ -80,10 +80,10 @@ def test_the_threshold_is_where_the_runs_turn():
 
 def test_a_threshold_lies_as_far_above_connectivity_as_it_was_put():
     found = drawn_graphs(np.random.default_rng(2))
-    told = thresholds_by_scale(found)
-    assert told.above[0] == pytest.approx(0.1, abs=3 * told.above_errors[0])
-    assert told.above[1] == 0.0 and told.above_errors[1] == 0.0
-    assert 0.0 < told.connected_error < 0.02
+    fit = thresholds_by_scale(found)
+    assert float(fit.above[0]) == pytest.approx(0.1, abs=3 * float(fit.above_error[0]))
+    assert float(fit.above[1]) == float(fit.above_error[1]) == 0.0
+    assert 0.0 < float(fit.connected_error) < 0.02
 
 
 def test_a_run_that_was_given_up_does_not_generalise():
@@ -125,8 +125,8 @@ def planted_verdicts(late, *, graphs, draws=8):
     rng, verdicts = np.random.default_rng(6), []
     for _ in range(draws):
         found = drawn_graphs(rng, late=0.1, last=late, graphs=graphs)
-        told = thresholds_by_scale(found)
-        seen = {"above": told.above, "above_errors": told.above_errors}
+        fit = thresholds_by_scale(found)
+        seen = {"above": fit.above.values, "above_errors": fit.above_error.values}
         verdicts.append(comes_down_to_connectivity(WIDE | seen))
     return verdicts
 

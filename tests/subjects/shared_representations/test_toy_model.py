@@ -6,8 +6,10 @@ import pytest
 
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
 from remanence.subjects.shared_representations.race_reduction import (
-    race_reduction,
-    race_simulation,
+    M,
+    network_strengths,
+    reduced_strengths,
+    STRENGTHS,
 )
 from remanence.subjects.shared_representations.sign_barriers import (
     barrier_probability,
@@ -15,9 +17,6 @@ from remanence.subjects.shared_representations.sign_barriers import (
     success_probability,
 )
 from remanence.subjects.shared_representations.toy_model import toy_flow, toy_start
-
-
-STRENGTHS = np.array([13.60, 6.40, 3.0, 3.0])
 
 
 @pytest.mark.parametrize("log10_scale", [-2.0, -40.0])
@@ -78,24 +77,16 @@ def test_needed_scale_follows_the_gap():
 
 
 def test_race_conserves_and_ends_at_the_cube_root():
-    time = np.linspace(0, 6, 31)
-    race = race_reduction(STRENGTHS, domains=7, taught=4, start=0.05, time=time)
-    assert np.abs(race.conserved(7) - race.conserved(7)[0]).max() < 1e-9
-    np.testing.assert_allclose(race.b2[-1], (7 * STRENGTHS) ** (1 / 3), rtol=1e-4)
+    b1, b2, _ = reduced_strengths(0.05, np.linspace(0, 6, 31))
+    kept = b2**2 - M * b1**2
+    assert np.abs(kept - kept[0]).max() < 1e-9
+    np.testing.assert_allclose(b2[-1], (M * STRENGTHS) ** (1 / 3), rtol=1e-4)
 
 
 def test_race_is_what_the_network_does():
-    time = np.linspace(0, 3, 16)
-    race = race_reduction(STRENGTHS[:2], domains=3, taught=2, start=0.1, time=time)
-    network = race_simulation(
-        np.diag(STRENGTHS[:2]), domains=3, taught=2, units=3, start=0.1, time=time
-    )
-    for theory, seen in (
-        (race.b1, network.b1),
-        (race.b2, network.b2),
-        (race.b3, network.b3),
-    ):
-        np.testing.assert_allclose(seen, theory, atol=1e-4)
+    time = np.linspace(0, 1.5, 16)
+    theory, seen = reduced_strengths(0.1, time), network_strengths(0.1, time)
+    np.testing.assert_allclose(seen, theory, atol=1e-4)
 
 
 def test_components_agree_by_luck_of_signs():

@@ -42,7 +42,7 @@ EMPTY_ROW = np.eye(4) * np.array([[0], [1], [1], [1]])
         (4, np.stack([np.eye(4), EMPTY_ROW]), "row 0 of T is empty"),
         (4, 0.5 * np.ones((4, 4)), "T must hold only zeros and ones"),
         (4, np.ones((3, 4, 4)), r"each of 2 draws, got shape \(3, 4, 4\)"),
-        (5, np.eye(4), "T has 4 languages, but the start was made for 5"),
+        (5, np.eye(4), r"T must be 5 x 5, .* got shape \(4, 4\)"),
     ],
 )
 def test_a_flow_that_makes_no_sense_is_refused(n, T, sentence):

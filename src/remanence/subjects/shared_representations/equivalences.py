@@ -37,24 +37,27 @@ def equivalence_gaps(seed: int, *, whiten: bool = True) -> dict[str, float]:
     x = np.random.default_rng(seed).normal(size=(count, D)) / D**0.5
     if whiten:
         x = x @ np.linalg.inv(np.linalg.cholesky(D * x.T @ x / count)).T
-    sizes = {"languages": L, "words": D, "units": H}
+    net = GatedLinear.init(languages=L, words=D, units=H, scale=0.4, key=key_net)
     with double():
-        net = as_double(GatedLinear.init(scale=0.4, key=key_net, **sizes))
-        T = jnp.asarray(nested_pairs(L, 0.5, key=key_T))
-        same = jnp.stack([jnp.eye(D)] * L)
-        other = jnp.eye(D)[np.argsort(words, axis=1)]
+        net, T = as_double(net), jnp.asarray(nested_pairs(L, 0.5, key=key_T))
+        eye = jnp.eye(D)
+        same, other = jnp.stack([eye] * L), eye[np.argsort(words, axis=1)]
+        onehot = jnp.tile(eye, (count // D, 1))
         priced = jax.jit(jax.value_and_grad(_loss))
-        onehot = jnp.tile(jnp.eye(D), (count // D, 1))
         loss, slope = priced(net, T, same, onehot)
+        ends = {
+            "dictionaries": (
+                (loss, relabelled(slope, words)),
+                priced(relabelled(net, words), T, other, onehot),
+            ),
+            "gaussian": ((loss, slope), priced(net, T, same, jnp.asarray(x))),
+        }
         gap = lambda a, b: max(
             float(jnp.abs(p - q).max())
             for p, q in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
         )
-        renamed = priced(relabelled(net, words), T, other, onehot)
-        gaussian = priced(net, T, same, jnp.asarray(x))
         return {
-            "loss_gap_dictionaries": gap(loss, renamed[0]),
-            "gradient_gap_dictionaries": gap(relabelled(slope, words), renamed[1]),
-            "loss_gap_gaussian": gap(loss, gaussian[0]),
-            "gradient_gap_gaussian": gap(slope, gaussian[1]),
+            f"{what}_gap_{name}": gap(plain[i], moved[i])
+            for name, (plain, moved) in ends.items()
+            for i, what in enumerate(("loss", "gradient"))
         }

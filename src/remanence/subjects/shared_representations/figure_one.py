@@ -11,6 +11,7 @@ import xarray as xr
 
 from ...report import Bench
 from .config import Config
+from .language_pairs import Mask
 from .training_cells import (
     by_scale,
     Cell,
@@ -18,6 +19,7 @@ from .training_cells import (
     document_stop,
     GENERALISES,
     table,
+    Way,
 )
 
 
@@ -25,62 +27,51 @@ FULL_STOP = 1e-6
 BY_SGD = "figure 1, diagonal mask"
 
 
-def stages(fractions: tuple[float, ...]) -> tuple[tuple[float, ...], ...]:
-    """A coarse grid, then every other fraction, then all of them.
-
-    A run that is stopped has then seen the whole range.
-    """
-    coarse = fractions[:: max(len(fractions) // 5, 1)]
-    middle = tuple(dict.fromkeys(coarse + fractions[::2]))
-    return tuple(dict.fromkeys((coarse, middle, fractions)))
-
-
 def lane_width(config: Config) -> int:
     """One large lane fills the cache; small ones share the cost of a call."""
     return 1 if config.words > 16 else 4
 
 
-def figure_one(
-    config: Config,
-    fractions: tuple[float, ...],
-    bench: Bench,
-    *,
-    until: float = math.inf,
-) -> tuple[xr.Dataset, xr.Dataset]:
+def figure_cell(
+    config: Config, fraction: float, scale: float, seed: int, *, mask: Mask, way: Way
+) -> Cell:
+    """A cell of the figure at the profile's sizes."""
+    sizes = {name: getattr(config, name) for name in ("languages", "words", "units")}
+    return Cell(fraction=fraction, scale=scale, seed=seed, mask=mask, way=way, **sizes)
+
+
+def figure_one(config: Config, bench: Bench) -> tuple[xr.Dataset, xr.Dataset]:
     """Diagonal mask by the document's SGD, full mask by the profile's own way."""
 
-    def cells(scales: Sequence[float], **kind) -> list[Cell]:
-        sizes = {
-            name: getattr(config, name) for name in ("languages", "words", "units")
-        }
+    def cells(scales: Sequence[float], mask: Mask, way: Way) -> list[Cell]:
         return [
-            Cell(fraction=fraction, scale=scale, seed=seed, **kind, **sizes)
-            for fraction in fractions
+            figure_cell(config, fraction, scale, seed, mask=mask, way=way)
+            for fraction in config.fractions
             for scale in scales
             for seed in config.seeds
         ]
 
-    common = {"width": lane_width(config), "until": until}
+    width = lane_width(config)
     full = [
         table(
             f"figure 1, full mask, {scale:g}",
-            cells([scale], mask="full", way=config.full_way),
+            cells([scale], "full", config.full_way),
             bench,
             stop=FULL_STOP,
             limit=limit,
-            **common,
+            width=width,
         )
         for scale, limit in zip(config.full_scales, config.full_limits, strict=True)
     ]
     diagonal = table(
         BY_SGD,
-        cells(config.scales, mask="diagonal", way="sgd"),
+        cells(config.scales, "diagonal", "sgd"),
         bench,
         stop=document_stop(config.words),
         limit=config.sgd_limit,
-        **common,
+        width=width,
     )
-    return diagonal, xr.concat(full, "cell", combine_attrs="drop_conflicts")
+    return diagonal, xr.concat(full, "cell", combine_attrs="identical")
 
 
 def author_rows(config: Config) -> list[dict[str, str]]:

@@ -5,21 +5,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...report import Bench
-from .connectivity import connectivity
-from .training_cells import Cell, DOCUMENT_STEPS, document_stop, trained, Way
-from .translation import translation
+from .training_cells import (
+    Cell,
+    DOCUMENT_STEPS,
+    document_stop,
+    measured,
+    trained,
+    Way,
+)
 
 
 NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
-MEASURED = {
-    "train_loss": "loss_trained",
-    "test_loss": "loss_untrained",
-    "accuracy_trained": "accuracy_trained",
-    "accuracy_untrained": "accuracy_untrained",
-    "rank": "rank",
-    "negative_untrained": "signs",
-}
-"""Null where a run diverged or the number has no meaning."""
 TIMES: dict[Way, str] = {
     "sgd": "the document's SGD takes a few seconds to half a minute",
     "descent": "descent with a safe step takes seconds to a minute",
@@ -62,9 +58,8 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
     `way=descent` or `way=flow` ask for what the document did not do.
     """
     cell = named_cell(wanted)
-    T = cell.run().T
     bench.tell(
-        f"training {int(T.sum())} of {cell.languages**2} pairs, "
+        f"training {int(cell.run().T.sum())} of {cell.languages**2} pairs, "
         f"at most {DOCUMENT_STEPS:,} steps; {TIMES[cell.way]}"
     )
     stop = document_stop(cell.words)
@@ -79,7 +74,19 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
             "the time to leave the start grows as 1/sigma, and SGD's steps have one "
             "length; way=flow takes longer ones"
         )
-    answer: dict[str, Any] = {
+    found = measured(cell, fit)
+    unit = 2 * cell.words
+    numbers = {
+        "train_loss": unit * found["train_loss"],
+        "test_loss": unit * found["test_loss"],
+        "accuracy_trained": found["accuracy_trained"],
+        "accuracy_untrained": found["accuracy_untrained"],
+        "rank": found["rank"],
+        "negative_untrained": found["signs"],
+    }
+    # Null where a run diverged or the number has no meaning.
+    known = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+    return {
         "frac": cell.fraction,
         "sigma": cell.scale,
         "seed": cell.seed,
@@ -88,13 +95,5 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
         "ending": fit.ending,
         "steps": fit.steps,
         "precision": fit.precision,
-        "connected": connectivity(T).connected,
-    } | dict.fromkeys(MEASURED)
-    if fit.ending == "diverged":
-        return answer
-    seen = translation(fit.net, T, mask=cell.mask)
-    for name, attribute in MEASURED.items():
-        value = float(getattr(seen, attribute))
-        value *= 2 * cell.words if attribute.startswith("loss") else 1
-        answer[name] = value if math.isfinite(value) else None
-    return answer
+        "connected": bool(found["connected"]),
+    } | known

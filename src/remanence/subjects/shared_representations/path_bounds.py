@@ -9,7 +9,8 @@ from .config import Config
 from .connectivity import connectivity, path_bound
 from .gated_linear import GatedLinear
 from .language_pairs import published_pairs
-from .training_cells import Cell, trained
+from .random_graphs import graph_cell
+from .training_cells import trained
 
 
 COLUMNS = ("graph", "stop", "path_length", "ratio")
@@ -39,18 +40,13 @@ def ratios_to_path_bound(config: Config, bench: Bench) -> xr.Dataset:
 
     An early stop leaves large errors, where the bound is far from linear.
     """
-    L, D = config.languages, config.graph_words
     fractions = np.round(np.linspace(0.211, 0.411, config.path_graphs), 4).tolist()
     cells = [
-        Cell(
-            fraction=fraction,
-            scale=config.graph_scales[-1],
-            seed=connected_seed(fraction, 60_000 + 1_000 * i, languages=L),
-            mask="full",
-            way="flow",
-            languages=L,
-            words=D,
-            units=D,
+        graph_cell(
+            config,
+            fraction,
+            config.graph_scales[-1],
+            connected_seed(fraction, 60_000 + 1_000 * i, languages=config.languages),
         )
         for i, fraction in enumerate(fractions)
     ]
@@ -64,10 +60,9 @@ def ratios_to_path_bound(config: Config, bench: Bench) -> xr.Dataset:
                 continue
             T = cells[i].run().T
             length, ratio = connectivity(T).path_lengths, bound_ratios(fit.net, T)
-            rows += [
-                np.array([[i, stop, length[k, l], ratio[k, l]]])
-                for k, l in np.argwhere(T == 0)
-            ]
+            k, l = np.nonzero(T == 0)
+            same = np.full(len(k), stop)
+            rows.append(np.stack([0 * same + i, same, length[k, l], ratio[k, l]], 1))
     columns = zip(COLUMNS, np.concatenate(rows).T, strict=True)
     return xr.Dataset(
         {name: ("block", values) for name, values in columns},

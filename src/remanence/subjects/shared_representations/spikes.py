@@ -6,8 +6,8 @@ from jaxtyping import Int
 
 from ...report import Bench
 from .config import Config
-from .figure_one import lane_width
-from .training_cells import Cell, document_stop, GENERALISES, table, Way
+from .figure_one import figure_cell, lane_width
+from .training_cells import document_stop, GENERALISES, table, Way
 
 
 KEPT = ("train_loss", "drift", "ending", "signs")
@@ -35,15 +35,6 @@ def highest_spikes(config: Config, diagonal: xr.Dataset) -> Int[np.ndarray, " sp
     )
 
 
-def spike_limits(config: Config) -> dict[Way, int]:
-    """The other ways that the profile takes, with the steps it gives them."""
-    limits: dict[Way, int] = {
-        "descent": config.spike_descent,
-        "flow": config.spike_flow,
-    }
-    return {way: limit for way, limit in limits.items() if limit > 0}
-
-
 def retrained_spikes(
     config: Config, diagonal: xr.Dataset, bench: Bench
 ) -> xr.Dataset | None:
@@ -57,19 +48,17 @@ def retrained_spikes(
         return None
     columns = {name: first[name] for name in ("fraction", "scale", "seed")}
     columns |= {"sgd": first.test_loss, "sgd_signs": first.signs}
-    for way, limit in spike_limits(config).items():
+    limits: dict[Way, int] = {
+        "descent": config.spike_descent,
+        "flow": config.spike_flow,
+    }
+    names = [first[name].values.tolist() for name in ("fraction", "scale", "seed")]
+    for way, limit in limits.items():
+        if limit == 0:
+            continue
         cells = [
-            Cell(
-                fraction=float(first.fraction[i]),
-                scale=float(first.scale[i]),
-                seed=int(first.seed[i]),
-                mask="diagonal",
-                way=way,
-                languages=config.languages,
-                words=config.words,
-                units=config.units,
-            )
-            for i in range(first.sizes["cell"])
+            figure_cell(config, fraction, scale, int(seed), mask="diagonal", way=way)
+            for fraction, scale, seed in zip(*names, strict=True)
         ]
         found = table(
             f"spikes by {way}",

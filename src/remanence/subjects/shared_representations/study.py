@@ -11,8 +11,6 @@ and by float32 descent with a safe step in the quick one; the diagonal mask by t
 document's own SGD in float32 with its own draw.
 """
 
-import math
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +20,7 @@ from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .equivalences import equivalence_gaps
-from .figure_one import author_cells, figure_one, stages
+from .figure_one import author_cells, figure_one
 from .figures import figures
 from .one_cell import one_cell
 from .path_bounds import ratios_to_path_bound
@@ -36,20 +34,13 @@ from .training_cells import GENERALISES
 
 
 def run(config: Config, bench: Bench) -> Outcome:
-    """Figure 1 on a coarse grid, theory, toys, graphs, the finer grids; then its spikes.
-
-    Every cell is kept at once, so a stopped run loses little. Under a time limit the
-    finer grids go as far as it allows.
-    """
-    limit = math.inf if bench.time_limit is None else 0.85 * bench.time_limit
-    until, seed = time.monotonic() + limit, bench.seed
-    data: dict[str, xr.Dataset] = {}
+    """The author's cells, Figure 1, theory, toys, graphs; then the figure's spikes."""
+    seed, data = bench.seed, {}
     author = author_cells(config, bench)
     if author is not None:
         data["author"] = author
-    coarse, *finer = stages(config.fractions)
-    bench.tell(f"Figure 1 under both masks, {len(coarse)} fractions")
-    data["diagonal"], data["full"] = figure_one(config, coarse, bench)
+    bench.tell(f"Figure 1 under both masks, {len(config.fractions)} fractions")
+    data["diagonal"], data["full"] = figure_one(config, bench)
     bench.tell("random matrices and the race")
     data["random"] = random_spectrum(config.random_size, seed)
     data["race"] = race(config.race_seeds)
@@ -64,13 +55,8 @@ def run(config: Config, bench: Bench) -> Outcome:
     data["wide"] = wide_graphs(config, bench)
     data["single"] = graphs_of_one_fraction(config, bench)
     data["paths"] = ratios_to_path_bound(config, bench)
-    for fractions in finer:
-        bench.tell(f"Figure 1 again, {len(fractions)} fractions")
-        data["diagonal"], data["full"] = figure_one(
-            config, fractions, bench, until=until
-        )
     bench.tell("the spikes of Figure 1 again, other ways")
-    again = retrained_spikes(config, _published_cells(data), bench)
+    again = retrained_spikes(config, data["diagonal"], bench)
     if again is not None:
         data["spikes"] = again
     return Outcome(
@@ -78,18 +64,6 @@ def run(config: Config, bench: Bench) -> Outcome:
         data={**data, "cross": _cross(config, data)},
         figures=figures(data),
     )
-
-
-def _published_cells(data: Mapping[str, xr.Dataset]) -> xr.Dataset:
-    """The grid's cells and the author's of its size, each once."""
-    grid, author = data["diagonal"], data.get("author")
-    if author is None or author.words[0] != grid.words[0]:
-        return grid
-    cells = xr.concat([grid, author[list(grid)]], "cell", combine_attrs="override")
-    names = ("fraction", "scale", "seed")
-    keys = zip(*(cells[name].values for name in names), strict=True)
-    places = {key: place for place, key in enumerate(keys)}
-    return cells.isel(cell=sorted(places.values()))
 
 
 def _cross(config: Config, data: Mapping[str, xr.Dataset]) -> xr.Dataset:

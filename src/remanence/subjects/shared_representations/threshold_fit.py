@@ -1,7 +1,5 @@
 """The share of taught pairs at which half of the runs generalise, with its error."""
 
-from typing import NamedTuple
-
 import numpy as np
 import xarray as xr
 from jaxtyping import Bool, Float
@@ -11,21 +9,6 @@ from .training_cells import by_scale, generalises
 
 WIDTHS = np.geomspace(0.002, 0.3, 24)
 DRAWS = 400
-
-
-class Thresholds(NamedTuple):
-    """Thresholds by σ, connectivity's on the same graphs, and how far above it they lie.
-
-    A threshold that is not reached within the shares that were taught is infinite, and
-    so is an error that this leaves unknown.
-    """
-
-    thresholds: list[float]
-    errors: list[float]
-    connected: float
-    connected_error: float
-    above: list[float]
-    above_errors: list[float]
 
 
 def logistic_threshold(
@@ -53,31 +36,33 @@ def _spread(values: Float[np.ndarray, " draws"]) -> float:
     return float((high - low) / 2) if np.isfinite(high) else float("inf")
 
 
-def thresholds_by_scale(found: xr.Dataset) -> Thresholds:
-    """Thresholds on the same graphs at every σ, the largest first.
+def thresholds_by_scale(found: xr.Dataset) -> xr.Dataset:
+    """Thresholds at every σ, connectivity's on the same graphs, and how far above it.
 
     Errors come from drawing the graphs again. A run that did not reach the training loss
-    counts as one that does not generalise.
+    counts as one that does not generalise. A threshold that is not reached within the
+    shares that were taught is infinite, and so is an error that this leaves unknown.
     """
-    parts = list(by_scale(found).values())
-    share, connected = taught_share(parts[0]), parts[0].connected.values == 1
+    parts = by_scale(found)
+    first = next(iter(parts.values()))
+    share, count = taught_share(first), first.sizes["cell"]
     rng = np.random.default_rng(0)
-    count = share.size
     drawn = rng.multinomial(count, np.full(count, 1 / count), size=DRAWS)
     weights = np.vstack([np.ones(count), drawn])
-    joined = logistic_threshold(share, connected, weights)
+    joined = logistic_threshold(share, first.connected.values == 1, weights)
     reached = [
-        logistic_threshold(share, generalises(part).values, weights) for part in parts
+        logistic_threshold(share, generalises(part).values, weights)
+        for part in parts.values()
     ]
-    above = [values - joined for values in reached]
-    return Thresholds(
-        [float(values[0]) for values in reached],
-        [_spread(values[1:]) for values in reached],
-        float(joined[0]),
-        _spread(joined[1:]),
-        [float(values[0]) for values in above],
-        [_spread(values[1:]) for values in above],
-    )
+    columns = {"threshold": reached, "above": [values - joined for values in reached]}
+    middles = {n: [float(v[0]) for v in rows] for n, rows in columns.items()}
+    errors = {
+        f"{n}_error": [_spread(v[1:]) for v in rows] for n, rows in columns.items()
+    }
+    return xr.Dataset(
+        {name: ("scale", values) for name, values in (middles | errors).items()},
+        {"scale": list(parts)},
+    ).assign(connected=float(joined[0]), connected_error=_spread(joined[1:]))
 
 
 def taught_share(found: xr.Dataset, languages: int = 10) -> Float[np.ndarray, " cell"]:

@@ -8,7 +8,6 @@ import xarray as xr
 from scipy.stats import binomtest
 
 from .config import Config
-from .connectivity import connectivity
 from .language_pairs import circulant_pairs, nested_pairs
 from .predict_generalisation import largest_scale
 from .sign_barriers import barrier_probability, success_probability
@@ -93,13 +92,10 @@ def predicted_success(config: Config, seed: int) -> xr.Dataset:
         [success_probability(T, log10_scale=x, draws=500, key=k) for x in scales]
         for T, k in zip(Ts, keys, strict=True)
     ]
-    graphs = [connectivity(T) for T in Ts]
     return xr.Dataset(
         {
             "predicted": (("graph", "log10_scale"), np.array(predicted)),
             "seen": (("graph", "log10_scale"), np.stack(seen, axis=1)),
-            "connected": ("graph", np.array([float(g.connected) for g in graphs])),
-            "gap": ("graph", np.array([g.gap for g in graphs])),
             "fraction": ("graph", fractions),
         },
         {"log10_scale": list(scales)},

@@ -140,24 +140,6 @@ def _program(rtol: float, attempts: int):
     return jax.jit(jax.vmap(solve, in_axes=(0, 0, None)))
 
 
-def _one_graph_a_draw(T: np.ndarray, start: ToyState) -> Float[np.ndarray, "draws n n"]:
-    """`T` for each draw, if it is one graph of taught pairs or one a draw."""
-    T = np.asarray(T, dtype=float)
-    draws, n = start.u.shape
-    if T.ndim != 2 and (T.ndim != 3 or len(T) != draws):
-        raise ValueError(
-            f"T must be one matrix or one for each of {draws} draws, "
-            f"got shape {T.shape}"
-        )
-    for one in np.unique(T.reshape(-1, *T.shape[-2:]), axis=0):
-        checked_pairs(one)
-    if T.shape[-1] != n:
-        raise ValueError(
-            f"T has {T.shape[-1]} languages, but the start was made for {n}"
-        )
-    return np.broadcast_to(T, (draws, n, n))
-
-
 def toy_flow(
     start: ToyState,
     T: Float[np.ndarray, "n n"] | Float[np.ndarray, "draws n n"],
@@ -173,8 +155,15 @@ def toy_flow(
     >>> bool(fit.converged.all()), bool((fit.test_loss < 1e-6).all())
     (True, True)
     """
-    Ts = _one_graph_a_draw(T, start)
-    draws, pieces = len(Ts), []
+    T, (draws, n), pieces = np.asarray(T, dtype=float), start.u.shape, []
+    if T.shape not in ((n, n), (draws, n, n)):
+        raise ValueError(
+            f"T must be {n} x {n}, one or one for each of {draws} draws, "
+            f"got shape {T.shape}"
+        )
+    for one in np.unique(T.reshape(-1, n, n), axis=0):
+        checked_pairs(one)
+    Ts = np.broadcast_to(T, (draws, n, n))
     with double():
         for first in range(0, draws, WIDTH):
             # The last piece is padded with copies: one program serves every count.

@@ -13,6 +13,7 @@ import xarray as xr
 from ..._cores import cores
 from ..._stop import check_stop
 from ...report import Bench
+from ...sweeps.unfinished import Unfinished
 from ...train.bar import progress_bar
 from ...train.store import opened_store
 from .connectivity import connectivity
@@ -22,7 +23,7 @@ from .language_pairs import Mask, published_pairs
 from .momentum_sgd import momentum_sgd
 from .pair_training import PairFit, PairRun
 from .safe_descent import safe_descent
-from .translation import Translation, translation
+from .translation import translation
 from .worker_trainings import trained_by_workers
 
 
@@ -35,6 +36,15 @@ WAYS: dict[Way, Any] = {
 DOCUMENT_STEPS = 500_000
 """The document gives a run so many steps at most."""
 ENDINGS = ("converged", "out of steps", "diverged", "stalled", "out of time")
+MEASURED = {
+    "train_loss": "loss_trained",
+    "test_loss": "loss_untrained",
+    "across": "loss_across",
+    "accuracy_trained": "accuracy_trained",
+    "accuracy_untrained": "accuracy_untrained",
+    "rank": "rank",
+    "signs": "signs",
+}
 GENERALISES = 1e-3
 """Test loss (half mean squared error a word) below which a run generalises."""
 
@@ -99,22 +109,12 @@ def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
     """What is kept of a finished cell, as numbers."""
     T = cell.run().T
     graph = connectivity(T)
-    names = {
-        "train_loss": "loss_trained",
-        "test_loss": "loss_untrained",
-        "within": "loss_within",
-        "across": "loss_across",
-        "accuracy_trained": "accuracy_trained",
-        "accuracy_untrained": "accuracy_untrained",
-        "rank": "rank",
-        "signs": "signs",
-    }
-    seen: Translation | None = None
-    if fit.ending != "diverged":
-        seen = translation(fit.net, T, mask=cell.mask)
-    return {name: float(getattr(seen, of, math.nan)) for name, of in names.items()} | {
+    burst = fit.ending == "diverged"
+    seen = None if burst else translation(fit.net, T, mask=cell.mask)
+    return {
+        name: float(getattr(seen, of, math.nan)) for name, of in MEASURED.items()
+    } | {
         "connected": float(graph.connected),
-        "components": float(graph.components),
         "algebraic": graph.algebraic,
         "steps": float(fit.steps),
         "drift": fit.drift,
@@ -130,49 +130,38 @@ def table(
     stop: float,
     limit: int,
     width: int = 4,
-    until: float = math.inf,
 ) -> xr.Dataset:
-    """The finished cells as columns over `cell`; what is on disk is not redone.
+    """The trained cells as columns over `cell`; what is on disk is not redone.
 
-    At the time `until` (of the monotonic clock) those that are missing are left out.
+    Each is stored as it ends; `Unfinished` if they take longer than the time limit.
     """
     work = {"stop": stop, "limit": limit, "width": width}
     bar = progress_bar(title, total=len(cells), unit="cells", quiet=bench.quiet)
     folder = bench.folder / "cells" / title
-    rows: dict[Cell, dict[str, float]] = {}
+    end = math.inf if bench.time_limit is None else time.monotonic() + bench.time_limit
     with opened_store(folder, {"table": title, **work}, trained) as store, bar as show:
-        for cell in cells:
-            kept = store.get(cell.name)
-            if kept is not None:
-                rows[cell] = {name: float(value) for name, value in kept.items()}
+        kept = {cell: store.get(cell.name) for cell in cells}
+        rows = {cell: row for cell, row in kept.items() if row is not None}
+        left = [cell for cell in kept if cell not in rows]
         show(len(rows))
-        left = [cell for cell in dict.fromkeys(cells) if cell not in rows]
-        if left and time.monotonic() < until:
-            fits = trained(left, **work, on=bench.on, folder=bench.folder)
-            for i, fit in fits:
-                row = measured(left[i], fit)
-                arrays = {name: np.asarray(value) for name, value in row.items()}
-                store.put(left[i].name, arrays)
-                rows[left[i]] = row
-                show(len(rows))
-                check_stop()
-                if time.monotonic() > until:
-                    break
-    finished = [cell for cell in cells if cell in rows]
-    if not finished:
-        raise ValueError(f"no cell of the table {title!r} was finished in time")
-    columns = {
-        name: np.array([rows[cell][name] for cell in finished])
-        for name in rows[finished[0]]
-    }
+        fits = trained(left, **work, on=bench.on, folder=folder) if left else ()
+        for i, fit in fits:
+            row = {n: np.asarray(v) for n, v in measured(left[i], fit).items()}
+            store.put(left[i].name, row)
+            rows[left[i]] = row
+            show(len(rows))
+            check_stop()
+            if time.monotonic() > end and len(rows) < len(kept):
+                reason = "stopped at the time limit"
+                raise Unfinished(reason, len(rows), len(kept), folder)
+    columns = {name: [float(rows[c][name]) for c in cells] for name in rows[cells[0]]}
     for field in ("fraction", "scale", "seed", "words", "units"):
-        columns[field] = np.array([getattr(cell, field) for cell in finished])
+        columns[field] = [getattr(cell, field) for cell in cells]
     return xr.Dataset(
-        {name: ("cell", values) for name, values in columns.items()},
+        {name: ("cell", np.array(values)) for name, values in columns.items()},
         attrs={
             "mask": cells[0].mask,
             "way": cells[0].way,
-            "limit": limit,
             "endings": ", ".join(f"{i} {word}" for i, word in enumerate(ENDINGS)),
             "loss": "half the mean squared error a word; the document's is 2D times it",
         },

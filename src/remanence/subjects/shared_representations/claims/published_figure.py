@@ -72,24 +72,15 @@ def translation_evidence(results: Mapping[str, Any]) -> Evidence:
         found.isel(cell=np.flatnonzero(found.test_loss < GENERALISES))
         for found in (results["diagonal"], results["full"])
     )
-    accuracies = {
-        f"{scale:g}": part.accuracy_untrained for scale, part in by_scale(low).items()
-    }
-    found = {
-        scale: {
-            "runs": int(values.size),
-            "mean": float(values.mean()),
-            "least": float(values.min()),
-            "most": float(values.max()),
-        }
-        for scale, values in accuracies.items()
+    best = {
+        f"{s:g}": float(p.accuracy_untrained.mean()) for s, p in by_scale(low).items()
     }
     mean = lambda name: float(low_full[name].mean()) if low_full.sizes["cell"] else 0.0
     return {
         "low_loss_runs": low.sizes["cell"],
-        "by_scale": found,
-        "accuracy_diagonal": max((n["mean"] for n in found.values()), default=0.0),
-        "rank_diagonal": float(low["rank"].max()) if found else 0.0,
+        "accuracy_by_scale": best,
+        "accuracy_diagonal": max(best.values(), default=0.0),
+        "rank_diagonal": float(low["rank"].max()) if best else 0.0,
         "accuracy_full": mean("accuracy_untrained"),
         "rank_full": mean("rank"),
         "chance": 1 / int(results["diagonal"].words[0]),

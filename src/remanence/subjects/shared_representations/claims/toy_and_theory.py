@@ -22,11 +22,10 @@ def alignment_evidence(results: Mapping[str, Any]) -> Evidence:
     """The exponent of the second mode at each width, beside its law."""
     aligned = results["alignment"]
     return {
-        "widths": [int(w) for w in aligned.width.values],
+        "widths": _numbers(aligned.width),
         "exponents": _numbers(aligned.exponent),
         "stderrs": _numbers(aligned.exponent_stderr),
         "laws": _numbers(aligned.law),
-        "smallest": float(aligned.second_mode.min()),
         "count": int(aligned.sizes["width"]),
         "worst": float(np.abs(aligned.exponent / aligned.law - 1).max()),
     }
@@ -65,16 +64,13 @@ def circulant_evidence(results: Mapping[str, Any]) -> Evidence:
     found, aligned = results["barriers"], results["alignment"]
     return {
         "width": int(found.attrs["width"]),
-        "draws": int(found.attrs["draws"]),
         "log10_scales": _numbers(found.log10_scale),
         "success": _numbers(found.success),
         "low": _numbers(found.success_low),
         "high": _numbers(found.success_high),
-        "barrier_loss": _numbers(found.barrier_loss.fillna(0.0)),
-        "widths": [int(w) for w in aligned.width.values],
-        "needed": _numbers(aligned.needed_log10_scale),
-        "found": _numbers(aligned.found_there),
-        "found_stderrs": _numbers(aligned.found_there * aligned.found_log_stderr),
+        "widths": _numbers(aligned.width),
+        "log10_scale_for_one_percent": _numbers(aligned.needed_log10_scale),
+        "contamination_found_there": _numbers(aligned.found_there),
     }
 
 
@@ -89,7 +85,7 @@ def circulant_generalises(e: Evidence) -> Verdict:
 def race_evidence(results: Mapping[str, Any]) -> Evidence:
     """The routing network against its reduction."""
     race = results["race"]
-    kept = race.conserved_network
+    kept = race.conserved
     return {
         "final": _numbers(race.network[-1]),
         "largest_gap": float(np.abs(race.network - race.theory).max()),
@@ -151,11 +147,8 @@ def prediction_evidence(results: Mapping[str, Any]) -> Evidence:
     mean = tried.seen.mean("graph").fillna(0.0)
     return {
         "graphs": int(guess.sizes["graph"]),
-        "scales": int(guess.sizes["log10_scale"]),
         "brier": float(np.mean((seen - predicted) ** 2)),
         "brier_of_the_mean": float(np.var(seen)),
-        "accuracy": float(np.mean((seen > 0.5) == (predicted > 0.5))),
-        "wanted": float(tried.attrs["wanted"]),
         "decades": _numbers(tried.decades_above),
         "tried": [int(n) for n in counts.values],
         "seen_at": _numbers(mean),

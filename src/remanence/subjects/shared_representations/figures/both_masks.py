@@ -12,6 +12,11 @@ from .panels import FLOOR, legend_below, LOSS, panels
 
 MARKS = "os^vD"
 """One a seed, or one a σ."""
+KINDS: dict[str, dict[str, Any]] = {
+    "connected": {},
+    "not connected": {"mfc": "none"},
+    "training loss not reached": {"marker": "x"},
+}
 
 
 def figure_one_figure(
@@ -48,11 +53,15 @@ def figure_one_figure(
             if author is not None:
                 his = author.where(author.scale == scale, drop=True)
                 loss = np.maximum(his.author_loss / (2 * his.words), FLOOR)
-                ax.plot(his.fraction, loss, "o", color="C7", ms=9, mfc="none", mew=1.2)
+                rings = {"color": "C7", "ms": 9, "mfc": "none", "mew": 1.2}
+                ax.plot(his.fraction, loss, "o", label="the author's", **rings)
         for ax in axes[1]:
             ax.set(xlabel="fraction of pairs taught")
-        seeds = np.unique(np.concatenate([diagonal.seed, full.seed])).astype(int)
-        _legend(figure, seeds, rings=author is not None)
+        for name, style in KINDS.items():
+            axes[0, 0].plot(
+                [], [], label=name, **{"color": "C7", "ls": "", "marker": "o"} | style
+            )
+        legend_below(figure, *axes[0, 0].get_legend_handles_labels(), columns=4)
         return figure
 
     rings = "" if author is None else " Grey rings: the author's own cells."
@@ -62,7 +71,7 @@ def figure_one_figure(
         "Test loss on untaught pairs against the fraction taught; above the diagonal mask, below the full one, σ falling to the right, a colour and mark a seed. Filled: the graph of taught pairs is connected; open: it is not; crosses: runs that did not reach the training loss."
         + rings,
         draw,
-        _with_author(_both(diagonal, full), author),
+        _both(diagonal, full),
     )
 
 
@@ -74,33 +83,10 @@ def _runs(ax: Any, found: xr.Dataset) -> None:
         colour, mark = f"C{seed % 7}", MARKS[seed % len(MARKS)]
         ax.plot(x, y, color=colour, lw=0.8, alpha=0.6)
         done, joined = part.ending.values == 0, part.connected.values == 1
-        for where, style in (
-            (done & joined, {"marker": mark}),
-            (done & ~joined, {"marker": mark, "mfc": "none"}),
-            (~done, {"marker": "x"}),
-        ):
-            ax.plot(x[where], y[where], color=colour, ls="", ms=4, **style)
-
-
-def _legend(figure: Any, seeds: Any, *, rings: bool) -> None:
-    """Colours are seeds, marks are what became of the graph and of the run."""
-    from matplotlib.lines import Line2D
-
-    styles: dict[str, dict[str, Any]] = {
-        f"seed {seed}": {"marker": MARKS[seed % len(MARKS)], "color": f"C{seed % 7}"}
-        for seed in seeds
-    }
-    styles |= {
-        "connected": {"marker": "o"},
-        "not connected": {"marker": "o", "mfc": "none"},
-        "training loss not reached": {"marker": "x"},
-    }
-    if rings:
-        styles["the author's"] = {"marker": "o", "mfc": "none", "ms": 9}
-    usual = {"color": "C7", "ls": "", "ms": 4}
-    handles = [Line2D([], [], **usual | style) for style in styles.values()]
-    columns = len(styles) if len(styles) <= 7 else -(-len(styles) // 2)
-    legend_below(figure, handles, list(styles), columns=columns)
+        kinds = (done & joined, done & ~joined, ~done)
+        for where, style in zip(kinds, KINDS.values(), strict=True):
+            style = {"color": colour, "ls": "", "ms": 4, "marker": mark} | style
+            ax.plot(x[where], y[where], **style)
 
 
 def _both(diagonal: xr.Dataset, full: xr.Dataset) -> xr.Dataset:
@@ -108,22 +94,6 @@ def _both(diagonal: xr.Dataset, full: xr.Dataset) -> xr.Dataset:
     masks = ["diagonal"] * diagonal.sizes["cell"] + ["full"] * full.sizes["cell"]
     both = xr.concat([diagonal, full], "cell", combine_attrs="drop_conflicts")
     return both.assign(mask=("cell", masks))
-
-
-def _with_author(cells: xr.Dataset, author: xr.Dataset | None) -> xr.Dataset:
-    """The author's test loss, in our unit, beside the cells that he published."""
-    if author is None:
-        return cells
-    keys = lambda table: list(
-        zip(*(table[n].values for n in ("fraction", "scale", "seed")), strict=True)
-    )
-    losses = (author.author_loss / (2 * author.words)).values
-    his = dict(zip(keys(author), losses, strict=True))
-    values = [
-        his.get(key, np.nan) if mask == "diagonal" else np.nan
-        for key, mask in zip(keys(cells), cells.mask.values, strict=True)
-    ]
-    return cells.assign(author_test_loss=("cell", values))
 
 
 def accuracy_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:

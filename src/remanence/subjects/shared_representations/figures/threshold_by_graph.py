@@ -97,28 +97,24 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
 
 def wide_threshold_figure(wide: xr.Dataset) -> Figure:
     """H > D: the share that generalises by σ, and the threshold's way down."""
-    scales, found = np.array(list(by_scale(wide))), thresholds_by_scale(wide)
-    count = int(np.unique(wide.seed).size)
+    found, count = thresholds_by_scale(wide), int(np.unique(wide.seed).size)
 
     def draw() -> Any:
         figure, axes = panels(2)
         _chance(axes[0])
-        shown = _shown(wide)
-        for i, (scale, part) in enumerate(shown.items()):
-            shift = 0.002 * (i - (len(shown) - 1) / 2)
-            style = {"fmt": f"C{i}o-", "label": f"σ = {scale:g}", "shift": shift}
+        for i, (scale, part) in enumerate(_shown(wide).items()):
+            style = {"fmt": f"C{i}o-", "label": f"σ = {scale:g}", "shift": 0.002 * i}
             _shares(axes[0], taught_share(part), generalises(part).values, **style)
         axes[0].set_title("runs that generalise")
-        middles, errors = np.array(found.thresholds), np.array(found.errors)
-        known = np.isfinite(middles) & np.isfinite(errors)
+        known = found.isel(scale=np.flatnonzero(np.isfinite(found.threshold_error)))
         style = {
             "fmt": "C0o-",
             "ms": 4,
             "lw": 1,
             "label": "half of the runs generalise",
         }
-        axes[1].errorbar(scales[known], middles[known], errors[known], **style)
-        middle, error = found.connected, found.connected_error
+        axes[1].errorbar(known.scale, known.threshold, known.threshold_error, **style)
+        middle, error = float(found.connected), float(found.connected_error)
         axes[1].axhspan(middle - error, middle + error, color="C7", alpha=0.25, lw=0)
         axes[1].axhline(middle, color="C7", label="half of these graphs are connected")
         axes[1].set(xscale="log", xlabel="σ", ylabel="fraction of pairs taught")
@@ -127,21 +123,13 @@ def wide_threshold_figure(wide: xr.Dataset) -> Figure:
             ax.legend(fontsize=8, loc="upper left")
         return figure
 
-    unknown = ", ".join(f"{s:g}" for s in scales[~np.isfinite(found.thresholds)])
+    never = found.scale.values[~np.isfinite(found.threshold.values)]
+    unknown = ", ".join(f"{scale:g}" for scale in never)
     missing = f" At σ = {unknown} it lies above all that was taught." if unknown else ""
-    columns = {
-        "threshold": found.thresholds,
-        "threshold_error": found.errors,
-        "above_connectivity": found.above,
-        "above_error": found.above_errors,
-    }
     return Figure(
         "wide-threshold",
         "With H > D a smaller σ moves the threshold towards connectivity",
         f"Full mask, H > D, the same {count} graphs at every σ. Left: the share of all runs that generalise (one that did not reach the training loss does not; of many σ every other is shown), beside the exact chance that random pairs are connected; bars are Wilson intervals of 68 %. Right: where half of the runs generalise, by a logistic fit, with errors from drawing the graphs again; grey: where half of these graphs are connected.{missing}",
         draw,
-        xr.Dataset(
-            {name: ("scale", values) for name, values in columns.items()},
-            {"scale": scales},
-        ).assign(connected=found.connected, connected_error=found.connected_error),
+        found,
     )

@@ -127,29 +127,23 @@ def random_figure(drawn: xr.Dataset) -> Figure:
 
 
 def race_figure(found: xr.Dataset) -> Figure:
-    """Reduction against network, and the conserved quantity."""
+    """The reduction against the network."""
 
     def draw() -> Any:
-        figure, axes = panels(2)
-        change = np.abs(found.conserved_network - found.conserved_network[0])
+        figure, ax = panels(1)
         for i in range(3):
             label = f"s = {float(found.mode[i]):g}"
-            axes[0].plot(found.time, found.theory[:, i], f"C{i}-", label=label)
-            axes[0].plot(found.time, found.network[:, i], f"C{i}o", ms=3, mfc="none")
-            axes[0].axhline(float(found.cube_root[i]), color="C7", lw=0.6, ls=":")
-            relative = np.maximum(change[1:, i] / found.network[1:, i] ** 2, 1e-17)
-            axes[1].semilogy(found.time[1:], relative, label=label)
-        axes[0].set(xlabel="time", ylabel="$b_2$")
-        axes[1].set(xlabel="time", ylim=(1e-17, 1e-9))
-        axes[1].set(ylabel="change of $b_2^2 - M b_1^2$ over $b_2^2$")
-        for ax in axes:
-            ax.legend(fontsize=8)
+            ax.plot(found.time, found.theory[:, i], f"C{i}-", label=label)
+            ax.plot(found.time, found.network[:, i], f"C{i}o", ms=3, mfc="none")
+            ax.axhline(float(found.cube_root[i]), color="C7", lw=0.6, ls=":")
+        ax.set(xlabel="time", ylabel="$b_2$")
+        ax.legend(fontsize=8)
         return figure
 
     return Figure(
         "race",
         "The race reduction",
-        "Left: lines are the three-number reduction, circles the whole routing network, dotted $(M s)^{1/3}$. Right: what the flow should conserve, along that of the network: it moves by rounding only.",
+        "Lines are the three-number reduction, circles the whole routing network, dotted $(M s)^{1/3}$.",
         draw,
         found,
     )
