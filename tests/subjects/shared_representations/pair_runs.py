@@ -29,8 +29,13 @@ def by_optax(run, mask, *, steps):
             return jnp.sum(((net.products() - eye) * M) ** 2) / jnp.sum(T)
 
         optimizer = optax.sgd(5e-3, momentum=0.9)
+
+        @jax.jit
+        def step(params, state):
+            updates, state = optimizer.update(jax.grad(loss)(params), state)
+            return optax.apply_updates(params, updates), state
+
         state = optimizer.init(params)
         for _ in range(steps):
-            updates, state = optimizer.update(jax.grad(loss)(params), state)
-            params = optax.apply_updates(params, updates)
+            params, state = step(params, state)
         return jax.tree.map(np.asarray, params)

@@ -67,9 +67,8 @@ def test_the_flow_is_what_diffrax_makes_of_it(key):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
-@pytest.mark.parametrize("mask", ["full", "diagonal"])
-def test_the_flow_in_float32_ends_at_the_same_place(mask, key):
-    run = drawn(key, words=4, units=4)
+def test_the_flow_in_float32_ends_at_the_same_place(key):
+    run, mask = drawn(key), "full"
     ends = [
         dict(gradient_flow([run], mask=mask, stop=1e-6, width=1, precision=precision))[
             0

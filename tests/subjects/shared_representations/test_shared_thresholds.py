@@ -37,6 +37,7 @@ from remanence.subjects.shared_representations.threshold_fit import (
     logistic_threshold,
     thresholds_by_scale,
 )
+from remanence.subjects.shared_representations.training_cells import trained
 
 
 KEPT = pathlib.Path(__file__).parents[3] / "docs/results/shared-representations/cells"
@@ -120,7 +121,7 @@ def test_too_few_graphs_of_a_kind_decide_nothing(kind):
     assert connectivity_decides(THRESHOLD | none) == "open"
 
 
-def planted_verdicts(late, *, graphs, draws=8):
+def planted_verdicts(late, *, graphs, draws=5):
     """Verdicts on drawn graphs whose threshold lies `late` above connectivity's."""
     rng, verdicts = np.random.default_rng(6), []
     for _ in range(draws):
@@ -183,8 +184,16 @@ def test_the_bound_is_attained_and_one_without_inverses_is_broken(monkeypatch):
 
 
 def test_trained_blocks_keep_their_bound_and_break_a_wrong_one(monkeypatch, tmp_path):
-    config = dataclasses.replace(QUICK, path_graphs=8, path_stops=(1e-6,))
-    found = {}
+    config = dataclasses.replace(
+        QUICK, path_graphs=4, path_stops=(1e-6,), graph_limit=400
+    )
+    found, fits = {}, []
+
+    def trained_once(*cells, **options):
+        fits.extend([] if fits else trained(*cells, **options))
+        return fits
+
+    monkeypatch.setattr(path_bounds, "trained", trained_once)
     for bound in (path_bound, forgetting_inverses):
         monkeypatch.setattr(path_bounds, "path_bound", bound)
         ratios = ratios_to_path_bound(config, Bench(folder=tmp_path))

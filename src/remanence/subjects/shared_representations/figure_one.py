@@ -107,7 +107,7 @@ def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
         bench,
         stop=document_stop(words),
         limit=DOCUMENT_STEPS,
-        width=lane_width(config),
+        width=1,
     )
     ours = 2 * words * found.test_loss.values
     theirs = np.array([float(row["test_loss"]) for row in rows])
