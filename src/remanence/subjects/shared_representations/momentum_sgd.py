@@ -33,12 +33,12 @@ class MomentumState(NamedTuple):
 @functools.lru_cache(maxsize=32)
 def _program(mask: Mask, rate: float, momentum: float, every: int):
     def advance(lane: MomentumState) -> MomentumState:
-        pairs = jnp.sum(lane.T)
+        # The gradient is linear in T, so the loss's factor goes in there once.
+        T = (2.0 / jnp.sum(lane.T)) * lane.T
 
         def step(carry, _):
             w, m = carry
-            g = gradient(w, lane.T, mask)
-            m = jax.tree.map(lambda g, m: (2.0 / pairs) * g + momentum * m, g, m)
+            m = jax.tree.map(lambda g, m: g + momentum * m, gradient(w, T, mask), m)
             return (jax.tree.map(lambda w, m: w - rate * m, w, m), m), None
 
         # Two steps an iteration: the buffers of old and new weights then change
@@ -46,7 +46,8 @@ def _program(mask: Mask, rate: float, momentum: float, every: int):
         (w, m), _ = jax.lax.scan(
             step, (lane.weights, lane.momenta), None, length=every, unroll=2
         )
-        return MomentumState(w, m, lane.T, lane.steps + every, loss(w, lane.T, mask))
+        price = loss(w, lane.T, mask)
+        return MomentumState(w, m, lane.T, lane.steps + every, price)
 
     return over_lanes(advance)
 
