@@ -38,9 +38,9 @@ def obvious(a_call):
     def steps(carry, *told):
         if a_call == 1:
             return step(carry, told)
-        return jax.lax.scan(
-            lambda carry, _: (step(carry, told), None), carry, None, length=a_call
-        )[0]
+        return jax.lax.scan(lambda carry, _: (step(carry, told), None), carry, None, length=a_call)[
+            0
+        ]
 
     return jax.jit(steps), jax.jit(loss), optimizer
 

@@ -75,10 +75,7 @@ def drawn(fraction, seed, scale=1e-2, **sizes):
 def process_on(*cores):
     """A process that may use these cores only: XLA makes its threads at the start."""
     return concurrent.futures.ProcessPoolExecutor(
-        1,
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=kept_to,
-        initargs=(cores,),
+        1, mp_context=multiprocessing.get_context("spawn"), initializer=kept_to, initargs=(cores,)
     )
 
 
@@ -113,9 +110,7 @@ class Clock:
     def __init__(self, alone):
         self.alone = alone
         self.where = (
-            "one core, processor seconds"
-            if alone
-            else f"{len(CORES)} cores, seconds by the wall"
+            "one core, processor seconds" if alone else f"{len(CORES)} cores, seconds by the wall"
         )
 
     def peer(self, run, mask, *, a_call=BEST, steps=SAMPLE, stop=None):
@@ -176,19 +171,14 @@ def sweep(clock, cells):
     for cell in CELLS:
         for a_call, known in rates.items():
             stop = STOP["diagonal"] if a_call == BEST else None
-            rate, done, loss = clock.peer(
-                drawn(*cell), "diagonal", a_call=a_call, stop=stop
-            )
+            rate, done, loss = clock.peer(drawn(*cell), "diagonal", a_call=a_call, stop=stop)
             known.append(rate)
             said(
                 f"obvious {cell}, {a_call} a call: {done} steps at {1 / rate:.0f}/s, "
                 f"loss {loss:.3g}"
             )
     rows, ends = [], {}
-    for name, train in (
-        ("the document's SGD", momentum_sgd),
-        ("descent", safe_descent),
-    ):
+    for name, train in (("the document's SGD", momentum_sgd), ("descent", safe_descent)):
         clock.warm(train, runs[0], limit=1_000, **common, **SGD)
         seconds, ends[name] = clock.ours(train, runs, **common, **SGD)
         steps = sum(fit.steps for fit in ends["the document's SGD"])
@@ -276,19 +266,14 @@ def by_flow(clock, target):
         ratios.append(peers[-1] / ours[-1])
         said(f"full: SGD {peers[-1]:.2f} s a cell, flow {ours[-1]:.2f} s")
     tests = [
-        translation(fit.net, runs[0].T, mask="full").loss_untrained
-        for fit in (fits[0], exact[0])
+        translation(fit.net, runs[0].T, mask="full").loss_untrained for fit in (fits[0], exact[0])
     ]
-    said(
-        f"test loss of the flow in float32 and float64: {tests[0]:.4e}, {tests[1]:.4e}"
-    )
+    said(f"test loss of the flow in float32 and float64: {tests[0]:.4e}, {tests[1]:.4e}")
     if not np.isclose(*tests, rtol=1e-2):
         raise SystemExit("the flow in float32 ends elsewhere")
     size = f"L 10, D = H = 32, {clock.where} a cell"
     task = "full mask by the flow, to loss 1e-6"
-    return [
-        row(task, size, min(ours), min(peers), ratios, target, peer_name=FORMS[BEST])
-    ]
+    return [row(task, size, min(ours), min(peers), ratios, target, peer_name=FORMS[BEST])]
 
 
 def powers(mask, factors):
@@ -324,9 +309,7 @@ def shown(rows, as_json):
     for r in rows:
         low, high = r["spread"]
         met = {True: "met", False: "not met", None: "no target"}[r["met"]]
-        print(
-            f"{r['task']} ({r['size']}): ours {r['ours']:.3g}, obvious {r['peer']:.3g}"
-        )
+        print(f"{r['task']} ({r['size']}): ours {r['ours']:.3g}, obvious {r['peer']:.3g}")
         print(
             f"  {r['ratio']:.1f} times ({low:.1f}–{high:.1f}), target {r['target'] or '–'}: {met}"
         )
@@ -337,9 +320,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--long", action="store_true")
     parser.add_argument("--json", action="store_true")
-    parser.add_argument(
-        "--cores", action="store_true", help="core against core, processor time"
-    )
+    parser.add_argument("--cores", action="store_true", help="core against core, processor time")
     parser.add_argument("--cells", type=int, default=len(SIXTY))
     asked = parser.parse_args()
     clock = Clock(asked.cores)

@@ -24,8 +24,7 @@ import time
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault(
-    "XLA_FLAGS",
-    "--xla_cpu_multi_thread_eigen=false --xla_force_host_platform_device_count=2",
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_force_host_platform_device_count=2"
 )
 
 import jax
@@ -97,10 +96,7 @@ def lyapynov_peer(cell, xs, k):
     peer = importlib.import_module("lyapynov")
     f, J = numpy_map(cell)
     system = peer.DiscreteDS(
-        np.zeros(len(cell.W_h)),
-        0,
-        lambda h, t: f(h, xs[int(t)]),
-        lambda h, t: J(h, xs[int(t)]),
+        np.zeros(len(cell.W_h)), 0, lambda h, t: f(h, xs[int(t)]), lambda h, t: J(h, xs[int(t)])
     )
     for _ in range(WARMUP // 2):
         system.next()
@@ -171,10 +167,7 @@ def pynamicalsys_peer(cell, xs, k):
     drive = np.vstack([xs @ U.T + b, np.zeros((2, len(W)))])
     parameters = np.concatenate([[float(r), float(g)], W.ravel(), drive.ravel()])
     system = peer.DiscreteDynamicalSystem(
-        mapping=f,
-        jacobian=J,
-        system_dimension=len(W) + 1,
-        number_of_parameters=len(parameters),
+        mapping=f, jacobian=J, system_dimension=len(W) + 1, number_of_parameters=len(parameters)
     )
     found = system.lyapunov(
         np.zeros(len(W) + 1),
@@ -302,11 +295,7 @@ def main():
     """Three contests."""
     rows, repeats = [], 5 if LONG else 3
     peers = {"NumPy textbook QR": textbook}
-    others = {
-        "lyapynov": lyapynov_peer,
-        "clvlib": clvlib_peer,
-        "pynamicalsys": pynamicalsys_peer,
-    }
+    others = {"lyapynov": lyapynov_peer, "clvlib": clvlib_peer, "pynamicalsys": pynamicalsys_peer}
     for name, run in others.items():
         try:
             importlib.import_module(name)
@@ -322,10 +311,7 @@ def main():
         ("full spectrum, narrow (weakly coupled residual)", narrow, 8.0),
         ("full spectrum, wide (driven tanh)", wide, 3.0),
     ):
-        runs = {
-            name: lambda run=run, cell=cell: run(cell, xs, N)
-            for name, run in peers.items()
-        }
+        runs = {name: lambda run=run, cell=cell: run(cell, xs, N) for name, run in peers.items()}
         mine = lambda cell=cell: ours(cell, xs, N)
         rows.append(contest(task, f"N = {N}, T = {T}", target, mine, runs, repeats))
     count, units, k = 32, 64, 8

@@ -20,10 +20,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from remanence.subjects.memorization import harmonics
-from remanence.subjects.memorization.minimal.minimal_dimension import (
-    _resolved,
-    harmonic_dimension,
-)
+from remanence.subjects.memorization.minimal.minimal_dimension import _resolved, harmonic_dimension
 from remanence.subjects.memorization.words import necklaces, word
 
 

@@ -21,11 +21,7 @@ import jax.random as jr
 import numpy as np
 
 from remanence.subjects.modular_addition.all_pairs import pairs_of
-from remanence.subjects.modular_addition.fit_modular import (
-    adamw,
-    modular_network,
-    table_loss,
-)
+from remanence.subjects.modular_addition.fit_modular import adamw, modular_network, table_loss
 from remanence.subjects.modular_addition.task import Modular
 from remanence.train import fit, trained
 
@@ -45,15 +41,7 @@ def problem(seed):
 
 def ours(net, pairs, seen, steps):
     """Mean loss over some steps of the library's own loop."""
-    done = fit(
-        net,
-        table_loss,
-        ADAMW,
-        steps=steps,
-        every=steps,
-        key=jr.key(0),
-        data=(pairs, seen),
-    )
+    done = fit(net, table_loss, ADAMW, steps=steps, every=steps, key=jr.key(0), data=(pairs, seen))
     return float(done.history.loss[-1])
 
 
@@ -63,13 +51,7 @@ def batched(steps):
     def lane(args):
         net, pairs, seen = args
         _, history = trained(
-            net,
-            table_loss,
-            ADAMW,
-            steps=steps,
-            every=steps,
-            key=jr.key(0),
-            data=(pairs, seen),
+            net, table_loss, ADAMW, steps=steps, every=steps, key=jr.key(0), data=(pairs, seen)
         )
         return history["loss"][-1]
 
@@ -109,14 +91,10 @@ def theirs(torch, net, pairs, steps, threads):
     torch.set_num_threads(threads)
     model = torch_model(torch, net)
     a, b = np.asarray(pairs.a), np.asarray(pairs.b)
-    tokens = torch.tensor(
-        np.stack([a, b, np.full_like(a, MODULUS)], 1).astype(np.int64)
-    )
+    tokens = torch.tensor(np.stack([a, b, np.full_like(a, MODULUS)], 1).astype(np.int64))
     answers = torch.tensor(np.asarray(pairs.answer).astype(np.int64))
     trained_ones = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(
-        trained_ones, lr=1e-3, betas=(0.9, 0.98), weight_decay=1.0
-    )
+    optimizer = torch.optim.AdamW(trained_ones, lr=1e-3, betas=(0.9, 0.98), weight_decay=1.0)
     losses, start, work = [], time.perf_counter(), time.process_time()
     for _ in range(steps):
         optimizer.zero_grad()
@@ -170,9 +148,7 @@ def main():
     net, pairs, seen = problem(0)
     ours(net, pairs, seen, steps)
     counts = sorted({1, 2, os.cpu_count() or 1})
-    quickest = {
-        n: min(theirs(torch, net, pairs, 5, n)[1][0] for _ in range(2)) for n in counts
-    }
+    quickest = {n: min(theirs(torch, net, pairs, 5, n)[1][0] for _ in range(2)) for n in counts}
     threads = min(quickest, key=lambda n: quickest[n])
     mine, peer = [], []
     for _ in range(repeats):
@@ -186,10 +162,7 @@ def main():
     rows = [row("training, one seed", size, mine, peer)]
 
     lanes, steps = [problem(seed) for seed in range(10)], max(steps // 5, 2)
-    stacked = [
-        jax.tree.map(lambda *x: jnp.stack(x), *part)
-        for part in zip(*lanes, strict=True)
-    ]
+    stacked = [jax.tree.map(lambda *x: jnp.stack(x), *part) for part in zip(*lanes, strict=True)]
     program = batched(steps)
     jax.block_until_ready(program(*stacked))
     mine, peer = [], []

@@ -59,9 +59,7 @@ def rows_of(script: pathlib.Path, *, long: bool) -> tuple[list[dict], str]:
     start = time.perf_counter()
     limit = None if long else PATIENCE
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=limit
-        )
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     except subprocess.TimeoutExpired:
         return [], f"was not done after {PATIENCE} s"
     print(f"{script.name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
@@ -78,9 +76,7 @@ def table(rows: list[dict]) -> str:
     ]
     for row in rows:
         spread = row.get("spread")
-        between = (
-            f"{spread[0]:.2g}–{spread[1]:.2g}" if isinstance(spread, list) else spread
-        )
+        between = f"{spread[0]:.2g}–{spread[1]:.2g}" if isinstance(spread, list) else spread
         share = f"{100 * row['share']:.0f} %" if row.get("share") else "–"
         target = f"{row['target']:g}×" if row.get("target") else "–"
         met = {True: "yes", False: "**no**", None: "–"}[row.get("met")]
@@ -94,9 +90,7 @@ def table(rows: list[dict]) -> str:
 def main() -> None:
     """Run all, print the table, keep it in the docs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "--long", action="store_true", help="larger cases, more repeats"
-    )
+    parser.add_argument("--long", action="store_true", help="larger cases, more repeats")
     parser.add_argument("--only", help="run one script, by its name")
     options = parser.parse_args()
     scripts = [p for p in sorted(HERE.glob("[a-z]*.py")) if p.name != "run.py"]

@@ -53,9 +53,7 @@ def training(point, key, data):
         return jnp.mean((hs[2:] @ w - xs[:-2]) ** 2)
 
     rate = optax.adam(1e-2 * point["gain"])
-    _, history = train.trained(
-        net, loss, rate, steps=200, key=train_key, data=data, every=20
-    )
+    _, history = train.trained(net, loss, rate, steps=200, key=train_key, data=data, every=20)
     return {"loss": history["loss"]}
 
 

@@ -123,9 +123,7 @@ def their_steps(net: Recurrent, xs: np.ndarray, ys: np.ndarray, *, kind: str) ->
             rnn.weight_ih_l0.copy_(weights[1])
             rnn.bias_ih_l0.copy_(weights[2])
             rnn.bias_hh_l0.zero_()
-        ways["nn.RNN"] = stepper(
-            lambda: rnn(inputs)[0][-1], [*rnn.parameters(), *weights[3:]]
-        )
+        ways["nn.RNN"] = stepper(lambda: rnn(inputs)[0][-1], [*rnn.parameters(), *weights[3:]])
     return ways
 
 
@@ -212,9 +210,13 @@ def step_row(kind: str, size: dict, repeats: int, say) -> dict:
     times = interleaved(contestants, repeats)
     rate = max(rate, product_rate())
     return _row(
-        f"training step, {kind}", f"T={T}, batch {B}, N={N}", times, 1.5, say,
+        f"training step, {kind}",
+        f"T={T}, batch {B}, N={N}",
+        times,
+        1.5,
+        say,
         share=6 * T * B * N * N / np.median(times["ours"]) / rate,
-    )  # fmt: skip
+    )
 
 
 def _threaded(once, threads: int):
@@ -252,10 +254,13 @@ def lanes_row(repeats: int, say) -> dict:
 
     step = jax.jit(
         jax.shard_map(
-            jax.vmap(one), mesh=devices, in_specs=(P("lane"), P("lane")),
-            out_specs=P("lane"), check_vma=False,
+            jax.vmap(one),
+            mesh=devices,
+            in_specs=(P("lane"), P("lane")),
+            out_specs=P("lane"),
+            check_vma=False,
         )
-    )  # fmt: skip
+    )
     memory = jax.vmap(optimizer.init)(stacked)
     state = [jax.device_put(stacked, split), jax.device_put(memory, split)]
 

@@ -66,9 +66,7 @@ def drawn(kind, inputs, units):
     key = jr.key(0)
     if kind == "rnn":
         cell = Elman.init(inputs, units, key=key)
-        return Elman(
-            0.7 * cell.W_h / jnp.linalg.norm(cell.W_h, ord=2), cell.W_x, cell.b
-        )
+        return Elman(0.7 * cell.W_h / jnp.linalg.norm(cell.W_h, ord=2), cell.W_x, cell.b)
     cell = LSTM.init(inputs, units, key=key)
     return LSTM(0.03 * cell.W_h, 0.1 * cell.W_x, cell.b)
 
@@ -90,9 +88,7 @@ def streams(kind, units, time_steps, repeats, *, singly=True):
     inputs = 16
     cell = drawn(kind, inputs, units)
     xs = jr.uniform(jr.key(1), (time_steps, inputs), minval=-1.0, maxval=1.0)
-    proof = contraction(
-        cell, input_bound=1.0, metric="norm" if kind == "rnn" else "diagonal"
-    )
+    proof = contraction(cell, input_bound=1.0, metric="norm" if kind == "rnn" else "diagonal")
     window = truncation_window(proof, error=1e-3)
     net = Recurrent(cell)
     scan = eqx.filter_jit(net)
@@ -250,13 +246,11 @@ def main():
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     repeats = 11
-    models = [(128, 32, 65, 32, 64), (128, 128, 10_000, 20, 35), (256, 256, 10_000, 20, 35)]  # fmt: skip
+    models = [(128, 32, 65, 32, 64), (128, 128, 10_000, 20, 35), (256, 256, 10_000, 20, 35)]
     lengths = [(64, 4096), (256, 4096)]
     lengths += [(64, 65536), (256, 16384)] if chosen.long else []
     tasks = [lambda size=size: training_step(*size, repeats) for size in models] + [
-        lambda kind=kind, N=N, T=T: streams(
-            kind, N, T, repeats, singly=(N, T) == (64, 4096)
-        )
+        lambda kind=kind, N=N, T=T: streams(kind, N, T, repeats, singly=(N, T) == (64, 4096))
         for kind in ("rnn", "lstm")
         for N, T in lengths
     ]

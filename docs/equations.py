@@ -6,9 +6,7 @@ import re
 from remanence.report.typeset import mathml
 
 
-EQUATION = re.compile(
-    r'<(?P<tag>span|div) class="arithmatex">(?P<body>.*?)</(?P=tag)>', re.DOTALL
-)
+EQUATION = re.compile(r'<(?P<tag>span|div) class="arithmatex">(?P<body>.*?)</(?P=tag)>', re.DOTALL)
 
 
 def _mathml(match: re.Match) -> str:

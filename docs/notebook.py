@@ -19,9 +19,7 @@ from typing import Any
 def outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     """What one cell says: its printed lines, then its last expression."""
     tree = ast.parse(source)
-    last = (
-        tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    )
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(tree, "cell", "exec"), names)
@@ -35,9 +33,7 @@ def outputs(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
         text = printed.getvalue().splitlines(keepends=True)
         said.append({"output_type": "stream", "name": "stdout", "text": text})
     if value is not None:
-        said.append(
-            {"output_type": "display_data", "data": _shown(value), "metadata": {}}
-        )
+        said.append({"output_type": "display_data", "data": _shown(value), "metadata": {}})
     return said
 
 

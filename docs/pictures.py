@@ -33,10 +33,7 @@ def chaos() -> Any:
     """Largest exponents of one driven network over its gain and the strength of the drive."""
     units = 32
     rng = np.random.default_rng(0)
-    W, W_x = (
-        rng.normal(size=(units, units)) / np.sqrt(units),
-        rng.normal(size=(units, 1)),
-    )
+    W, W_x = (rng.normal(size=(units, units)) / np.sqrt(units), rng.normal(size=(units, 1)))
     xs = rng.normal(size=(400, 1))
 
     def lane(point, key, data):
@@ -75,9 +72,7 @@ def edge(fig: Any, ax: Any, found: Any, theme: Theme) -> None:
     """The map of the largest exponent; the line is the edge of chaos."""
     palette = PALETTES[theme]
     middle = palette.raised
-    shades = LinearSegmentedColormap.from_list(
-        "fade", [palette.cycle[0], middle, palette.cycle[1]]
-    )
+    shades = LinearSegmentedColormap.from_list("fade", [palette.cycle[0], middle, palette.cycle[1]])
     x, y = found.gain.values, found.drive.values
     values = found.exponent.values.T
     reach = TwoSlopeNorm(0.0, vmin=-1.0, vmax=0.5)
@@ -122,9 +117,7 @@ def hero(theme: Theme) -> Any:
 def orbits(theme: Theme) -> Any:
     """Three cells from the same state: a turn that fades, one that stays, one driven out."""
     fig, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained")
-    for ax, (radius, gamma) in zip(
-        axes, ((0.95, 0.0), (1.0, 0.0), (0.98, 0.3)), strict=True
-    ):
+    for ax, (radius, gamma) in zip(axes, ((0.95, 0.0), (1.0, 0.0), (0.98, 0.3)), strict=True):
         R = jnp.asarray(rotational(2, radius=radius, angle=0.3), jnp.float32)
         W = jnp.asarray([[1.5, -0.5], [0.5, 1.5]])
         cell = cells.Residual(R, W, jnp.zeros((2, 1)), coupling=gamma)
@@ -155,9 +148,7 @@ def spectrum(theme: Theme) -> Any:
 def wheels(theme: Theme) -> Any:
     """Four strings, each in two units."""
     fig, axes = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
-    for ax, text in zip(
-        axes, ("0001", "00000111", "abracadabra", "hello world"), strict=True
-    ):
+    for ax, text in zip(axes, ("0001", "00000111", "abracadabra", "hello world"), strict=True):
         wheel(ax, text)
         ax.set_title(text)
     return fig
@@ -173,9 +164,7 @@ def training(theme: Theme) -> Any:
     def loss(net, batch, key):
         return jnp.mean((jax.vmap(net)(batch)[:, 1:] - batch[:, :-1]) ** 2)
 
-    run = train.fit(
-        net, loss, optax.adam(1e-2), steps=200, key=key_fit, data=xs, every=10
-    )
+    run = train.fit(net, loss, optax.adam(1e-2), steps=200, key=key_fit, data=xs, every=10)
     fig, ax = plt.subplots(figsize=(6, 3), layout="constrained")
     ax.semilogy(run.history.step, run.history.loss, "o-", ms=4)
     ax.set(xlabel="step", ylabel="mean squared error")

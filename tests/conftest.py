@@ -11,9 +11,7 @@ import pytest
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 # The first call compiles, so a deadline would only measure XLA.
-hypothesis.settings.register_profile(
-    "remanence", deadline=None, derandomize=True, max_examples=40
-)
+hypothesis.settings.register_profile("remanence", deadline=None, derandomize=True, max_examples=40)
 hypothesis.settings.load_profile("remanence")
 
 

@@ -79,15 +79,12 @@ def run(config: Config, bench: Bench) -> Outcome:
     steps = config.turns * period
     wanted = ("0" * config.zeros + "1" * config.ones) * config.turns
     wrong = sum(
-        a != b
-        for a, b in zip(rotation(config.zeros, config.ones, steps), wanted, strict=True)
+        a != b for a, b in zip(rotation(config.zeros, config.ones, steps), wanted, strict=True)
     )
     length = config.turns * len(config.word)
     errors = sum(
         a != b
-        for a, b in zip(
-            permutation(config.word, length), config.word * config.turns, strict=True
-        )
+        for a, b in zip(permutation(config.word, length), config.word * config.turns, strict=True)
     )
     angles = 2 * np.pi * np.arange(period) / period
     orbit = xr.Dataset(
@@ -106,22 +103,11 @@ def run(config: Config, bench: Bench) -> Outcome:
 
     results = {
         "rotation": {"wrong": wrong, "dimension": 2},
-        "permutation": {
-            "wrong": errors,
-            "dimension": len(config.word),
-            "gap": np.float64(1 / 3),
-        },
+        "permutation": {"wrong": errors, "dimension": len(config.word), "gap": np.float64(1 / 3)},
         "strings": {"runs": 2, "served": False},
     }
     table = cross_table(
-        [
-            Row(
-                network="rotation, $0^a 1^b$",
-                dimension=2,
-                largest_exponent=0.0,
-                horizon=np.inf,
-            )
-        ]
+        [Row(network="rotation, $0^a 1^b$", dimension=2, largest_exponent=0.0, horizon=np.inf)]
     )
     return Outcome(
         results=results,

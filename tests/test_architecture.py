@@ -29,21 +29,13 @@ def chapters(source: str, depth: int):
     """Chapters that a file `depth` folders down imports, at the top or inside functions."""
     for node in ast.walk(ast.parse(source)):
         match node:
-            case ast.ImportFrom(level=0, module=str(module)) if module.startswith(
-                "remanence."
-            ):
+            case ast.ImportFrom(level=0, module=str(module)) if module.startswith("remanence."):
                 yield module.split(".")[1]
             case ast.ImportFrom(level=0, module="remanence", names=names):
                 yield from (alias.name for alias in names)
             case ast.Import(names=names):
-                yield from (
-                    n.name.split(".")[1]
-                    for n in names
-                    if n.name.startswith("remanence.")
-                )
-            case ast.ImportFrom(level=up, module=module, names=names) if (
-                up == depth + 1
-            ):
+                yield from (n.name.split(".")[1] for n in names if n.name.startswith("remanence."))
+            case ast.ImportFrom(level=up, module=module, names=names) if up == depth + 1:
                 yield from [module.split(".")[0]] if module else (n.name for n in names)
 
 
@@ -72,23 +64,13 @@ def test_a_planted_backward_import_is_seen():
 def test_no_file_unpickles_or_flips_a_flag(path):
     source = path.read_text()
     for word in ("pickle.load", "allow_pickle=True", "torch.load", "jax.config.update"):
-        allowed = word == "jax.config.update" and chapter(path) in (
-            "cli",
-            "web",
-            "sweeps",
-        )
+        allowed = word == "jax.config.update" and chapter(path) in ("cli", "web", "sweeps")
         # What a sweep sends its workers is a message, never a file.
         messengers = ("worker.py",)
-        allowed |= (
-            word == "pickle.load"
-            and chapter(path) == "sweeps"
-            and path.name in messengers
-        )
+        allowed |= word == "pickle.load" and chapter(path) == "sweeps" and path.name in messengers
         assert allowed or word not in source, f"{word} in {path.name}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_every_file_says_what_it_is(path):
-    assert ast.get_docstring(ast.parse(path.read_text())), (
-        f"{path.name} opens without a word"
-    )
+    assert ast.get_docstring(ast.parse(path.read_text())), f"{path.name} opens without a word"

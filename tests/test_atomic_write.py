@@ -28,9 +28,7 @@ def calls(monkeypatch):
 
 
 @pytest.mark.skipif(not pathlib.Path("/proc/self/fd").is_dir(), reason="needs /proc")
-def test_bytes_reach_the_disk_before_the_name_and_the_name_before_we_go_on(
-    tmp_path, calls
-):
+def test_bytes_reach_the_disk_before_the_name_and_the_name_before_we_go_on(tmp_path, calls):
     write_atomically(tmp_path / "part", b"content")
     (first, aside), (second, name), (third, folder) = calls
     assert (first, second, third) == ("fsync", "replace", "fsync")
@@ -39,9 +37,7 @@ def test_bytes_reach_the_disk_before_the_name_and_the_name_before_we_go_on(
     assert (tmp_path / "part").read_bytes() == b"content"
 
 
-def test_at_the_moment_before_the_rename_the_new_file_is_complete(
-    tmp_path, monkeypatch
-):
+def test_at_the_moment_before_the_rename_the_new_file_is_complete(tmp_path, monkeypatch):
     target = tmp_path / "part"
     target.write_bytes(b"old")
     seen = []

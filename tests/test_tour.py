@@ -22,10 +22,13 @@ def notebook():
 def texts(tour):
     """Every cell's words; of a picture only that there is one."""
     return [
-        [output.get("text") or output["data"].get("text/plain", "a picture") for output in cell["outputs"]]
+        [
+            output.get("text") or output["data"].get("text/plain", "a picture")
+            for output in cell["outputs"]
+        ]
         for cell in tour["cells"]
         if cell["cell_type"] == "code"
-    ]  # fmt: skip
+    ]
 
 
 def test_the_tour_shows_what_comes_out(notebook):

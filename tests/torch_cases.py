@@ -51,13 +51,8 @@ def stored(case: str) -> dict[str, np.ndarray]:
     """The same, from the stored file."""
     everything = load_file(STORED)
     start = f"{case}/"
-    return {
-        k.removeprefix(start): t for k, t in everything.items() if k.startswith(start)
-    }
+    return {k.removeprefix(start): t for k, t in everything.items() if k.startswith(start)}
 
 
 if __name__ == "__main__":
-    save_file(
-        {f"{case}/{name}": t for case in CASES for name, t in answers(case).items()},
-        STORED,
-    )
+    save_file({f"{case}/{name}": t for case in CASES for name, t in answers(case).items()}, STORED)

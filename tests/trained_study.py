@@ -33,14 +33,12 @@ def lane(point, key, data):
 
     def loss(net, xs, key):
         cell, w = net
-        _, hs = jax.lax.scan(
-            lambda h, x: (cell(h, x),) * 2, cell.initial_state(), xs[:, None]
-        )
+        _, hs = jax.lax.scan(lambda h, x: (cell(h, x),) * 2, cell.initial_state(), xs[:, None])
         return jnp.mean((hs[2:] @ w - xs[:-2]) ** 2)
 
     _, history = train.trained(
         net, loss, optax.adam(point["rate"]), steps=60, key=train_key, data=data, every=20
-    )  # fmt: skip
+    )
     return {"loss": history["loss"]}
 
 
@@ -85,6 +83,4 @@ if __name__ == "__main__":
     stand_in = types.ModuleType("remanence.subjects.memorization.study", __doc__)
     stand_in.STUDY = STUDY  # pyright: ignore[reportAttributeAccessIssue]
     sys.modules[stand_in.__name__] = stand_in
-    studies.reproduce(
-        "memorization", out=pathlib.Path(sys.argv[1]), seed=int(sys.argv[2])
-    )
+    studies.reproduce("memorization", out=pathlib.Path(sys.argv[1]), seed=int(sys.argv[2]))

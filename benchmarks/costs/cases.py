@@ -69,9 +69,7 @@ def forgotten(**sizes: int) -> Callable[[], Any]:
 def certificate(units: int, metric: str) -> Callable[[], Any]:
     """A contraction certificate of a network with norm above one, verified."""
     cell = driven(units, gain=0.45)[0]
-    return lambda: measure.contraction(
-        cell, input_bound=1.0, metric=metric, time_limit=600
-    )
+    return lambda: measure.contraction(cell, input_bound=1.0, metric=metric, time_limit=600)
 
 
 def points(units: int) -> Callable[[], Any]:
@@ -105,9 +103,8 @@ def training(
 
     def lane(key: Any) -> Any:
         _, history = train.trained(
-            network(key), loss, optax.adam(1e-3), steps=every, key=key, data=(xs, ys),
-            every=every,
-        )  # fmt: skip
+            network(key), loss, optax.adam(1e-3), steps=every, key=key, data=(xs, ys), every=every
+        )
         return history["loss"]
 
     program = eqx.filter_jit(lambda keys: jax.vmap(lane)(keys))
@@ -148,9 +145,7 @@ CASES = (
     Case(MEASURES, "measured window", "N", UNITS, lambda n: forgotten(units=n)),
     Case(MEASURES, "fixed points", "N", UNITS, points),
     Case(MEASURES, "diagonal metric", "N", UNITS, lambda n: certificate(n, "diagonal")),
-    Case(
-        MEASURES, "full metric", "N", (8, 12, 16, 24), lambda n: certificate(n, "full")
-    ),
+    Case(MEASURES, "full metric", "N", (8, 12, 16, 24), lambda n: certificate(n, "full")),
     Case(MEASURES, "gradient decay", "T", STEPS, lambda t: decay(steps=t)),
     Case(MEASURES, "memory capacity", "T", STEPS, lambda t: capacity(steps=t)),
     Case(MEASURES, "measured window", "T", STEPS, lambda t: forgotten(steps=t)),
@@ -161,11 +156,7 @@ CASES = (
             ("N", UNITS, lambda n: training(units=n)),
             ("T", (64, 128, 256, 512), lambda t: training(steps=t)),
             ("batch", (16, 32, 64, 128), lambda b: training(batch=b)),
-            (
-                "lanes",
-                (1, 2, 4, 8, 16),
-                lambda c: training(units=16, steps=64, lanes=c),
-            ),
+            ("lanes", (1, 2, 4, 8, 16), lambda c: training(units=16, steps=64, lanes=c)),
         )
     ),
     Case(TRAINING, "sweep of orbits", "lanes", (256, 1024, 4096, 16384), swept),
@@ -178,35 +169,13 @@ CASES = (
             lambda n, mask=mask, axis=axis: pairs(mask, **{axis: n}),
         )
         for mask, units in (("diagonal", (32, 64, 128)), ("full", (64, 128, 256)))
-        for axis, sizes in (
-            ("languages", (5, 10, 20)),
-            ("words", (16, 32, 64)),
-            ("units", units),
-        )
+        for axis, sizes in (("languages", (5, 10, 20)), ("words", (16, 32, 64)), ("units", units))
     ),
 )
 MEMORY = (
-    Case(
-        SPECTRA,
-        "full spectrum",
-        "T",
-        (1000, 10_000, 100_000),
-        lambda t: spectrum(None, steps=t),
-    ),
+    Case(SPECTRA, "full spectrum", "T", (1000, 10_000, 100_000), lambda t: spectrum(None, steps=t)),
     Case(TRAINING, "sweep of orbits", "lanes", (256, 2048, 16384), swept),
-    Case(
-        TRAINING,
-        "residual, 20 steps",
-        "T",
-        (128, 256, 512, 1024),
-        lambda t: training(steps=t),
-    ),
-    Case(
-        MEASURES,
-        "gradient decay",
-        "T",
-        (1000, 10_000, 100_000),
-        lambda t: decay(steps=t),
-    ),
+    Case(TRAINING, "residual, 20 steps", "T", (128, 256, 512, 1024), lambda t: training(steps=t)),
+    Case(MEASURES, "gradient decay", "T", (1000, 10_000, 100_000), lambda t: decay(steps=t)),
 )
 """Whose memory is looked at, in a process of its own a size."""

@@ -117,9 +117,7 @@ def panels_of(lines):
     panels = list(dict.fromkeys((case.axis, unit) for case, unit, _ in lines))
     columns = min(4, len(panels))
     rows = -(-len(panels) // columns)
-    figure, axes = plt.subplots(
-        rows, columns, figsize=(3.1 * columns, 2.9 * rows), squeeze=False
-    )  # fmt: skip
+    figure, axes = plt.subplots(rows, columns, figsize=(3.1 * columns, 2.9 * rows), squeeze=False)
     for panel in axes.flat[len(panels) :]:
         panel.set_visible(False)
     for case, unit, values in lines:
@@ -127,9 +125,7 @@ def panels_of(lines):
         p = power(case.sizes, values)
         panel.plot(case.sizes, values, "o-", ms=4, label=f"{case.name}: {p:.2f}")
     for (axis, unit), panel in zip(panels, axes.flat, strict=False):
-        sizes = sorted(
-            {s for c, u, _ in lines if (c.axis, u) == (axis, unit) for s in c.sizes}
-        )
+        sizes = sorted({s for c, u, _ in lines if (c.axis, u) == (axis, unit) for s in c.sizes})
         label = "processor seconds" if unit == "seconds" else "peak memory (MB)"
         panel.set(xscale="log", yscale="log", xlabel=AXES[axis], ylabel=label)
         low, high = panel.get_ylim()
@@ -141,12 +137,7 @@ def panels_of(lines):
         few = sizes[:: -(-len(sizes) // 5)]
         panel.set_xticks(few, labels=[f"{size:,}" for size in few])
         panel.minorticks_off()
-        panel.legend(
-            fontsize="x-small",
-            title="power",
-            title_fontsize="x-small",
-            loc="upper left",
-        )
+        panel.legend(fontsize="x-small", title="power", title_fontsize="x-small", loc="upper left")
     return figure
 
 
@@ -159,9 +150,7 @@ def table(lines) -> str:
             for v, size in ((values[0], case.sizes[0]), (values[-1], case.sizes[-1]))
         ]
         p = f"{power(case.sizes, values):.2f}"
-        rows.append(
-            f"| {case.name} | {AXES[case.axis]} | {' | '.join(from_to)} | {p} |"
-        )
+        rows.append(f"| {case.name} | {AXES[case.axis]} | {' | '.join(from_to)} | {p} |")
     return "\n".join(rows)
 
 

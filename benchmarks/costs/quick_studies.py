@@ -77,17 +77,12 @@ def measured(name: str) -> dict[str, float]:
 def table(rows: list[dict]) -> str:
     """The rows as Markdown, in seconds and in shares of the whole."""
     kinds = ("importing", "tracing", "compiling", "computing", "drawing", "total")
-    lines = [
-        f"| study | {' | '.join(kinds)} | programs |",
-        "|---" * (len(kinds) + 2) + "|",
-    ]
+    lines = [f"| study | {' | '.join(kinds)} | programs |", "|---" * (len(kinds) + 2) + "|"]
     for row in rows:
         seconds = " | ".join(f"{row[kind]:.0f} s" for kind in kinds)
         lines.append(f"| {row['study']} | {seconds} | {row['programs']} |")
     whole = sum(row["total"] for row in rows)
-    shares = " | ".join(
-        f"{sum(row[kind] for row in rows) / whole:.0%}" for kind in kinds
-    )
+    shares = " | ".join(f"{sum(row[kind] for row in rows) / whole:.0%}" for kind in kinds)
     programs = sum(row["programs"] for row in rows)
     return "\n".join([*lines, f"| share | {shares} | {programs} |"])
 

@@ -16,9 +16,7 @@ def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:
     """`path`, now holding `content`; on any failure the old file is untouched."""
     if path.is_dir() or not path.parent.is_dir():
         raise _misplaced(path)
-    handle, name = tempfile.mkstemp(
-        prefix=f".{path.name}.", suffix=TEMPORARY, dir=path.parent
-    )
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=TEMPORARY, dir=path.parent)
     aside = pathlib.Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

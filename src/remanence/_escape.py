@@ -13,6 +13,4 @@ def printable(text: str, *, keep: str = "") -> str:
     >>> printable("a\x1b[31m\u202eb\nλ")
     'a\\u001b[31m\\u202eb\\nλ'
     """
-    return "".join(
-        c if c.isprintable() or c in keep else json.dumps(c)[1:-1] for c in text
-    )
+    return "".join(c if c.isprintable() or c in keep else json.dumps(c)[1:-1] for c in text)

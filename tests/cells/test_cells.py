@@ -53,9 +53,7 @@ def test_orbit_agrees_with_a_plain_loop_in_float64(kind, key):
     with double():
         cell = as_double(drawn(kind, key))
         orbit = nets.unroll(cell, cell.initial_state(), jnp.asarray(xs))
-        got = np.concatenate(
-            [np.asarray(leaf) for leaf in jax.tree.leaves(orbit)], axis=1
-        )
+        got = np.concatenate([np.asarray(leaf) for leaf in jax.tree.leaves(orbit)], axis=1)
     step = getattr(reference, kind)
     size = 2 * UNITS if kind == "lstm" else UNITS
     h = np.zeros(size, complex if kind == "diagonal" else float)
@@ -152,10 +150,7 @@ def test_a_stack_is_its_cells_one_above_the_other(key):
         (lambda: cells.Stack(()), "at least one cell"),
         (
             lambda: cells.Stack(
-                (
-                    cells.Linear(jnp.eye(2), jnp.eye(2)),
-                    cells.Linear(jnp.eye(3), jnp.eye(3)),
-                )
+                (cells.Linear(jnp.eye(2), jnp.eye(2)), cells.Linear(jnp.eye(3), jnp.eye(3)))
             ),
             "cannot follow",
         ),

@@ -21,18 +21,14 @@ def drawn(kind, units, key):
 def test_pushforward_is_the_derivative(kind, matrix, key):
     residual = jnp.kron(jnp.eye(2), R) if matrix else 0.7
     with double():
-        cell = as_double(
-            cells.WeaklyCoupled(drawn(kind, 4, key), residual, coupling=0.3)
-        )
+        cell = as_double(cells.WeaklyCoupled(drawn(kind, 4, key), residual, coupling=0.3))
         key_h, key_x = jr.split(key)
         h = jax.tree.map(
             lambda leaf: jr.normal(key_h, leaf.shape, leaf.dtype), cell.initial_state()
         )
         x = jr.normal(key_x, (2,), jnp.float64)
         flat, unravel = jax.flatten_util.ravel_pytree(h)
-        dense = jax.jacfwd(
-            lambda v: jax.flatten_util.ravel_pytree(cell(unravel(v), x))[0]
-        )(flat)
+        dense = jax.jacfwd(lambda v: jax.flatten_util.ravel_pytree(cell(unravel(v), x))[0])(flat)
         np.testing.assert_allclose(cells.jacobian(cell, h, x), dense, atol=1e-12)
 
 

@@ -97,9 +97,14 @@ def test_the_volume_of_a_stack_is_the_sum_over_its_layers():
     with double():
         keys = jr.split(jr.key(0), 3)
         cell = as_double(
-            Stack((LSTM.init(3, 4, key=keys[0]), Elman.init(4, 3, key=keys[1]),
-                   Linear.init(3, 2, key=keys[2])))
-        )  # fmt: skip
+            Stack(
+                (
+                    LSTM.init(3, 4, key=keys[0]),
+                    Elman.init(4, 3, key=keys[1]),
+                    Linear.init(3, 2, key=keys[2]),
+                )
+            )
+        )
         h, x, _, _ = somewhere(cell)
         at = log_volume(cell)
         assert at is not None and dimension(cell) == 13
@@ -109,9 +114,7 @@ def test_the_volume_of_a_stack_is_the_sum_over_its_layers():
 
 def test_a_rough_product_is_as_wrong_as_it_says():
     with double():
-        cell = as_double(
-            Residual.init(3, 64, key=jr.key(0), residual=0.9, coupling=0.05)
-        )
+        cell = as_double(Residual.init(3, 64, key=jr.key(0), residual=0.9, coupling=0.05))
         h, x, _, _ = somewhere(cell)
         Q = jnp.linalg.qr(jr.normal(jr.key(3), (64, 64)))[0]
         following, rough = cell.rough_pushforward(h, x, Q)
@@ -128,9 +131,7 @@ def test_a_rough_product_is_as_wrong_as_it_says():
 def test_no_rough_product_where_nothing_bounds_it():
     matrix = Residual.init(3, 4, key=jr.key(0), residual=jnp.eye(4), coupling=0.1)
     strong = Residual.init(3, 4, key=jr.key(0), residual=0.1, coupling=1.0)
-    other = Residual.init(
-        3, 4, key=jr.key(0), residual=1.0, coupling=0.01, activation=jax.nn.relu
-    )
+    other = Residual.init(3, 4, key=jr.key(0), residual=1.0, coupling=0.01, activation=jax.nn.relu)
     alone = Residual.init(3, 4, key=jr.key(0), residual=0.9, coupling=0.0)
     cells = (matrix, strong, other, alone)
     assert [cell.roughness for cell in cells] == [None] * 4

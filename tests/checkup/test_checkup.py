@@ -82,8 +82,14 @@ def test_the_page_opens_from_disk_and_escapes_what_is_not_ours(found, tmp_path):
     text = found.save(tmp_path / "checkup.html").read_text()
     assert "<b>small</b>" not in text and "&lt;b&gt;small" in text
     assert 'src="http' not in text and "<script" not in text
-    for figure in ("spectrum", "gradients", "windows", "eigenvalues", "singular-values",
-                   "fixed-points"):  # fmt: skip
+    for figure in (
+        "spectrum",
+        "gradients",
+        "windows",
+        "eigenvalues",
+        "singular-values",
+        "fixed-points",
+    ):
         assert f'id="figure-{figure}"' in text
     assert text.index(found.verdict.split(";")[0][1:]) < text.index("<figure")
 
@@ -119,9 +125,7 @@ def test_two_side_by_side(found):
 
 
 def test_a_dead_network_is_told_in_words():
-    dead = rm.checkup(
-        Linear(jnp.zeros((2, 2)), jnp.eye(2)), np.ones((60, 2)), quick=True
-    )
+    dead = rm.checkup(Linear(jnp.zeros((2, 2)), jnp.eye(2)), np.ones((60, 2)), quick=True)
     assert "remembers nothing" in dead.verdict
     assert "nan" not in dead.json.lower() and "NaN" not in dead.summary
     assert "spectrum" not in [figure.name for figure in memory_pictures((dead,))]
@@ -181,9 +185,7 @@ def test_a_comparison_draws_every_network(found):
     assert "States and weights of first" in page and "of second" in page
     assert page.count('id="figure-eigenvalues') == 2
     # No warning about letters that the font has not: here they would be errors.
-    assert "日本語" in checkup_page(
-        (pair[0], dataclasses.replace(found, name="日本語"))
-    )
+    assert "日本語" in checkup_page((pair[0], dataclasses.replace(found, name="日本語")))
 
 
 def test_an_unstable_network_is_told_in_words():
@@ -200,9 +202,7 @@ def test_refusals(net):
         rm.checkup(net, np.ones((50, 3)))
     with pytest.raises(ValueError, match=r"np\.moveaxis\(inputs, 0, -1\)"):
         rm.checkup(net, np.ones((2, 500)))
-    with pytest.raises(
-        ValueError, match=r"500 sequences of 8 steps; if time comes first"
-    ):
+    with pytest.raises(ValueError, match=r"500 sequences of 8 steps; if time comes first"):
         rm.checkup(net, np.ones((500, 8, 2)))
     broken = Linear(jnp.array([[jnp.nan]]), jnp.ones((1, 1)))
     with pytest.raises(ValueError, match="W_h hold NaN or infinite numbers"):
@@ -235,10 +235,7 @@ def test_the_command_refuses_before_it_works(tmp_path):
     model.touch()
     cases = [
         ({"noise": True, "text": tmp_path / "t.txt"}, "give one of --inputs, --text"),
-        (
-            {"out": tmp_path / "c.pdf"},
-            "--out takes a .html or .htm or .json file, got 'c.pdf'",
-        ),
+        ({"out": tmp_path / "c.pdf"}, "--out takes a .html or .htm or .json file, got 'c.pdf'"),
         ({"require": ["window"]}, "reads like 'window<=128'"),
         ({"steps": "3"}, "--steps takes a number, at least 20"),
         ({"error": float("nan")}, "--error must be a positive number, got nan"),
@@ -265,8 +262,17 @@ def test_the_command(net, tmp_path):
         cwd=tmp_path,
         check=False,
     )
-    good = run("a.safetensors", "--steps", "120", "--quick", "--json", "--quiet",
-               "--noise", "--require", "window<=1")  # fmt: skip
+    good = run(
+        "a.safetensors",
+        "--steps",
+        "120",
+        "--quick",
+        "--json",
+        "--quiet",
+        "--noise",
+        "--require",
+        "window<=1",
+    )
     assert good.returncode == 3, good.stderr
     (sentence,) = good.stderr.splitlines()  # no warning of NumPy's or matplotlib's
     assert sentence.startswith("required window<=1, found ")

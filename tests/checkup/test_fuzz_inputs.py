@@ -23,9 +23,34 @@ def headed(words, body=b"\0" * 48):
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + body
 
 
-SHAPES = ["(3, 2)", "(10**15,)", "(1000000000000,)", "(-1, 3)", "(0,)", "()", "3", "(3,", "(2.5,)",
-          "(True,)", "('a',)", "(99999999999999999999999999,)"]  # fmt: skip
-KINDS = ["'<f8'", "'<f4'", "'|O'", "'<c16'", "'<U9'", "'<M8[s]'", "'V8'", "['a']", "[('a', '<f8')]", "'f9'", "3", "'<i8'"]  # fmt: skip
+SHAPES = [
+    "(3, 2)",
+    "(10**15,)",
+    "(1000000000000,)",
+    "(-1, 3)",
+    "(0,)",
+    "()",
+    "3",
+    "(3,",
+    "(2.5,)",
+    "(True,)",
+    "('a',)",
+    "(99999999999999999999999999,)",
+]
+KINDS = [
+    "'<f8'",
+    "'<f4'",
+    "'|O'",
+    "'<c16'",
+    "'<U9'",
+    "'<M8[s]'",
+    "'V8'",
+    "['a']",
+    "[('a', '<f8')]",
+    "'f9'",
+    "3",
+    "'<i8'",
+]
 
 
 def files(rng):
@@ -67,7 +92,11 @@ def test_any_bytes_are_a_text_or_are_refused(tmp_path, capsys):
     path, counts = tmp_path / "inputs.txt", Counts("texts")
     for _ in range(500):
         size = int(rng.integers(0, 40))
-        letters = rng.bytes(size) if rng.random() < 0.5 else bytes(rng.choice([97, 98, 99], size).tolist())  # fmt: skip
+        letters = (
+            rng.bytes(size)
+            if rng.random() < 0.5
+            else bytes(rng.choice([97, 98, 99], size).tolist())
+        )
         path.write_bytes(letters)
         tokens = int(rng.choice([3, 256]))
         try:
@@ -92,10 +121,7 @@ def test_what_is_no_file_is_refused_unread(tmp_path, kind):
     with pytest.raises(ValueError, match="is not a file"):
         from_npy(path)
     net = nets.Recurrent.init(
-        cells.Elman.init(2, 3, key=jax.random.key(0)),
-        outputs=2,
-        key=jax.random.key(0),
-        tokens=256,
+        cells.Elman.init(2, 3, key=jax.random.key(0)), outputs=2, key=jax.random.key(0), tokens=256
     )
     with pytest.raises(ValueError, match="is not a file"):
         from_text(path, net, 5)

@@ -29,9 +29,7 @@ def test_every_kind_of_inputs_has_its_words(net, tmp_path):
     assert as_inputs(batch).words == "3 sequences of 500 steps as given"
     padded = as_inputs(batch, [40, 500, 90]).words
     assert padded == "3 sequences of 40 to 500 steps as given"
-    assert (
-        as_inputs(np.zeros((2, 50), int)).words == "2 sequences of 50 tokens as given"
-    )
+    assert as_inputs(np.zeros((2, 50), int)).words == "2 sequences of 50 tokens as given"
     np.save(tmp_path / "x.npy", batch)
     assert from_npy(tmp_path / "x.npy").words == "3 sequences of 500 steps from x.npy"
     part = from_npy(tmp_path / "x.npy", 100)
@@ -56,9 +54,7 @@ def test_held_out_text_is_numbered_by_the_vocabulary_that_was_trained(tmp_path):
     held, network = tmp_path / "held.txt", of_tokens(4)
     held.write_text("dcab" + "ad" * 20)
     (tmp_path / "held2.txt").write_text("db")
-    with pytest.raises(
-        ValueError, match="2 distinct characters and the network 4 tokens; --vocab"
-    ):
+    with pytest.raises(ValueError, match="2 distinct characters and the network 4 tokens; --vocab"):
         from_text(tmp_path / "held2.txt", network, 20)
     (tmp_path / "train.txt").write_text("abcdabcd")
     (tmp_path / "list.json").write_text(json.dumps(["d", "c", "b", "a"]))
@@ -91,9 +87,7 @@ def test_vocabularies_that_do_not_fit_are_refused(tmp_path, name, content, sente
         from_text(tmp_path / "t.txt", of_tokens(4), 20, vocab=tmp_path / name)
 
 
-@pytest.mark.parametrize(
-    ("shape", "axis"), [((2, 500), 0), ((8, 2, 500), 1), ((2, 8, 500), 0)]
-)
+@pytest.mark.parametrize(("shape", "axis"), [((2, 500), 0), ((8, 2, 500), 1), ((2, 8, 500), 0)])
 def test_inputs_whose_width_is_not_last_are_told_which_order_would_do(net, shape, axis):
     xs = np.ones(shape)
     with pytest.raises(ValueError, match=rf"np\.moveaxis\(inputs, {axis}, -1\)"):
@@ -129,9 +123,7 @@ def test_options_that_contradict_each_other(tmp_path):
 
 
 def test_what_cannot_fit_is_refused_with_its_estimate_before_it_is_drawn(net):
-    with pytest.raises(
-        ValueError, match=r"takes about [\d,.]+ GB, and [\d,.]+ GB are free"
-    ):
+    with pytest.raises(ValueError, match=r"takes about [\d,.]+ GB, and [\d,.]+ GB are free"):
         white_noise(net, 10**12)
     with pytest.raises(ValueError, match=r"1 x 1,000,000,000,000 x 4 takes about"):
         white_noise(of_tokens(3), 10**12)

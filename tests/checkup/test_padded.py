@@ -27,8 +27,7 @@ def batch(beyond):
 
 def test_the_panel_does_not_hear_the_padding(cell):
     quiet, loud = (
-        memory_horizon(cell, batch(beyond), lengths=LENGTHS, quick=True)
-        for beyond in (0.0, 1e6)
+        memory_horizon(cell, batch(beyond), lengths=LENGTHS, quick=True) for beyond in (0.0, 1e6)
     )
     assert [m.value for m in quiet.measures] == [m.value for m in loud.measures]
     longest = memory_horizon(cell, batch(0.0)[1, :240], quick=True)

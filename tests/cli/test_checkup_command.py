@@ -51,8 +51,16 @@ def models(tmp_path_factory):
 
 
 def test_two_checkpoints_side_by_side(checkup, models):
-    run = checkup("after.safetensors", "--compare", "before.safetensors", "--inputs",
-                  "x.npy", "--json", "--out", "two.html")  # fmt: skip
+    run = checkup(
+        "after.safetensors",
+        "--compare",
+        "before.safetensors",
+        "--inputs",
+        "x.npy",
+        "--json",
+        "--out",
+        "two.html",
+    )
     assert run.returncode == 0, run.stderr
     before, after = json.loads(run.stdout)["checkups"]
     assert (before["name"], after["name"]) == ("before", "after")
@@ -68,9 +76,7 @@ def test_two_checkpoints_side_by_side(checkup, models):
 def test_padding_is_not_heard(checkup, models):
     words = ("after.safetensors", "--inputs", "several.npy", "--json")
     told, loud = checkup(*words, "--lengths", "ends.npy"), checkup(*words)
-    exponents = [
-        json.loads(run.stdout)["figures"]["largest_exponent"] for run in (told, loud)
-    ]
+    exponents = [json.loads(run.stdout)["figures"]["largest_exponent"] for run in (told, loud)]
     net = rm.load(models / "after.safetensors")
     xs = np.load(models / "several.npy")
     by_hand = rm.lyapunov_spectrum(net, xs, lengths=[40, 90]).exponents[0]
@@ -84,9 +90,7 @@ def test_padding_is_not_heard(checkup, models):
 def test_a_folder_of_checkpoints_in_order(checkup):
     run = checkup("after.safetensors", "--compare", "run", "--inputs", "x.npy")
     assert run.returncode == 0, run.stderr
-    table = {
-        line.split()[0]: line.split()[1:] for line in run.stdout.splitlines() if line
-    }
+    table = {line.split()[0]: line.split()[1:] for line in run.stdout.splitlines() if line}
     assert table["figure"] == ["step-0.3", "step-0.9", "after"]
     first, second, last = map(float, table["largest_exponent"])
     assert first < second == last
@@ -100,8 +104,9 @@ def test_checkpoints_by_their_numbers_each_once(checkup, models):
     run = checkup("numbered", "--inputs", "x.npy", "--json")
     names = [each["name"] for each in json.loads(run.stdout)["checkups"]]
     assert names == ["step-1", "step-9", "step-10"]
-    run = checkup("numbered/step-1.safetensors", "--compare", "numbered", "--inputs",
-                  "x.npy", "--json")  # fmt: skip
+    run = checkup(
+        "numbered/step-1.safetensors", "--compare", "numbered", "--inputs", "x.npy", "--json"
+    )
     names = [each["name"] for each in json.loads(run.stdout)["checkups"]]
     assert names == ["step-9", "step-10", "step-1"]
 
@@ -112,10 +117,7 @@ def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
         f"{module}.weight_{side}_l0": rng.normal(size=(4, 4)) / 4
         for module in ("encoder", "decoder")
         for side in ("ih", "hh")
-    } | {
-        "words.weight": rng.normal(size=(9, 4)),
-        "head.weight": rng.normal(size=(9, 4)),
-    }
+    } | {"words.weight": rng.normal(size=(9, 4)), "head.weight": rng.normal(size=(9, 4))}
     save_file(matrices, models / "doubt.safetensors")
     several = checkup("doubt.safetensors", "--inputs", "x.npy")
     assert several.returncode == 2 and "['decoder', 'encoder']" in several.stderr
@@ -125,9 +127,18 @@ def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
     assert names == ["doubt: decoder", "doubt: encoder"]
     doubted = checkup("doubt.safetensors", "--prefix", "decoder")
     assert doubted.returncode == 2 and "head.weight" in doubted.stderr
-    run = checkup("doubt.safetensors", "--prefix", "decoder", "--embedding",
-                  "words", "--readout", "head", "--positions", "last",
-                  "--json")  # fmt: skip
+    run = checkup(
+        "doubt.safetensors",
+        "--prefix",
+        "decoder",
+        "--embedding",
+        "words",
+        "--readout",
+        "head",
+        "--positions",
+        "last",
+        "--json",
+    )
     assert run.returncode == 0, run.stderr
     # What was taken stands in the document, where a gate's log finds it.
     taken = json.loads(run.stdout)["weights"]
@@ -136,14 +147,22 @@ def test_names_that_leave_a_doubt_are_chosen_by_options(checkup, models):
 
 
 def test_a_text_and_a_gate(checkup):
-    held = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "60",
-                   "--require", "window<=60", "--require", "largest_exponent<0")  # fmt: skip
-    assert held.returncode == 0, held.stderr
-    assert held.stdout.startswith(
-        "spoken: on 60 of 160 characters of words.txt: replay"
+    held = checkup(
+        "spoken.safetensors",
+        "--text",
+        "words.txt",
+        "--steps",
+        "60",
+        "--require",
+        "window<=60",
+        "--require",
+        "largest_exponent<0",
     )
-    failed = checkup("spoken.safetensors", "--text", "words.txt", "--steps", "60",
-                     "--require", "remembers>=1000")  # fmt: skip
+    assert held.returncode == 0, held.stderr
+    assert held.stdout.startswith("spoken: on 60 of 160 characters of words.txt: replay")
+    failed = checkup(
+        "spoken.safetensors", "--text", "words.txt", "--steps", "60", "--require", "remembers>=1000"
+    )
     assert failed.returncode == 3
     assert "required remembers>=1000, found " in failed.stderr
     assert "on 60 of 160 characters of words.txt" in failed.stderr
@@ -153,10 +172,7 @@ def test_a_gate_holds_on_named_inputs_only(checkup, models):
     gate = ("--require", "window<=100")
     refused = checkup("after.safetensors", *gate)
     assert refused.returncode == 2 and refused.stdout == ""
-    assert (
-        "--require needs inputs to hold on: --inputs, --text, or --noise"
-        in refused.stderr
-    )
+    assert "--require needs inputs to hold on: --inputs, --text, or --noise" in refused.stderr
     plain = checkup("after.safetensors", "--steps", "80")
     assert plain.returncode == 0
     assert plain.stdout.startswith("after: on white noise (80 steps, seed 0): ")
@@ -210,10 +226,7 @@ def test_the_page_is_written_unless_told_otherwise(checkup, models, monkeypatch)
     page.write_text("<title>my own notes</title>")
     refused = checkup(*words)
     assert refused.returncode == 2 and refused.stdout == ""
-    assert (
-        "checkup.html exists and is no checkup; --out FILE or --no-page"
-        in refused.stderr
-    )
+    assert "checkup.html exists and is no checkup; --out FILE or --no-page" in refused.stderr
     page.unlink()
 
 
@@ -226,9 +239,11 @@ def raises(error):
 
 def test_names_from_a_file_reach_no_terminal(checkup, models):
     evil = "\x1b[31m\u202e\nforged: verified"
-    tensors = {"rnn.weight_ih_l0": np.ones((4, 2), np.float32) / 4,
-               "rnn.weight_hh_l0": np.eye(4, dtype=np.float32) / 2,
-               f"{evil}.weight": np.ones((7, 9), np.float32)}  # fmt: skip
+    tensors = {
+        "rnn.weight_ih_l0": np.ones((4, 2), np.float32) / 4,
+        "rnn.weight_hh_l0": np.eye(4, dtype=np.float32) / 2,
+        f"{evil}.weight": np.ones((7, 9), np.float32),
+    }
     model = models / f"{evil}.safetensors"
     save_file(tensors, model)
     for options in ((), ("--json",)):
@@ -248,11 +263,16 @@ def test_refusals_in_one_sentence(checkup, models):
     (models / "text.html").write_text("abcd")
     (models / "step.safetensors").symlink_to("before.safetensors")
     np.save(models / "turned.npy", np.ones((2, 80)))
-    broken = {f"rnn.weight_{side}_l0{back}": np.ones((4, size), np.float32)
-              for side, size in (("ih", 2), ("hh", 4)) for back in ("", "_reverse")}  # fmt: skip
+    broken = {
+        f"rnn.weight_{side}_l0{back}": np.ones((4, size), np.float32)
+        for side, size in (("ih", 2), ("hh", 4))
+        for back in ("", "_reverse")
+    }
     save_file(broken, models / "both-ways.safetensors")
-    nan = {"weight_ih_l0": np.ones((4, 2), np.float32),
-           "weight_hh_l0": np.full((4, 4), np.nan, np.float32)}  # fmt: skip
+    nan = {
+        "weight_ih_l0": np.ones((4, 2), np.float32),
+        "weight_hh_l0": np.full((4, 4), np.nan, np.float32),
+    }
     save_file(nan, models / "nan.safetensors")
     model = "after.safetensors"
     cases = [
@@ -265,23 +285,11 @@ def test_refusals_in_one_sentence(checkup, models):
         ((model, "--inputs", "wide.npy"), "hears 2 numbers a step, the inputs have 5"),
         ((model, "--inputs", "turned.npy"), "np.moveaxis(inputs, 0, -1)"),
         ((model, "--error", "nan"), "--error must be a positive number, got nan"),
-        (
-            (model, "--steps", "1000000000000"),
-            "GB are free; fewer steps (--steps) would do",
-        ),
+        ((model, "--steps", "1000000000000"), "GB are free; fewer steps (--steps) would do"),
         ((model, "--out", "x.npy/page.html"), "nothing can be written to x.npy"),
-        (
-            (model, "--out", "empty.html"),
-            "--out takes a file, and empty.html is a folder",
-        ),
-        (
-            (model, "--truncate-to", "cut.pt"),
-            "--truncate-to takes a .py file, got 'cut.pt'",
-        ),
-        (
-            (model, "--truncate-to", "after.py"),
-            "would replace after.safetensors, which is read",
-        ),
+        ((model, "--out", "empty.html"), "--out takes a file, and empty.html is a folder"),
+        ((model, "--truncate-to", "cut.pt"), "--truncate-to takes a .py file, got 'cut.pt'"),
+        ((model, "--truncate-to", "after.py"), "would replace after.safetensors, which is read"),
         (
             (
                 model,

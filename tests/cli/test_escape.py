@@ -30,13 +30,11 @@ def test_only_visible_characters_are_left(text):
 
 def test_sentences_tables_and_documents(capsys):
     say(f"no tensor is called {EVIL}")
-    assert (
-        exit_code(ValueError(f"{EVIL} is no name")) == 1
-    )  # raised here: shown as a bug
+    assert exit_code(ValueError(f"{EVIL} is no name")) == 1  # raised here: shown as a bug
     assert exit_code(FileNotFoundError(2, "no file", EVIL)) == 2
     claim = types.SimpleNamespace(
         id=EVIL, statement=EVIL, published=EVIL, measured=EVIL, verdict="holds", label=EVIL
-    )  # fmt: skip
+    )
     console().print(claims_table(EVIL, [claim]))
     out, err = capsys.readouterr()
     assert harmless(out) and harmless(err)

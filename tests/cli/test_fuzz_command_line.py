@@ -9,20 +9,69 @@ from remanence.cli import main
 
 COMMANDS = ["memorize", "checkup", "reproduce", "show", "cite", "serve"]
 OPTIONS = [
-    "--help", "--json", "--quiet", "--seed", "--out", "--profile", "--time-limit", "--cell",
-    "--on", "--again", "--method", "--end", "--start", "--check", "--steps", "--noise",
-    "--text", "--inputs", "--error", "--require", "--compare", "--layout", "--port", "--version",
-]  # fmt: skip
+    "--help",
+    "--json",
+    "--quiet",
+    "--seed",
+    "--out",
+    "--profile",
+    "--time-limit",
+    "--cell",
+    "--on",
+    "--again",
+    "--method",
+    "--end",
+    "--start",
+    "--check",
+    "--steps",
+    "--noise",
+    "--text",
+    "--inputs",
+    "--error",
+    "--require",
+    "--compare",
+    "--layout",
+    "--port",
+    "--version",
+]
 VALUES = [
-    "memorization", "all", "abracadabra", "junk.safetensors", "junk.npy", "nowhere/deep/x", "..",
-    ".", "", "-", "--", "-1", "0", "7", "1e308", "nan", "99999999999999999999", "5m", "-5s",
-    "word=a", "=,=", "tcp://", "window<=128", "window<=", "__class__<1", "quick", "permutation",
-    "torch", "\udc80", "🧲", "[red]x[/red]", "%s", "{}", "\x1b[31m",
-]  # fmt: skip
+    "memorization",
+    "all",
+    "abracadabra",
+    "junk.safetensors",
+    "junk.npy",
+    "nowhere/deep/x",
+    "..",
+    ".",
+    "",
+    "-",
+    "--",
+    "-1",
+    "0",
+    "7",
+    "1e308",
+    "nan",
+    "99999999999999999999",
+    "5m",
+    "-5s",
+    "word=a",
+    "=,=",
+    "tcp://",
+    "window<=128",
+    "window<=",
+    "__class__<1",
+    "quick",
+    "permutation",
+    "torch",
+    "\udc80",
+    "🧲",
+    "[red]x[/red]",
+    "%s",
+    "{}",
+    "\x1b[31m",
+]
 # No slash: a drawn path must stay in the test's own folder.
-ANYTHING = st.text(
-    st.characters(exclude_characters="/\\\0", exclude_categories=["Cs"]), max_size=8
-)
+ANYTHING = st.text(st.characters(exclude_characters="/\\\0", exclude_categories=["Cs"]), max_size=8)
 LINES = st.tuples(
     st.sampled_from(COMMANDS) | ANYTHING,
     st.lists(st.sampled_from(OPTIONS + VALUES) | ANYTHING, max_size=5),
@@ -47,9 +96,7 @@ def doors(tmp_path_factory):
         patch.setattr("remanence.cli.session.Session.run", lambda *_, **__: 0)
         patch.setattr("remanence.cli.memorize._frontier", lambda *_: [])
         patch.setattr("webbrowser.open", lambda *_: True)
-        patch.setattr(
-            uvicorn.Server, "run", lambda self, sockets: [s.close() for s in sockets]
-        )
+        patch.setattr(uvicorn.Server, "run", lambda self, sockets: [s.close() for s in sockets])
         patch.setattr("threading.Timer.start", lambda self: None)
         yield
 

@@ -10,9 +10,7 @@ def run(capsys, *arguments):
 
 def test_one_json_document_and_a_file_that_checks(capsys, tmp_path):
     path = str(tmp_path / "m.safetensors")
-    code, out, _ = run(
-        capsys, "abcacb", "--no-frontier", "--json", "--quiet", "--save", path
-    )
+    code, out, _ = run(capsys, "abcacb", "--no-frontier", "--json", "--quiet", "--save", path)
     found = json.loads(out)
     assert code == 0 and found["dimension"] == 3 and found["says"] == "abcacbabcacb"
     code, out, _ = run(capsys, "--check", path, "--json")
@@ -41,6 +39,4 @@ def test_the_frontier_is_printed(capsys, tmp_path):
     figure = str(tmp_path / "walk.svg")
     code, out, _ = run(capsys, "0001", "--steps", "300", "--quiet", "--figure", figure)
     assert code == 0 and "tanh" in out and "permutation" in out
-    assert (tmp_path / "walk.svg").exists() and (
-        tmp_path / "walk-frontier.svg"
-    ).exists()
+    assert (tmp_path / "walk.svg").exists() and (tmp_path / "walk-frontier.svg").exists()

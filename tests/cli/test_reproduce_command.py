@@ -44,12 +44,7 @@ def test_the_files_are_exactly_those_that_are_promised(everything):
         "provenance.json",
     ]
     claims = json.loads((out / "memorization" / "claims.json").read_text())
-    assert [c["verdict"] for c in claims["claims"]] == [
-        "holds",
-        "holds",
-        "refuted",
-        "open",
-    ]
+    assert [c["verdict"] for c in claims["claims"]] == ["holds", "holds", "refuted", "open"]
     text = (out / "memorization" / "claims.json").read_text()
     assert str(out) not in text and "20" + "26" not in text
 
@@ -59,15 +54,11 @@ def test_the_same_run_gives_the_same_bytes(everything, tmp_path, remanence):
     run = remanence("reproduce", "memorization", "--out", tmp_path / "twice", "--quiet")
     assert run.returncode == 0 and run.stderr == ""
     for name in ("claims.json", "figures/orbit.svg", "figures/orbit.csv"):
-        first, second = (
-            root / "memorization" / name for root in (out, tmp_path / "twice")
-        )
+        first, second = (root / "memorization" / name for root in (out, tmp_path / "twice"))
         assert first.read_bytes() == second.read_bytes()
 
 
-def test_what_is_there_is_read_back_and_what_is_damaged_is_made_again(
-    results, remanence
-):
+def test_what_is_there_is_read_back_and_what_is_damaged_is_made_again(results, remanence):
     out = results
     remanence("reproduce", "modular-addition", "--out", out)
     run = remanence("reproduce", "modular-addition", "--out", out)
@@ -81,19 +72,16 @@ def test_what_is_there_is_read_back_and_what_is_damaged_is_made_again(
     assert run.returncode == 0 and "claims.json is damaged" in run.stderr
     assert "computed again" in run.stderr and claims.read_bytes() == whole
     assert (
-        remanence(
-            "reproduce", "modular-addition", "--out", out, "--seed", 1
-        ).stderr.count("read back")
+        remanence("reproduce", "modular-addition", "--out", out, "--seed", 1).stderr.count(
+            "read back"
+        )
         == 0
     )
 
 
 def test_one_cell_is_one_document(tmp_path, remanence):
     run = remanence("reproduce", "memorization", "--cell", "word=ab", "--quiet")
-    assert (run.returncode, json.loads(run.stdout)) == (
-        0,
-        {"value": 0.333333, "word": "ab"},
-    )
+    assert (run.returncode, json.loads(run.stdout)) == (0, {"value": 0.333333, "word": "ab"})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -187,20 +175,21 @@ def test_a_stop_inside_a_weak_reference_callback_is_not_lost(number):
 def test_a_time_limit_stops_the_run(tmp_path, remanence):
     begun = time.monotonic()
     run = remanence(
-        "reproduce", "memorization", "--out", tmp_path / "r", "--time-limit", "1s",
+        "reproduce",
+        "memorization",
+        "--out",
+        tmp_path / "r",
+        "--time-limit",
+        "1s",
         memorization={"wait": 60.0},
-    )  # fmt: skip
+    )
     assert run.returncode == 130 and "time is up" in run.stderr
     assert time.monotonic() - begun < 60
 
 
 def test_a_sweep_that_is_out_of_time_is_no_bug(tmp_path, remanence):
     run = remanence(
-        "reproduce",
-        "memorization",
-        "--out",
-        tmp_path,
-        memorization={"fail": "unfinished"},
+        "reproduce", "memorization", "--out", tmp_path, memorization={"fail": "unfinished"}
     )
     assert run.returncode == 130 and "Traceback" not in run.stderr
     assert "3 of 8 lanes are stored in" in run.stderr

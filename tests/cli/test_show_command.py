@@ -34,9 +34,7 @@ def test_show_says_where_a_result_comes_from_and_how_to_redo_it(everything, rema
         "remanence reproduce memorization --profile quick --seed 0 --out",
     ):
         assert words in said
-    document = json.loads(
-        remanence("show", "memorization", "--out", out, "--json").stdout
-    )
+    document = json.loads(remanence("show", "memorization", "--out", out, "--json").stdout)
     assert document["provenance"]["memorization"]["fingerprint"] == known["fingerprint"]
 
 
@@ -82,7 +80,7 @@ def test_a_verdict_that_its_rule_does_not_give_is_said_and_not_shown(
 ):
     folder = shutil.copytree(everything[0] / "memorization", tmp_path / "memorization")
     claims, listed = folder / "claims.json", folder / "provenance.json"
-    claims.write_text(claims.read_text().replace('"verdict": "refuted"', '"verdict": "holds"'))  # fmt: skip
+    claims.write_text(claims.read_text().replace('"verdict": "refuted"', '"verdict": "holds"'))
     provenance = json.loads(listed.read_text())
     provenance["files"]["claims.json"] = digest(claims)
     listed.write_text(json.dumps(provenance))

@@ -25,9 +25,21 @@ from remanence.formats.torch_file import MAGIC
 
 
 HERE = pathlib.Path.cwd()
-NEVER = ("os.system", "os.exec", "os.posix_spawn", "os.remove", "os.rename", "os.rmdir",
-         "os.mkdir", "shutil.", "subprocess.", "socket.", "exec", "ctypes.dlopen",
-         "pickle.find_class")  # fmt: skip
+NEVER = (
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.mkdir",
+    "shutil.",
+    "subprocess.",
+    "socket.",
+    "exec",
+    "ctypes.dlopen",
+    "pickle.find_class",
+)
 WEIGHTS = {
     "rnn.weight_ih_l0": np.ones((8, 3), np.float32),
     "rnn.weight_hh_l0": np.ones((8, 2), np.float32),
@@ -134,9 +146,18 @@ def hostile(rng, ending: str, whole: bytes) -> bytes:
 def _hostile_pickle(rng) -> bytes:
     """A state dict whose pickle calls something, or says something of its tensors."""
     sound = state_dict(WEIGHTS)
-    names = ("os.system", "builtins.eval", "torch.load", "builtins.getattr", "__main__.X",
-             "torch._utils._rebuild_qtensor", "torch.hub.load", "pickle.loads",
-             "torch._tensor._rebuild_from_type_v2", "numpy.ndarray")  # fmt: skip
+    names = (
+        "os.system",
+        "builtins.eval",
+        "torch.load",
+        "builtins.getattr",
+        "__main__.X",
+        "torch._utils._rebuild_qtensor",
+        "torch.hub.load",
+        "pickle.loads",
+        "torch._tensor._rebuild_from_type_v2",
+        "numpy.ndarray",
+    )
     match rng.integers(4):
         case 0:
             name = names[rng.integers(len(names))]
@@ -149,9 +170,7 @@ def _hostile_pickle(rng) -> bytes:
             return sound.replace(old, plain(drawn), 1)
         case 2:
             at = int(rng.integers(2, len(sound)))
-            opcodes = (
-                b"()]}.0123RbQcoiN\x85\x86\x87\x81\x93ajrqhtusl\x8a\x8b\x94\x95\x97"
-            )
+            opcodes = b"()]}.0123RbQcoiN\x85\x86\x87\x81\x93ajrqhtusl\x8a\x8b\x94\x95\x97"
             extra = bytes(rng.choice(list(opcodes), size=int(rng.integers(1, 9))))
             return sound[:at] + extra + sound[at:]
     return changed(rng, sound)

@@ -28,14 +28,11 @@ def models(keras):
         "gru-hard": L.GRU(4, return_sequences=True, **HARD),
         "gru-before": L.GRU(4, return_sequences=True, reset_after=False),
         "gru-bare": L.GRU(4, return_sequences=True, use_bias=False),
-        "gru-before-bare": L.GRU(
-            4, return_sequences=True, use_bias=False, reset_after=False
-        ),
+        "gru-before-bare": L.GRU(4, return_sequences=True, use_bias=False, reset_after=False),
         "rnn": L.SimpleRNN(4, return_sequences=True),
         "rnn-elu": L.SimpleRNN(4, return_sequences=True, activation="elu"),
         "cells": L.RNN(
-            L.StackedRNNCells([L.LSTMCell(4), L.GRUCell(5), L.LSTMCell(2)]),
-            return_sequences=True,
+            L.StackedRNNCells([L.LSTMCell(4), L.GRUCell(5), L.LSTMCell(2)]), return_sequences=True
         ),
         "last": L.GRU(4),
         "backwards": L.LSTM(4, go_backwards=True, return_sequences=True),

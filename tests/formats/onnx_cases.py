@@ -33,9 +33,7 @@ def node(kind, weights, **settings):
     given = [n if n in weights or n == "X" else "" for n in order]
     while given[-1] == "":
         given.pop()
-    return helper.make_node(
-        kind, given, ["Y", "Y_h"], name="layer", hidden_size=UNITS, **settings
-    )
+    return helper.make_node(kind, given, ["Y", "Y_h"], name="layer", hidden_size=UNITS, **settings)
 
 
 def model(nodes, weights, *, inputs=None, outputs=None, opset=14):
@@ -48,9 +46,7 @@ def model(nodes, weights, *, inputs=None, outputs=None, opset=14):
         outputs or [info("Y", kinds.FLOAT, None)],
         [numpy_helper.from_array(value, name) for name, value in weights.items()],
     )
-    return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8
-    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
 
 
 def one(path, kind, *, both=False, **options):

@@ -16,48 +16,25 @@ from remanence.formats import native
 
 FILES = 10_000
 BATCHES = 4
-VALUES = (
-    0,
-    1,
-    -1,
-    3,
-    2**31,
-    2**63,
-    1e308,
-    "",
-    "F32",
-    "BF16",
-    "../x",
-    None,
-    [],
-    {},
-    [[]],
-)
+VALUES = (0, 1, -1, 3, 2**31, 2**63, 1e308, "", "F32", "BF16", "../x", None, [], {}, [[]])
 
 
 def seeds(folder):
     """Whole files of every kind to start from."""
     key = jax.random.key(0)
     made = [
-        nets.Recurrent.init(
-            cells.LSTM.init(2, 3, key=key), outputs=2, key=key, tokens=4
-        ),
+        nets.Recurrent.init(cells.LSTM.init(2, 3, key=key), outputs=2, key=key, tokens=4),
         nets.Recurrent(cells.GRU.init(2, 3, key=key)),
         nets.Recurrent(cells.Residual.init(2, 3, key=key, residual=0.5)),
         nets.Recurrent(
-            cells.Stack(
-                (cells.Linear.init(2, 3, key=key), cells.Diagonal.init(3, 2, key=key))
-            )
+            cells.Stack((cells.Linear.init(2, 3, key=key), cells.Diagonal.init(3, 2, key=key)))
         ),
     ]
     for i, net in enumerate(made):
         formats.save(net, folder / f"{i}.safetensors")
         yield (folder / f"{i}.safetensors").read_bytes()
     yield save(
-        {
-            "weight_ih_l0": np.ones((3, 2), np.float16),
-            "weight_hh_l0": np.eye(3, dtype=np.float16),
-        }
+        {"weight_ih_l0": np.ones((3, 2), np.float16), "weight_hh_l0": np.eye(3, dtype=np.float16)}
     )
 
 
@@ -68,9 +45,7 @@ def with_header(rng, whole):
     name = list(header)[rng.integers(len(header))]
     match rng.integers(5):
         case 0:
-            header[str(rng.choice(["a", "weight_ih_l0", "x/../../y", "\x00"]))] = (
-                header.pop(name)
-            )
+            header[str(rng.choice(["a", "weight_ih_l0", "x/../../y", "\x00"]))] = header.pop(name)
         case 1:
             header.pop(name)
         case 2 if name != "__metadata__":
@@ -91,9 +66,7 @@ def with_header(rng, whole):
 def parses(content):
     size = int.from_bytes(content[:8], "little")
     try:
-        return isinstance(json.loads(content[8 : 8 + size]), dict) and size <= len(
-            content
-        )
+        return isinstance(json.loads(content[8 : 8 + size]), dict) and size <= len(content)
     except (ValueError, UnicodeDecodeError):
         return False
 
@@ -117,9 +90,7 @@ def test_every_broken_file_is_read_or_refused(batch, tmp_path, capsys):
             counts["refused"] += 1
     grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
     with capsys.disabled():
-        sys.stdout.write(
-            f"\nfuzzed weights files, batch {batch}: {counts}, +{grown:.0f} MiB\n"
-        )
+        sys.stdout.write(f"\nfuzzed weights files, batch {batch}: {counts}, +{grown:.0f} MiB\n")
     assert counts["header parses"] > FILES // BATCHES / 3
     assert counts["refused"] > FILES // BATCHES / 4
     assert grown < 500

@@ -25,9 +25,7 @@ def test_weights_in_one_file_or_in_several(key, tmp_path):
     (tmp_path / "model.safetensors").unlink()
     places = {name: f"model-{i % 2}.safetensors" for i, name in enumerate(arrays(net))}
     for file in set(places.values()):
-        save_file(
-            {n: t for n, t in arrays(net).items() if places[n] == file}, tmp_path / file
-        )
+        save_file({n: t for n, t in arrays(net).items() if places[n] == file}, tmp_path / file)
     index = tmp_path / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": places}))
     assert eqx.tree_equal(net, rm.load(tmp_path, quiet=True))

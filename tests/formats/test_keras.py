@@ -22,9 +22,25 @@ from remanence.formats.activations import Shaped
 
 h5py = pytest.importorskip("h5py")
 SCRIPT = pathlib.Path(keras_cases.__file__)
-NAMES = ["lstm", "lstm-hard", "lstm-bare", "gru", "gru-hard", "gru-before", "gru-bare",
-         "gru-before-bare", "rnn", "rnn-elu", "cells", "last", "backwards", "both",
-         "deep", "graph", "nested"]  # fmt: skip
+NAMES = [
+    "lstm",
+    "lstm-hard",
+    "lstm-bare",
+    "gru",
+    "gru-hard",
+    "gru-before",
+    "gru-bare",
+    "gru-before-bare",
+    "rnn",
+    "rnn-elu",
+    "cells",
+    "last",
+    "backwards",
+    "both",
+    "deep",
+    "graph",
+    "nested",
+]
 
 
 @pytest.fixture(scope="module")
@@ -141,10 +157,7 @@ def test_cudnn_layers_keep_both_biases(kind, key, tmp_path):
 
 
 def test_what_files_of_weights_alone_leave_open(key, tmp_path):
-    parts = {
-        "one": kernels(drawn("lstm", key).cell),
-        "two": kernels(drawn("rnn", key).cell),
-    }
+    parts = {"one": kernels(drawn("lstm", key).cell), "two": kernels(drawn("rnn", key).cell)}
     old = rm.recurrent_modules(write(tmp_path / "old.h5", parts, version="2.2.0"))
     assert list(old) == ["one", "two"] and old["one"].net.W_y is None
     gate = Shaped("hardsigmoid", 0.2, 0.5)
@@ -165,7 +178,7 @@ def test_what_files_of_weights_alone_leave_open(key, tmp_path):
         ([{"class_name": "LSTM"}], "configuration is malformed"),
         ("text", "configuration is malformed"),
     ],
-)  # fmt: skip
+)
 def test_configurations_that_mean_nothing_are_refused(layers, words, key, tmp_path):
     path = write(tmp_path / "m.h5", {"layer": kernels(drawn("lstm", key).cell)}, layers)
     with pytest.raises(ValueError, match=words):
@@ -242,9 +255,7 @@ def test_broken_files_and_a_missing_library_are_refused(tmp_path, monkeypatch):
         ({"config.json": "{}", "model.weights.h5": "no"}, "is not read"),
         ({"config.json": " " * 80 * 2**20, "model.weights.h5": ""}, "swell to"),
     ):
-        with zipfile.ZipFile(
-            tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED
-        ) as archive:
+        with zipfile.ZipFile(tmp_path / "m.keras", "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in records.items():
                 archive.writestr(name, content)
         with pytest.raises(ValueError, match=words):
@@ -255,7 +266,11 @@ def test_broken_files_and_a_missing_library_are_refused(tmp_path, monkeypatch):
 
 
 def test_a_recurrent_layer_inside_one_of_somebodys_own(key, tmp_path):
-    inner = {f"mine/cell_{i}/{k}": v for i in range(2) for k, v in kernels(drawn("gru", key).cell).items()}  # fmt: skip
+    inner = {
+        f"mine/cell_{i}/{k}": v
+        for i in range(2)
+        for k, v in kernels(drawn("gru", key).cell).items()
+    }
     layers = [layer("Mine", "layer")]
     found = rm.recurrent_modules(write(tmp_path / "m.h5", {"layer": inner}, layers))
     assert len(found) == 2

@@ -17,9 +17,7 @@ def test_keras_order_is_turned_into_torchs(key, tmp_path):
     b_r, b_z, b_n = np.split(np.asarray(net.cell.b), 3)
     zeros = np.zeros(5, np.float32)
     path = tmp_path / "keras.safetensors"
-    bias = np.stack(
-        [np.concatenate([b_z, b_r, b_n]), np.concatenate([zeros, zeros, net.cell.b_n])]
-    )
+    bias = np.stack([np.concatenate([b_z, b_r, b_n]), np.concatenate([zeros, zeros, net.cell.b_n])])
     save_file(
         {
             "gru/kernel": np.ascontiguousarray(np.concatenate([b, a, c]).T),
@@ -47,12 +45,8 @@ def test_flax_matrices_are_joined(kind, order, key, tmp_path):
     cell, tensors = net.cell, {}
     for i, gate in enumerate(order):
         rows = slice(5 * i, 5 * i + 5)
-        tensors[f"cell/i{gate}/kernel"] = np.ascontiguousarray(
-            np.asarray(cell.W_x[rows]).T
-        )
-        tensors[f"cell/h{gate}/kernel"] = np.ascontiguousarray(
-            np.asarray(cell.W_h[rows]).T
-        )
+        tensors[f"cell/i{gate}/kernel"] = np.ascontiguousarray(np.asarray(cell.W_x[rows]).T)
+        tensors[f"cell/h{gate}/kernel"] = np.ascontiguousarray(np.asarray(cell.W_h[rows]).T)
         side = "h" if kind == "lstm" else "i"
         tensors[f"cell/{side}{gate}/bias"] = np.asarray(cell.b[rows])
     if kind == "gru":
@@ -99,18 +93,10 @@ def test_flax_simple_cells_and_nnx_names(key, tmp_path):
     save_file(simple, path)
     assert eqx.tree_equal(net, formats.load(path, layout="flax", quiet=True))
     net = drawn("lstm", key)
-    W_x, W_h = (
-        np.split(np.asarray(net.cell.W_x), 4),
-        np.split(np.asarray(net.cell.W_h), 4),
-    )
+    W_x, W_h = (np.split(np.asarray(net.cell.W_x), 4), np.split(np.asarray(net.cell.W_h), 4))
     tensors = {"out/kernel": turned(net.W_y), "out/bias": np.asarray(net.b_y)}
     for gate, name, A, B, b in zip(
-        "ifgo",
-        ("i", "f_", "g", "o"),
-        W_x,
-        W_h,
-        np.split(np.asarray(net.cell.b), 4),
-        strict=True,
+        "ifgo", ("i", "f_", "g", "o"), W_x, W_h, np.split(np.asarray(net.cell.b), 4), strict=True
     ):
         tensors[f"rnn/cell/i{name}/kernel"] = turned(A)
         tensors[f"rnn/cell/h{gate}/kernel"] = turned(B)
@@ -170,11 +156,7 @@ ONES = lambda *shape: np.ones(shape, np.float32)
         ("keras", keras(gates=2), "N × N, 3N or 4N"),
         ("keras", keras(l_of_kernel=ONES(3, 17)), "as many columns"),
         ("keras", keras(l_of_kernel=ONES(16)), "matrices with as many"),
-        (
-            "keras",
-            {"l/recurrent_kernel": ONES(4, 16)},
-            "l has a recurrent kernel, but no",
-        ),
+        ("keras", {"l/recurrent_kernel": ONES(4, 16)}, "l has a recurrent kernel, but no"),
         ("flax", flax(l_of_hi_of_bias=ONES(8)), r"hi.bias has shape \(8,\)"),
         ("flax", flax(l_of_hi_of_bias=ONES(1)), r"hi.bias has shape \(1,\)"),
         ("flax", flax(l_of_ii_of_kernel=ONES(3, 5)), "matrices of one shape"),

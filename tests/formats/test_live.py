@@ -56,10 +56,7 @@ class Scaled(nn.Module):
         (Model(after=nn.Sequential(nn.Linear(6, 3), nn.LogSoftmax(-1))), "up to"),
         (Model(after=nn.Sequential(nn.ReLU(), nn.Linear(6, 3))), "up to"),
         (Model(after=nn.ReLU()), "up to"),
-        (
-            Model(before=Scaled()),
-            "inputs of the recurrent module differ from the embedding by",
-        ),
+        (Model(before=Scaled()), "inputs of the recurrent module differ from the embedding by"),
         (Model(before=nn.LayerNorm(5)), "module differ from the inputs by up to"),
         (Model(before=nn.Linear(4, 5)), "example= with inputs that it takes"),
     ],
@@ -97,9 +94,7 @@ class Packed(Model):
     def forward(self, xs):
         lengths = torch.full((len(xs),), xs.shape[1])
         packed = nn.utils.rnn.pack_padded_sequence(xs, lengths, batch_first=True)
-        states, _ = nn.utils.rnn.pad_packed_sequence(
-            self.lstm(packed)[0], batch_first=True
-        )
+        states, _ = nn.utils.rnn.pad_packed_sequence(self.lstm(packed)[0], batch_first=True)
         return self.after(states).transpose(1, 2)
 
 

@@ -29,9 +29,8 @@ CASES = [
     ("GRU", {"direction": "reverse", "bias": False}),
     ("RNN", {}),
     ("RNN", {"both": True, "start": True}),
-    ("RNN", {"activations": ["Affine"], "activation_alpha": [0.5],
-             "activation_beta": [0.25]}),
-]  # fmt: skip
+    ("RNN", {"activations": ["Affine"], "activation_alpha": [0.5], "activation_beta": [0.25]}),
+]
 
 
 def compared(path, kind, options, run):
@@ -73,24 +72,33 @@ FUNCTIONS = {
     ("kind", "names", "settings", "numbers"),
     [
         ("LSTM", ["HardSigmoid", "Softsign", "Relu"], {}, [(), (), ()]),
-        ("LSTM", ["HardSigmoid", "ScaledTanh", "Elu"],
-         {"activation_alpha": [0.3, 0.8, 0.5], "activation_beta": [0.4, 1.5]},
-         [(0.3, 0.4), (0.8, 1.5), (0.5,)]),
+        (
+            "LSTM",
+            ["HardSigmoid", "ScaledTanh", "Elu"],
+            {"activation_alpha": [0.3, 0.8, 0.5], "activation_beta": [0.4, 1.5]},
+            [(0.3, 0.4), (0.8, 1.5), (0.5,)],
+        ),
         ("LSTM", ["Sigmoid", "LeakyRelu", "Tanh"], {"clip": 0.3}, [(), (), ()]),
         ("GRU", ["Sigmoid", "Softplus"], {"clip": 0.5, "linear_before_reset": 1}, [(), ()]),
-        ("GRU", ["HardSigmoid", "ThresholdedRelu"], {"activation_alpha": [0.25, 0.125]},
-         [(0.25,), (0.125,)]),
-        ("GRU", ["Sigmoid", "Affine"],
-         {"activation_alpha": [0.25], "activation_beta": [0.1]}, [(), (0.25, 0.1)]),
+        (
+            "GRU",
+            ["HardSigmoid", "ThresholdedRelu"],
+            {"activation_alpha": [0.25, 0.125]},
+            [(0.25,), (0.125,)],
+        ),
+        (
+            "GRU",
+            ["Sigmoid", "Affine"],
+            {"activation_alpha": [0.25], "activation_beta": [0.1]},
+            [(), (0.25, 0.1)],
+        ),
     ],
-)  # fmt: skip
+)
 def test_activations_and_clip_where_the_reference_ignores_them(
     kind, names, settings, numbers, tmp_path
 ):
     # The reference evaluator knows sigmoid and tanh only; its steps with other functions.
-    base = getattr(
-        importlib.import_module(f"onnx.reference.ops.op_{kind.lower()}"), kind
-    )
+    base = getattr(importlib.import_module(f"onnx.reference.ops.op_{kind.lower()}"), kind)
     bound = settings.get("clip", np.inf)
 
     def method(name, more):
@@ -102,9 +110,7 @@ def test_activations_and_clip_where_the_reference_ignores_them(
     changed = type(kind, (base,), {"op_domain": ""} | methods)
 
     def run(made, asked):
-        return reference.ReferenceEvaluator(made, new_ops=[changed]).run(["Y"], asked)[
-            0
-        ]
+        return reference.ReferenceEvaluator(made, new_ops=[changed]).run(["Y"], asked)[0]
 
     compared(tmp_path / "m.onnx", kind, {"activations": names} | settings, run)
 
@@ -147,10 +153,15 @@ def test_weights_behind_operators_that_rearrange_them(tmp_path):
     make, axes = helper.make_node, np.array([0])
     W, R, B = weights["W"][0], weights["R"][0], weights["B"][0]
     stored = {
-        "w_t": np.ascontiguousarray(W.T), "axes": axes, "r_low": R[:5], "r_high": R[5:],
+        "w_t": np.ascontiguousarray(W.T),
+        "axes": axes,
+        "r_low": R[:5],
+        "r_high": R[5:],
         "wide": np.concatenate([np.zeros(3, np.float32), B]),
-        "from": np.array([3]), "to": np.array([2**62]), "sizes": np.array([1, -1]),
-    }  # fmt: skip
+        "from": np.array([3]),
+        "to": np.array([2**62]),
+        "sizes": np.array([1, -1]),
+    }
     nodes = [
         make("Transpose", ["w_t"], ["w"], perm=[1, 0]),
         make("Unsqueeze", ["w", "axes"], ["W"]),
@@ -182,14 +193,10 @@ def test_operators_inside_subgraphs_see_the_weights_outside(tmp_path):
         [],
         [helper.make_tensor_value_info("out", onnx.TensorProto.FLOAT, None)],
     )
-    branch = helper.make_node(
-        "If", ["which"], ["Z"], then_branch=inner, else_branch=other
-    )
+    branch = helper.make_node("If", ["which"], ["Z"], then_branch=inner, else_branch=other)
     info = helper.make_tensor_value_info
     inputs = [info("X", 1, None), info("which", onnx.TensorProto.BOOL, [])]
-    made = onnx_cases.model(
-        [branch], weights, inputs=inputs, outputs=[info("Z", 1, None)]
-    )
+    made = onnx_cases.model([branch], weights, inputs=inputs, outputs=[info("Z", 1, None)])
     onnx.save(made, tmp_path / "m.onnx")
     net = rm.load(tmp_path / "m.onnx", quiet=True)
     asked = onnx_cases.asked({}) | {"which": np.array(True)}
@@ -299,9 +306,7 @@ def circular(made):
 def swelling(made):
     for i in range(60):
         name = "W" if i == 0 else f"w{i}"
-        made.graph.node.append(
-            helper.make_node("Concat", [name, name], [f"w{i + 1}"], axis=0)
-        )
+        made.graph.node.append(helper.make_node("Concat", [name, name], [f"w{i + 1}"], axis=0))
     made.graph.node[0].input[1] = "w60"
 
 
@@ -377,9 +382,7 @@ def test_weights_in_the_file_beside_are_read_and_nowhere_else(tmp_path):
     folder.mkdir()
     made = onnx_cases.one(path, "GRU")
     expected = rm.load(path, quiet=True)(onnx_cases.XS)
-    onnx.save(
-        made, path, save_as_external_data=True, location="m.data", size_threshold=0
-    )
+    onnx.save(made, path, save_as_external_data=True, location="m.data", size_threshold=0)
     got = rm.load(path, quiet=True)(onnx_cases.XS)
     np.testing.assert_array_equal(got, expected)
     content = (folder / "m.data").read_bytes()

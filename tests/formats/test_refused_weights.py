@@ -31,17 +31,11 @@ def rnn(**more):
         (rnn(weight_hr_l0=np.ones((4, 4))), "must be a projection of an LSTM"),
         (rnn(weight_ih_l2=np.ones((4, 3))), r"has the layers \[0, 2\]"),
         (rnn(weight_hh_l0=np.full((4, 4), np.nan)), "16 values that are NaN"),
-        (
-            rnn(weight_hh_l0=np.ones((8, 4)), weight_ih_l0=np.ones((8, 3))),
-            "N, 3N or 4N rows",
-        ),
+        (rnn(weight_hh_l0=np.ones((8, 4)), weight_ih_l0=np.ones((8, 3))), "N, 3N or 4N rows"),
         (rnn(weight_hh_l0=np.ones((5, 4))), "as many rows"),
         (rnn(bias_ih_l0=np.ones(4)), "two biases"),
         ({"weight_ih_l0": np.ones((4, 3), np.float32)}, "weight_hh_l0 is missing"),
-        (
-            {f"{p}.{k}": v for p in "ab" for k, v in rnn().items()},
-            "several recurrent modules",
-        ),
+        ({f"{p}.{k}": v for p in "ab" for k, v in rnn().items()}, "several recurrent modules"),
         (
             rnn(**{"x.weight": np.ones((9, 3)), "y.weight": np.ones((8, 3))}),
             "embedding may be any of",
@@ -105,16 +99,8 @@ def test_a_header_whose_length_looks_like_a_pickle_is_read(size, tmp_path):
 def raw(path, kind, size, content=None):
     """A recurrent layer of four units whose numbers are of a kind NumPy may not know."""
     header = {
-        "weight_ih_l0": {
-            "dtype": kind,
-            "shape": [4, 3],
-            "data_offsets": [0, 12 * size],
-        },
-        "weight_hh_l0": {
-            "dtype": kind,
-            "shape": [4, 4],
-            "data_offsets": [12 * size, 28 * size],
-        },
+        "weight_ih_l0": {"dtype": kind, "shape": [4, 3], "data_offsets": [0, 12 * size]},
+        "weight_hh_l0": {"dtype": kind, "shape": [4, 4], "data_offsets": [12 * size, 28 * size]},
     }
     words = json.dumps(header).encode()
     body = bytes(28 * size) if content is None else content
@@ -167,11 +153,7 @@ MISFITS = [
     (ours(cell_of_b=ONES(1)), described("Elman"), r"cell.b is float32 \[1\]"),
     (ours(cell_of_W_h=1j * ONES(4, 4)), described("Linear"), "cell.W_h is complex64"),
     (ours(readout_of_weight=ONES(2, 3)), described("Linear"), "readout is"),
-    (
-        ours(readout_of_weight=ONES(2, 4), readout_of_bias=ONES(1)),
-        described("Linear"),
-        "b_y is",
-    ),
+    (ours(readout_of_weight=ONES(2, 4), readout_of_bias=ONES(1)), described("Linear"), "b_y is"),
     (ours(embedding_of_weight=ONES(0, 3)), described("Linear"), "embedding is"),
     (ours(embedding_of_weight=ONES(5, 2)), described("Linear"), "embedding is"),
     (ours(), {"remanence": '{"cell": ' + "9" * 5000 + "}"}, "is not JSON"),

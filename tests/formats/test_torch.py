@@ -131,8 +131,14 @@ class Several(torch.nn.Module):
 def test_every_network_inside_a_module():
     module = Several()
     found = rm.recurrent_modules(module)
-    names = ["encoder.l0.forward", "encoder.l0.backward", "encoder.l1.forward",
-             "encoder.l1.backward", "steps", "decoder"]  # fmt: skip
+    names = [
+        "encoder.l0.forward",
+        "encoder.l0.backward",
+        "encoder.l1.forward",
+        "encoder.l1.backward",
+        "steps",
+        "decoder",
+    ]
     assert list(found) == names
     assert [found[name].sizes for name in names[-3:]] == [(8, 4), (8, 4), (4, 2)]
     assert "activation relu" in str(found["steps"])

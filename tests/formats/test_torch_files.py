@@ -57,18 +57,14 @@ def composed(found, layers, both):
 
 @pytest.mark.filterwarnings("ignore:LSTM with projections")
 @pytest.mark.parametrize(("kind", "layers", "both", "projected"), CASES)
-def test_every_kind_of_module_is_read_as_torch_runs_it(
-    kind, layers, both, projected, tmp_path
-):
+def test_every_kind_of_module_is_read_as_torch_runs_it(kind, layers, both, projected, tmp_path):
     module = drawn(kind, layers, both, projected)
     path = tmp_path / "model.pt"
     torch.save({f"rnn.{k}": v for k, v in module.state_dict().items()}, path)
     found = rm.recurrent_modules(path)
     assert len(found) == (2 * layers if both else 1)
     assert all(each.taken.kind == kind for each in found.values())
-    np.testing.assert_allclose(
-        composed(found, layers, both), answer(module, XS), rtol=0, atol=1e-6
-    )
+    np.testing.assert_allclose(composed(found, layers, both), answer(module, XS), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["RNNCell", "LSTMCell", "GRUCell"])
@@ -132,9 +128,7 @@ def test_state_dicts_and_the_checkpoints_round_them(wrap, legacy, tmp_path):
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16", "float64", "float8_e4m3fn"])
 def test_other_precisions_are_widened_exactly(kind, tmp_path):
-    tensors = {
-        k: v.to(getattr(torch, kind)) for k, v in nn.RNN(3, 4).state_dict().items()
-    }
+    tensors = {k: v.to(getattr(torch, kind)) for k, v in nn.RNN(3, 4).state_dict().items()}
     torch.save(tensors, tmp_path / "half.pt")
     cell = formats.load(tmp_path / "half.pt", quiet=True).cell
     expected = tensors["weight_hh_l0"].float().numpy()
@@ -220,9 +214,7 @@ def in_zip(path, pickled, **records):
 
 @pytest.mark.parametrize("protocol", range(6))
 @pytest.mark.parametrize("legacy", [False, True])
-def test_a_pickle_that_calls_is_refused_by_the_name_and_calls_nothing(
-    protocol, legacy, tmp_path
-):
+def test_a_pickle_that_calls_is_refused_by_the_name_and_calls_nothing(protocol, legacy, tmp_path):
     mark, path = tmp_path / "called", tmp_path / "model.pt"
     content = {"weight_ih_l0": Call(os.mkdir, str(mark))}
     pickled = pickle.dumps(content, protocol=protocol)
@@ -312,9 +304,7 @@ def described(size, stride, offset=0, key="0"):
     ],
 )
 def test_tensors_stay_within_their_numbers(size, stride, more, words, tmp_path):
-    path = in_zip(
-        tmp_path / "m.pt", described(size, stride, **more), **{"0": bytes(48)}
-    )
+    path = in_zip(tmp_path / "m.pt", described(size, stride, **more), **{"0": bytes(48)})
     with pytest.raises(ValueError, match=words):
         formats.load(path)
 
@@ -337,10 +327,6 @@ def test_archives_that_swell_are_refused(tmp_path):
 
 def test_nothing_of_the_reader_calls_what_it_reads():
     # Every name it knows is text to it: no class or function of torch's is held.
-    assert all(
-        isinstance(name, str) for name in pickle_free.INERT | pickle_free.REBUILT
-    )
-    value = pickle_free.value_of(
-        io.BytesIO(pickle.dumps({"a": [1, (2.5, None, True)]}))
-    )
+    assert all(isinstance(name, str) for name in pickle_free.INERT | pickle_free.REBUILT)
+    value = pickle_free.value_of(io.BytesIO(pickle.dumps({"a": [1, (2.5, None, True)]})))
     assert value == {"a": [1, (2.5, None, True)]}

@@ -48,14 +48,10 @@ def residual(key):
     [
         lambda key: cells.Linear.init(2, 4, key=key),
         lambda key: cells.Diagonal.init(2, 4, key=key),
-        lambda key: cells.Residual.init(
-            2, 4, key=key, residual=0.9, activation=jax.nn.relu
-        ),
+        lambda key: cells.Residual.init(2, 4, key=key, residual=0.9, activation=jax.nn.relu),
         residual,
         lambda key: cells.Elman.init(2, 4, key=key, activation=jax.nn.sigmoid),
-        lambda key: cells.Stack(
-            (cells.Linear.init(2, 3, key=key), cells.GRU.init(3, 4, key=key))
-        ),
+        lambda key: cells.Stack((cells.Linear.init(2, 3, key=key), cells.GRU.init(3, 4, key=key))),
     ],
 )
 def test_our_other_cells_have_a_file_format_too(make, key, tmp_path):
@@ -77,11 +73,7 @@ def test_names_of_the_users_choosing(key, tmp_path):
 def test_what_was_assumed_is_printed(key, tmp_path, capsys):
     path = tmp_path / "net.safetensors"
     save_file(
-        {
-            k: np.asarray(v)
-            for k, v in torch_layers.tensors_of(drawn("rnn", key).cell).items()
-        },
-        path,
+        {k: np.asarray(v) for k, v in torch_layers.tensors_of(drawn("rnn", key).cell).items()}, path
     )
     formats.load(path)
     assert "activation tanh" in capsys.readouterr().err

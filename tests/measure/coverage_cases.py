@@ -66,20 +66,14 @@ REGIMES = {
     "tanh under noise": Regime(gain=(0.5, 2.0)),
     "leaky units": Regime(residual=(0.5, 0.9), coupling=(0.3, 0.6)),
     "coupling 0.3": Regime(residual=(0.8, 0.95), coupling=(0.3, 0.3)),
-    "weak coupling, 1e-3": Regime(
-        residual=(0.99, 0.99), coupling=(1e-3, 1e-3), settles=False
-    ),
+    "weak coupling, 1e-3": Regime(residual=(0.99, 0.99), coupling=(1e-3, 1e-3), settles=False),
     "inputs that remember T/3": Regime(
         inputs=functools.partial(correlated, STEPS / 3), settles=False
     ),
-    "inputs that remember T/50": Regime(
-        inputs=functools.partial(correlated, STEPS / 50)
-    ),
+    "inputs that remember T/50": Regime(inputs=functools.partial(correlated, STEPS / 50)),
     "telegraph": Regime(inputs=telegraph),
     "loud and low": Regime(inputs=modulated),
-    "chaos": Regime(
-        inputs=lambda rng, shape: 0.4 * rng.normal(size=shape), gain=(2.5, 3.5)
-    ),
+    "chaos": Regime(inputs=lambda rng, shape: 0.4 * rng.normal(size=shape), gain=(2.5, 3.5)),
     "many short sequences": Regime(sequences=25, steps=40),
     "short sequences that remember": Regime(
         inputs=functools.partial(correlated, 10.0), sequences=25, steps=40

@@ -35,9 +35,7 @@ def theory(A, B, lags):
         K.append(A @ K[-1])
     K = np.stack(K)
     flat = np.concatenate(K, axis=1)
-    _, s, Vh = np.linalg.svd(
-        flat / np.linalg.norm(flat, axis=1)[:, None], full_matrices=False
-    )
+    _, s, Vh = np.linalg.svd(flat / np.linalg.norm(flat, axis=1)[:, None], full_matrices=False)
     rank = int((s > 1e-12 * s[0]).sum())
     square = (Vh[:rank] ** 2).sum(axis=0).reshape(len(K), -1).mean(axis=1)
     return rank, np.pad(square, (0, lags))[:lags]
@@ -130,9 +128,7 @@ def test_error_bars_cover_the_truth_and_chance_is_taken_off():
 
 
 def test_an_even_function_of_the_past_recalls_nothing():
-    cell = Elman(
-        jnp.zeros((6, 6)), jnp.arange(1.0, 7.0)[:, None] / 3, activation=jnp.cos
-    )
+    cell = Elman(jnp.zeros((6, 6)), jnp.arange(1.0, 7.0)[:, None] / 3, activation=jnp.cos)
     found = memory_capacity(cell)
     assert found.total <= 3 * found.stderr < 0.2
     assert found.raw > 0.5 and found.limit == 6

@@ -15,9 +15,7 @@ from remanence.nets import unroll
 
 def test_the_vectors_of_a_linear_map_are_its_eigenvectors():
     W = np.array([[0.9, 0.3, 0.1], [0.0, 0.6, 0.2], [0.0, 0.0, 0.3]])
-    found = covariant_vectors(
-        Linear(jnp.asarray(W), jnp.zeros((3, 1))), np.zeros((300, 1))
-    )
+    found = covariant_vectors(Linear(jnp.asarray(W), jnp.zeros((3, 1))), np.zeros((300, 1)))
     values, vectors = np.linalg.eig(W)
     order = np.argsort(-np.abs(values))
     for got in (found.vectors[0], found.vectors[-1]):
@@ -30,9 +28,7 @@ def test_the_map_carries_each_vector_to_the_next():
         cell = as_double(Elman.init(2, 6, key=jr.key(0), gain=1.4))
         xs = jr.normal(jr.key(1), (400, 2))
         states = unroll(cell, jnp.zeros(6), xs)
-        J = np.asarray(
-            jax.vmap(jacobian, in_axes=(None, 0, 0))(cell, states[:-1], xs[1:])
-        )
+        J = np.asarray(jax.vmap(jacobian, in_axes=(None, 0, 0))(cell, states[:-1], xs[1:]))
     found = covariant_vectors(cell, np.asarray(xs), k=4, warmup=100, tail=100)
     first, last = found.steps
     moved = np.einsum("tij,tjk->tik", J[first - 1 : last - 2], found.vectors[:-1])
@@ -47,9 +43,7 @@ def test_the_map_carries_each_vector_to_the_next():
 
 def test_refusals():
     cell = Linear(0.5 * jnp.eye(2), jnp.zeros((2, 1)))
-    with pytest.raises(
-        ValueError, match="must leave steps between them: 6 and 4 of 10"
-    ):
+    with pytest.raises(ValueError, match="must leave steps between them: 6 and 4 of 10"):
         covariant_vectors(cell, np.zeros((10, 1)), warmup=6, tail=4)
     dead = Linear(jnp.diag(jnp.array([0.5, 0.0])), jnp.zeros((2, 1)))
     with pytest.raises(ValueError, match="lost within one step"):

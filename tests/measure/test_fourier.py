@@ -77,9 +77,7 @@ def test_the_null_mean_is_an_even_spread():
     random = np.random.default_rng(2)
     table = waves(29, (5,))
     shares = [spectrum(random.permutation(table))[1:] for _ in range(3000)]
-    np.testing.assert_allclose(
-        np.mean(shares, axis=0) / (table**2).sum(), 2 / 28, rtol=0.08
-    )
+    np.testing.assert_allclose(np.mean(shares, axis=0) / (table**2).sum(), 2 / 28, rtol=0.08)
 
 
 def test_ablation_is_idempotent_and_spares_other_frequencies():
@@ -91,9 +89,7 @@ def test_ablation_is_idempotent_and_spares_other_frequencies():
     np.testing.assert_allclose(without_frequencies(cut, (3, 5), axes=(0, 1)), cut)
     kept = without_frequencies(table[:, 0], (3,))
     others = [k for k in range(7) if k != 3]
-    np.testing.assert_allclose(
-        spectrum(kept)[others], spectrum(table[:, 0])[others], rtol=1e-9
-    )
+    np.testing.assert_allclose(spectrum(kept)[others], spectrum(table[:, 0])[others], rtol=1e-9)
 
 
 @pytest.mark.parametrize("operation", ["+", "-", "×"])

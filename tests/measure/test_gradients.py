@@ -19,9 +19,7 @@ def register(length):
 
 def test_gradients_of_a_shift_register_end_at_its_end():
     decay = gradient_decay(register(5), np.ones((60, 1)), lags=10)
-    np.testing.assert_allclose(
-        decay.norms, np.tile([1] * 5 + [0] * 6, (len(decay.norms), 1))
-    )
+    np.testing.assert_allclose(decay.norms, np.tile([1] * 5 + [0] * 6, (len(decay.norms), 1)))
     assert decay.remembers == 5
 
 
@@ -38,9 +36,7 @@ def test_gradients_are_those_of_reverse_mode(kind):
         full = np.asarray(jax.jacrev(state)(xs, 17))
     decay = gradient_decay(cell, np.asarray(xs), lags=12)
     where = list(decay.positions).index(10)
-    np.testing.assert_allclose(
-        decay.norms[where, 7], np.linalg.norm(full[:, 10]), rtol=1e-10
-    )
+    np.testing.assert_allclose(decay.norms[where, 7], np.linalg.norm(full[:, 10]), rtol=1e-10)
 
 
 def test_however_wide_the_input_every_direction_counts():
@@ -54,9 +50,7 @@ def test_however_wide_the_input_every_direction_counts():
         decay = gradient_decay(cell, np.asarray(xs), lags=8, key=key)
         where = list(decay.positions).index(9)
         assert (decay.directions, decay.exact) == (3, True)
-        np.testing.assert_allclose(
-            decay.norms[where, 5], np.linalg.norm(full[:, 9]), rtol=1e-10
-        )
+        np.testing.assert_allclose(decay.norms[where, 5], np.linalg.norm(full[:, 9]), rtol=1e-10)
 
 
 def test_where_the_work_is_too_much_a_drawn_few_are_without_bias(monkeypatch):
@@ -72,9 +66,7 @@ def test_where_the_work_is_too_much_a_drawn_few_are_without_bias(monkeypatch):
 
 def test_a_gradient_that_levels_off_is_not_said_to_be_forgotten():
     share = 0.2
-    cell = Diagonal(
-        jnp.asarray([1.0, 0.8]), jnp.asarray([[share], [(1 - share**2) ** 0.5]])
-    )
+    cell = Diagonal(jnp.asarray([1.0, 0.8]), jnp.asarray([[share], [(1 - share**2) ** 0.5]]))
     decay = gradient_decay(cell, np.zeros((700, 1)), lags=300)
     relative = np.sqrt(share**2 + (1 - share**2) * 0.64 ** np.arange(301))
     np.testing.assert_allclose(decay.quantile(0.5), relative, rtol=1e-6)
@@ -120,9 +112,7 @@ def test_long_sequences_are_passed_in_pieces(monkeypatch):
     xs = np.asarray(jr.normal(jr.key(1), (2, 60, 2)))
     whole = gradient_decay(cell, xs, lags=20)
     monkeypatch.setattr(gradients, "STATES", 2 * 5 * 7)
-    np.testing.assert_allclose(
-        gradient_decay(cell, xs, lags=20).norms, whole.norms, rtol=1e-12
-    )
+    np.testing.assert_allclose(gradient_decay(cell, xs, lags=20).norms, whole.norms, rtol=1e-12)
 
 
 def test_lags_must_fit_into_the_longest_sequence():

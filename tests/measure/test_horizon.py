@@ -9,11 +9,7 @@ import pytest
 
 import remanence as rm
 from remanence.cells import Elman, Linear, LSTM
-from remanence.measure import (
-    fixed_points,
-    forgetting,
-    truncation_error,
-)
+from remanence.measure import fixed_points, forgetting, truncation_error
 from remanence.nets import Recurrent
 
 
@@ -49,9 +45,7 @@ def test_a_rotation_never_forgets_and_the_panel_says_so():
     panel = rm.memory_horizon(cell, xs)
     assert panel.remembers == np.inf and panel["window"] == np.inf
     assert panel["certified window"] is None
-    assert "unbounded" in str(panel) and any(
-        "No window is proved" in n for n in panel.notes
-    )
+    assert "unbounded" in str(panel) and any("No window is proved" in n for n in panel.notes)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +61,7 @@ def test_an_exponent_near_zero_is_no_horizon(top, stderr, steps, remark):
     cell = Linear(0.9 * jnp.eye(1), jnp.eye(1))
     xs = np.ones((60, 1))
     found = dataclasses.replace(
-        rm.lyapunov_spectrum(cell, xs),
-        exponents=np.array([top]),
-        stderr=np.array([stderr]),
+        rm.lyapunov_spectrum(cell, xs), exponents=np.array([top]), stderr=np.array([stderr])
     )
     panel = rm.memory_horizon(cell, xs, spectrum=found, quick=True)
     measure = next(m for m in panel.measures if m.name == "exponent")

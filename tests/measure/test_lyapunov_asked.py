@@ -69,9 +69,7 @@ def test_dead_directions_are_minus_infinity_with_a_word():
     assert not np.isnan(dead.running).any() and dead.kaplan_yorke == 0
     assert (dead.stderr == 0).all() and not np.isnan(dead.confidence()[0]).any()
     relu = Elman(
-        jnp.array([[0.5, 0.1], [0.0, 0.9]]),
-        jnp.array([[1.0], [-1.0]]),
-        activation=jax.nn.relu,
+        jnp.array([[0.5, 0.1], [0.0, 0.9]]), jnp.array([[1.0], [-1.0]]), activation=jax.nn.relu
     )
     half = rm.lyapunov_spectrum(relu, np.ones((60, 1)))
     np.testing.assert_allclose(half.exponents, [np.log(0.5), -np.inf], atol=1e-12)
@@ -87,9 +85,7 @@ def test_huge_exponents_neither_underflow_nor_overflow(rate):
 def test_a_state_that_leaves_the_floats_is_told():
     grow = Elman(jnp.array([[3.0]]), jnp.ones((1, 1)), activation=jax.nn.softplus)
     found = rm.lyapunov_spectrum(grow, np.ones((2000, 1)), warmup=100)
-    assert (
-        not found.converged and found.diverged_at and "range of floats" in found.verdict
-    )
+    assert not found.converged and found.diverged_at and "range of floats" in found.verdict
     np.testing.assert_allclose(found.exponents, np.log(3), atol=1e-6)
     with pytest.raises(ValueError, match="leaves the range of floats"):
         rm.lyapunov_spectrum(grow, np.ones((2000, 1)), warmup=1500)
@@ -144,7 +140,5 @@ def test_counts_are_whole_numbers():
     """Asked of the guard itself: in tests, types are checked before it."""
     refuse_fractions(k=3, warmup=np.int64(2), steps=None)
     for value in (2.5, "10", True):
-        with pytest.raises(
-            ValueError, match=f"k must be a whole number, got {value!r}"
-        ):
+        with pytest.raises(ValueError, match=f"k must be a whole number, got {value!r}"):
             refuse_fractions(warmup=1, k=value)

@@ -50,9 +50,13 @@ def series(rng, kind, batches=48, sequences=1):
 
 @pytest.mark.parametrize(
     ("kind", "sequences", "least", "most"),
-    [("white", 1, 0.9, 1.2), ("remembered", 10, 0.85, 1.15),
-     ("remembered", 1, 1.2, 4.0), ("alternating", 1, 1.5, 10.0)],
-)  # fmt: skip
+    [
+        ("white", 1, 0.9, 1.2),
+        ("remembered", 10, 0.85, 1.15),
+        ("remembered", 1, 1.2, 4.0),
+        ("alternating", 1, 1.5, 10.0),
+    ],
+)
 def test_the_error_is_the_scatter_of_the_mean(kind, sequences, least, most):
     """Larger where 48 batches count for twelve, or alternate: that may be chance."""
     rng = np.random.default_rng(0)
@@ -76,9 +80,7 @@ def test_slow_inputs_are_seen_as_they_are_and_by_their_size():
     rng = np.random.default_rng(0)
     edges, steps = np.arange(0, 961, 20), np.full((1, 48), 20)
     fast, slow = (np.repeat(rng.normal(size=960 // n), n) for n in (1, 240))
-    count = lambda *channels: effective_inputs(
-        np.stack(channels, axis=-1)[None], edges, steps
-    )
+    count = lambda *channels: effective_inputs(np.stack(channels, axis=-1)[None], edges, steps)
     assert count(fast) > 20 and count(slow) < 8 and count(fast, 3 * slow) < 8
     assert count(fast * np.exp(slow)) < 8  # loud and low
     assert count(np.ones(960)) == np.inf  # always the same is no sample of anything

@@ -66,9 +66,7 @@ def test_units_apart_by_more_than_the_digits_of_a_float(fades):
 @pytest.mark.parametrize("bias", [17.0, -17.0, 30.0, 300.0])
 def test_a_saturated_unit_has_its_own_small_slope(bias):
     with double():
-        cell = Elman(
-            jnp.array([[0.5]]), jnp.zeros((1, 1)), jnp.array([bias], jnp.float64)
-        )
+        cell = Elman(jnp.array([[0.5]]), jnp.zeros((1, 1)), jnp.array([bias], jnp.float64))
     found = rm.lyapunov_spectrum(cell, steps=50)
     h = 1.0 if bias > 0 else -1.0
     exact = mpmath.log(mpmath.sech(mpmath.mpf(0.5 * h + bias)) ** 2 / 2)
@@ -106,9 +104,7 @@ def test_singular_up_to_rounding_is_below_a_number_and_not_minus_infinity():
     assert found.below.tolist() == [False] * 4 + [True]
     assert -40 < found.exponents[4] < -30
     values = np.sort(np.abs(np.linalg.eigvals(W)))[::-1][:4]
-    np.testing.assert_allclose(
-        found.exponents[:4].sum(), np.log(values).sum(), atol=0.05
-    )
+    np.testing.assert_allclose(found.exponents[:4].sum(), np.log(values).sum(), atol=0.05)
 
 
 def test_minus_infinity_where_a_jacobian_is_exactly_singular():
@@ -117,9 +113,7 @@ def test_minus_infinity_where_a_jacobian_is_exactly_singular():
     # Each unit is off at some steps and none at all: the last direction dies, the rest live.
     with double():
         relu = Elman(
-            jnp.array([[0.5, 0.3], [0.1, 0.9]]),
-            jnp.array([[1.0], [-1.0]]),
-            activation=jax.nn.relu,
+            jnp.array([[0.5, 0.3], [0.1, 0.9]]), jnp.array([[1.0], [-1.0]]), activation=jax.nn.relu
         )
     found = rm.lyapunov_spectrum(relu, np.cos(np.arange(60.0))[:, None])
     assert np.isneginf(found.exponents).tolist() == [False, True]

@@ -63,9 +63,7 @@ def test_the_record_and_the_core_agree():
     found = rm.lyapunov_spectrum(cell, xs, warmup=100)
     with double():
         cell = as_double(cell)
-        core, cost = growth_along(
-            cell, jnp.zeros(5), jnp.asarray(xs, jnp.float64), warmup=100
-        )
+        core, cost = growth_along(cell, jnp.zeros(5), jnp.asarray(xs, jnp.float64), warmup=100)
     np.testing.assert_allclose(found.exponents, core, atol=1e-7)
     assert (np.asarray(cost) < 1e-6).all() and (found.rounding < 1e-6).all()
     np.testing.assert_allclose(found.running[-1], found.exponents, rtol=1e-12)
@@ -103,9 +101,7 @@ def test_single_precision_behind_a_weak_coupling_is_accounted_for():
     rng = np.random.default_rng(1)
     xs = rng.normal(size=(600, 2))
     with double():
-        weak = as_double(
-            Residual.init(2, 24, key=jr.key(0), residual=0.97, coupling=0.02)
-        )
+        weak = as_double(Residual.init(2, 24, key=jr.key(0), residual=0.97, coupling=0.02))
     every = rm.lyapunov_spectrum(weak, xs, interval=1, warmup=100)
     rough = rm.lyapunov_spectrum(weak, xs, warmup=100)
     assert every.rounding.max() < 1e-12 < 1e-9 < rough.rounding.min()

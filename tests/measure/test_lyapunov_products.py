@@ -37,9 +37,7 @@ def test_the_sum_is_the_mean_log_determinant_at_every_finite_time(name):
         h0 = cell.initial_state()
         Q = start_frame(h0, dimension(cell), key=jr.key(0))
         run = jax.jit(
-            lambda stop, interval: segment(
-                cell, h0, Q, xs, start=0, stop=stop, interval=interval
-            )
+            lambda stop, interval: segment(cell, h0, Q, xs, start=0, stop=stop, interval=interval)
         )
         for stop, interval in ((1, 1), (7, 1), (7, 3), (60, 1), (60, 4)):
             found = run(stop, interval).growth

@@ -35,9 +35,7 @@ def test_the_gap_of_a_scalar_map_under_constant_input():
 
 def test_a_map_that_moves_at_rest_needs_the_correction():
     # h' = .5 h + 1 with x = 0: Lemma 1 as printed gives 0, the gap at k = 3 is .25.
-    cell = Elman(
-        jnp.full((1, 1), 0.5), jnp.ones((1, 1)), jnp.ones(1), activation=lambda z: z
-    )
+    cell = Elman(jnp.full((1, 1), 0.5), jnp.ones((1, 1)), jnp.ones(1), activation=lambda z: z)
     proof = contraction(cell, input_bound=0.0, slopes=(1.0, 1.0))
     assert proof.input_gain * proof.input_bound == 0
     gap = truncation_error(cell, np.zeros((60, 1)), [3], gradients=False).states[0]
@@ -74,9 +72,7 @@ def test_no_measured_gradient_gap_passes_lemma_2(seed):
     windows = [1, 3, 6, 12, 24]
     found = truncation_error(cell, xs, windows)
     for k, gap in zip(windows, found.gradients, strict=True):
-        bound = gradient_bound(
-            cell, k, input_bound=1.0, loss_slope=6**0.5, loss_bend=1.0
-        )
+        bound = gradient_bound(cell, k, input_bound=1.0, loss_slope=6**0.5, loss_bend=1.0)
         assert gap <= bound
     assert found.gradients[-1] < found.gradients[0]
 
@@ -122,21 +118,14 @@ def test_inputs_outside_the_bound_are_named():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (
-            lambda: truncation_window(contraction(scalar(0.5)), error=1e-3),
-            "input_bound",
-        ),
+        (lambda: truncation_window(contraction(scalar(0.5)), error=1e-3), "input_bound"),
         (lambda: truncation_window(scalar(0.5), error=1e-3), "needs inputs"),
         (
-            lambda: truncation_window(
-                contraction(scalar(0.5), input_bound=1.0), error=0.0
-            ),
+            lambda: truncation_window(contraction(scalar(0.5), input_bound=1.0), error=0.0),
             "error must be",
         ),
         (
-            lambda: truncation_window(
-                scalar(1.0), error=1e-3, inputs=np.ones((40, 1))[:3]
-            ),
+            lambda: truncation_window(scalar(1.0), error=1e-3, inputs=np.ones((40, 1))[:3]),
             "no window up to 2 steps keeps every output within 0.001",
         ),
     ],

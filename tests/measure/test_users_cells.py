@@ -76,7 +76,7 @@ def test_plain_numbers_are_a_state(xs):
 
 @pytest.mark.parametrize(
     ("start", "word"), [(lambda: jnp.zeros(2, complex), "complex"), (lambda: jnp.arange(2), "int")]
-)  # fmt: skip
+)
 def test_states_without_real_derivatives_are_refused(start, word, xs):
     with pytest.raises(ValueError, match=f"the state holds {word}"):
         rm.lyapunov_spectrum(Turned(start), xs)
@@ -139,9 +139,7 @@ def test_covariant_vectors_of_a_map_left_alone():
 
 def test_covariant_vectors_of_a_closed_loop(xs):
     cell = Linear(0.5 * jnp.eye(2), jnp.eye(2))
-    found = covariant_vectors(
-        cell, steps=400, feedback=lambda h: jnp.array([0.3, 0.1]) * h
-    )
+    found = covariant_vectors(cell, steps=400, feedback=lambda h: jnp.array([0.3, 0.1]) * h)
     np.testing.assert_allclose(found.exponents, np.log([0.8, 0.6]), atol=1e-9)
     with pytest.raises(ValueError, match="one sequence would do, got 2"):
         covariant_vectors(cell, np.stack([xs, xs]))

@@ -34,17 +34,13 @@ def verdict(row: dict[str, str]) -> tuple[bool, str]:
         file = copy / row["file"]
         source = file.read_text() if file.is_file() else ""
         if source.count(row["old"]) != 1:
-            return (
-                False,
-                f"{row['file']} holds the text {source.count(row['old'])} times",
-            )
+            return (False, f"{row['file']} holds the text {source.count(row['old'])} times")
         file.write_text(source.replace(row["old"], row["new"]))
         # Before an editable install, so that the copy is what is imported.
         env = os.environ | {
             "PYTHONPATH": str(copy / "src"),
             "OMP_NUM_THREADS": "1",
-            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false "
-            "--xla_backend_optimization_level=0",
+            "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0",
         }
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
         try:
@@ -75,9 +71,7 @@ def main(names: list[str]) -> int:
         return 2
     unnoticed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for name, (noticed, word) in zip(
-            rows, pool.map(verdict, rows.values()), strict=True
-        ):
+        for name, (noticed, word) in zip(rows, pool.map(verdict, rows.values()), strict=True):
             unnoticed += not noticed
             sys.stdout.write(f"{'ok' if noticed else 'NO':3} {name}: {word}\n")
             sys.stdout.flush()

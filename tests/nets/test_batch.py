@@ -46,9 +46,7 @@ def plain(net, xs):
         ("nonlinear", jnp.tanh, 1, "last"),
     ],
 )
-def test_values_and_gradients_are_those_of_plain_autodiff(
-    kind, activation, inputs, readout, key
-):
+def test_values_and_gradients_are_those_of_plain_autodiff(kind, activation, inputs, readout, key):
     with double():
         net = as_double(network(kind, activation, inputs, readout, key))
         xs = jr.normal(key, (5, 7, inputs), jnp.float64)
@@ -61,17 +59,13 @@ def test_values_and_gradients_are_those_of_plain_autodiff(
             eqx.filter_jit(eqx.filter_value_and_grad(loss))((net, xs), way)
             for way in (plain, quick)
         )
-        for ours, theirs in zip(
-            jax.tree.leaves(quickly), jax.tree.leaves(slow), strict=True
-        ):
+        for ours, theirs in zip(jax.tree.leaves(quickly), jax.tree.leaves(slow), strict=True):
             np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
 def test_it_is_batched_over_networks_with_a_frozen_residual(key):
     """As in a sweep: lanes of weights, the residual outside of what is trained."""
-    nets_ = jax.vmap(lambda key: network("matrix", jnp.tanh, 1, "last", key))(
-        jr.split(key, 4)
-    )
+    nets_ = jax.vmap(lambda key: network("matrix", jnp.tanh, 1, "last", key))(jr.split(key, 4))
     xs = jr.normal(key, (5, 7, 1))
     frozen = jax.tree.map(eqx.is_inexact_array, nets_)
     frozen = eqx.tree_at(lambda net: net.cell.R, frozen, False)

@@ -14,9 +14,7 @@ from remanence.nets import cross_entropy
 
 def language_model(kind, tokens, key):
     key_c, key_y = jr.split(key)
-    cell = {"rnn": cells.Elman, "lstm": cells.LSTM, "gru": cells.GRU}[kind].init(
-        3, 6, key=key_c
-    )
+    cell = {"rnn": cells.Elman, "lstm": cells.LSTM, "gru": cells.GRU}[kind].init(3, 6, key=key_c)
     return nets.Recurrent.init(cell, outputs=tokens, key=key_y, tokens=tokens)
 
 
@@ -30,9 +28,7 @@ def plain(net, tokens, context=1):
     ("kind", "vocabulary"), [("rnn", 11), ("lstm", 11), ("lstm", 40), ("gru", 11)]
 )
 @pytest.mark.parametrize(("held", "context"), [(2**21, 1), (55, 1), (40, 3)])
-def test_the_quick_loss_is_the_plain_one(
-    kind, vocabulary, held, context, key, monkeypatch
-):
+def test_the_quick_loss_is_the_plain_one(kind, vocabulary, held, context, key, monkeypatch):
     # 21 positions: more than 11 tokens, fewer than 40.
     monkeypatch.setattr(cross_entropy, "CACHED", held)
     with double():
@@ -50,9 +46,7 @@ def test_even_odds_lose_the_log_of_their_number(key):
     net = language_model("lstm", 7, key)
     flat = jax.tree.map(jnp.zeros_like, net)
     tokens = jr.randint(key, (2, 5), 0, 7)
-    assert float(nets.token_cross_entropy(flat, tokens)) == pytest.approx(
-        np.log(7), rel=1e-6
-    )
+    assert float(nets.token_cross_entropy(flat, tokens)) == pytest.approx(np.log(7), rel=1e-6)
 
 
 def test_a_context_that_nobody_has_heard_is_refused(key):

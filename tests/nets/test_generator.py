@@ -32,21 +32,14 @@ def test_exponent_of_the_closed_loop_is_log_n():
 
 
 def test_structured_and_dense_permutations_agree():
-    from remanence.subjects.memorization.structured import (
-        Companion,
-        Cycle,
-        Structured,
-        Turns,
-    )
+    from remanence.subjects.memorization.structured import Companion, Cycle, Structured, Turns
 
     v = np.arange(1.0, 7.0)
     np.testing.assert_array_equal(Cycle(6, 2) @ v, np.roll(np.eye(6), 2, axis=0) @ v)
     companion = np.eye(6, k=-1)
     companion[:, -1] = -1
     np.testing.assert_array_equal(Companion(6) @ v, companion @ v)
-    np.testing.assert_array_equal(
-        Companion(6) @ jnp.asarray(v, jnp.float32), companion @ v
-    )
+    np.testing.assert_array_equal(Companion(6) @ jnp.asarray(v, jnp.float32), companion @ v)
     turns = Turns(np.array([0.6, 0.0, -1.0]), np.array([0.8, 1.0, 0.0]))
     dense = np.zeros((6, 6))
     for i, (c, s) in enumerate(zip(turns.cos, turns.sin, strict=True)):

@@ -91,9 +91,7 @@ def test_any_function_can_be_the_head(key):
     np.testing.assert_allclose(nets.on_batch(headed, xs[None])[0], expected, rtol=1e-6)
     gaps = measure.truncation_error(headed, xs, [6, 1], gradients=False)
     assert gaps.outputs[0] == 0 < gaps.outputs[1]
-    proof = measure.contraction(
-        cells.Linear(0.5 * jnp.eye(1), jnp.ones((1, 1))), input_bound=1
-    )
+    proof = measure.contraction(cells.Linear(0.5 * jnp.eye(1), jnp.ones((1, 1))), input_bound=1)
     with pytest.raises(ValueError, match="nothing is proved behind a head"):
         measure.truncation_bound(proof, 3, net=headed)
     with pytest.raises(ValueError, match="a head takes the place of W_y"):

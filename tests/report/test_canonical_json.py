@@ -10,10 +10,7 @@ from remanence.report.canonical_json import as_read_back, json_bytes, plain
 
 def test_numbers_keep_six_digits_and_integers_all():
     evidence = {"b": np.float64(1 / 3), "a": np.int64(2**40), "c": np.bool_(True)}
-    assert (
-        json_bytes(evidence)
-        == b'{\n  "a": 1099511627776,\n  "b": 0.333333,\n  "c": true\n}\n'
-    )
+    assert json_bytes(evidence) == b'{\n  "a": 1099511627776,\n  "b": 0.333333,\n  "c": true\n}\n'
 
 
 def test_what_is_not_finite_becomes_a_word():
@@ -21,9 +18,7 @@ def test_what_is_not_finite_becomes_a_word():
 
 
 def test_what_is_not_finite_is_read_back_as_a_number():
-    read = as_read_back(
-        {"b": [math.inf, np.float64(-math.inf)], "a": (1, 2), "word": "x"}
-    )
+    read = as_read_back({"b": [math.inf, np.float64(-math.inf)], "a": (1, 2), "word": "x"})
     assert read == {"a": [1, 2], "b": [math.inf, -math.inf], "word": "x"}
     assert math.isnan(as_read_back(math.nan))
 

@@ -28,9 +28,7 @@ def test_numbers_of_a_figure_are_beside_it(result):
 
 
 def test_a_figure_without_numbers_has_only_pictures(tmp_path):
-    picture = draw_figure(
-        Figure("bare", "Bare", "Nothing beside it.", lambda: plt.subplots()[0])
-    )
+    picture = draw_figure(Figure("bare", "Bare", "Nothing beside it.", lambda: plt.subplots()[0]))
     assert write_figure(picture, tmp_path).tables == ()
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"bare.svg", "bare-dark.svg", "bare.png"}
@@ -58,9 +56,7 @@ def test_a_thumbnail_is_one_panel_alone_without_legend_and_title():
     plt.close(figure)
     figure = draw()
     keep_panel(figure, 1)
-    assert [len(axes.lines) for axes in figure.axes] == [1] and not figure.axes[
-        0
-    ].images
+    assert [len(axes.lines) for axes in figure.axes] == [1] and not figure.axes[0].images
     plt.close(figure)
     small = draw_thumbnail(Figure("two", "", "", draw, {"a": [1]}))
     assert small.figure.name == "two-small" and small.width == round(96 * THUMBNAIL[0])
@@ -87,22 +83,17 @@ def test_a_figure_cannot_choose_a_path():
 
 
 def test_variables_on_other_axes_get_their_own_table(tmp_path):
-    data = xr.Dataset(
-        {"a": ("t", [1, 2]), "z": (("t", "k"), np.full((2, 2), 1j)), "n": 2**40}
-    )
+    data = xr.Dataset({"a": ("t", [1, 2]), "z": (("t", "k"), np.full((2, 2), 1j)), "n": 2**40})
     assert sorted(csv_tables(data)) == ["scalars", "t", "t-k"]
     (tmp_path / "a.nc").write_bytes(netcdf_bytes(data))
     with xr.open_dataset(tmp_path / "a.nc", engine="scipy") as read:
-        assert (
-            read["z_imag"].values.tolist() == [[1, 1], [1, 1]]
-            and float(read["n"]) == 2.0**40
-        )
+        assert read["z_imag"].values.tolist() == [[1, 1], [1, 1]] and float(read["n"]) == 2.0**40
 
 
 def test_columns_are_in_one_order_however_a_run_found_them():
     columns = {"b": ("t", [1.0, 2.0]), "a": ("t", [3.0, 4.0])}
     one = xr.Dataset(columns, coords={"t": [0, 1], "s": ("t", [5, 6])})
-    other = xr.Dataset(dict(reversed(columns.items())), coords={"s": one["s"], "t": one["t"]})  # fmt: skip
+    other = xr.Dataset(dict(reversed(columns.items())), coords={"s": one["s"], "t": one["t"]})
     assert csv_tables(one) != csv_tables(other)
     first, second = as_dataset(one), as_dataset(other)
     assert first is not None and second is not None and first.identical(one)

@@ -13,9 +13,7 @@ from remanence.report import DamagedResult, read_result, write_results_index
 from remanence.report.stored_result import digest
 
 
-quickly = settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quickly = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +63,9 @@ def test_forged_claims_are_refused_or_whole(folder, counts, data):
 
 
 @quickly
-@given(document=JSON | st.dictionaries(st.sampled_from(["files", "schema", "figures", "seed"]), JSON))  # fmt: skip
+@given(
+    document=JSON | st.dictionaries(st.sampled_from(["files", "schema", "figures", "seed"]), JSON)
+)
 def test_any_provenance_is_refused_or_fits(folder, counts, document):
     path = folder / "provenance.json"
     kept = path.read_text()
@@ -90,9 +90,7 @@ def test_changed_bytes_are_refused(folder, counts):
     assert read_result(folder) is not None
 
 
-@pytest.mark.parametrize(
-    "name", ["claims.json", "figures", "data.zarr/orbit", "figures/orbit.csv"]
-)
+@pytest.mark.parametrize("name", ["claims.json", "figures", "data.zarr/orbit", "figures/orbit.csv"])
 def test_a_link_inside_a_result_is_refused(folder, name):
     (folder / name).rename(folder.parent / "elsewhere")
     (folder / name).symlink_to(folder.parent / "elsewhere")

@@ -172,13 +172,13 @@ def test_an_outcome_without_data_or_figures_still_makes_a_page(tmp_path: pathlib
     assert {claim.verdict for claim in record.claims} == {"open"}
 
 
-def test_where_the_full_run_decides_otherwise_the_page_says_so_first(
-    tmp_path, full_claims
-):
+def test_where_the_full_run_decides_otherwise_the_page_says_so_first(tmp_path, full_claims):
     study = small_study.study()
     results = {"rotation": {"wrong": 3, "dimension": 2}, "strings": {"served": False}}
     full, _ = written(study, tmp_path / "full", "full", results)
-    _, alone = written(study, tmp_path / "quick", "quick", {"rotation": {"wrong": 0, "dimension": 2}})  # fmt: skip
+    _, alone = written(
+        study, tmp_path / "quick", "quick", {"rotation": {"wrong": 0, "dimension": 2}}
+    )
     assert "not part of this installation" in alone
     (full_claims / study.name).mkdir()
     file = full_claims / study.name / "claims.json"
@@ -198,24 +198,16 @@ def test_where_the_full_run_decides_otherwise_the_page_says_so_first(
 
 
 def test_the_headline_has_the_numbers_of_its_claim(tmp_path):
-    headline = Headline(
-        claim="000.1", number="{wrong} wrong", sentence="at {dimension}"
-    )
+    headline = Headline(claim="000.1", number="{wrong} wrong", sentence="at {dimension}")
     study = dataclasses.replace(small_study.study(), headline=headline)
     results = {"rotation": {"wrong": 3, "dimension": 2}}
     record, text = written(study, tmp_path, results=results)
     finding = main_finding(study, record.claims)
     assert finding is not None
-    assert (finding.number, finding.sentence, finding.claim.id) == (
-        "3 wrong",
-        "at 2",
-        "000.1",
-    )
+    assert (finding.number, finding.sentence, finding.claim.id) == ("3 wrong", "at 2", "000.1")
     assert '<p class="number-large">3 wrong</p>' in text
     # Without one, or where its evidence lacks a number, a measured claim stands for it.
-    lacking = dataclasses.replace(
-        study, headline=dataclasses.replace(headline, number="{no_such}")
-    )
+    lacking = dataclasses.replace(study, headline=dataclasses.replace(headline, number="{no_such}"))
     for other in (lacking, dataclasses.replace(study, headline=None)):
         finding = main_finding(other, record.claims)
         assert finding is not None and finding.number == ""
@@ -231,9 +223,7 @@ def test_evidence_is_shown_whole_as_tables():
         "beyond": [],
         "word": "<b>",
     }
-    template = (
-        '{% from "parts.html" import evidence with context %}{{ evidence(value) }}'
-    )
+    template = '{% from "parts.html" import evidence with context %}{{ evidence(value) }}'
     text = environment(TEMPLATES).from_string(template).render(value=evidence)
     page = Reader(text)
     assert page.open == []
@@ -248,9 +238,7 @@ def test_evidence_is_shown_whole_as_tables():
 def test_cells_that_were_not_measured_are_dashes():
     table = xr.Dataset({"dimension": ("network", [3.0])}, coords={"network": ["a"]})
     assert cells(table) == [["a", "3", *"––––––"]]
-    table = cross_table(
-        [Row(network="b", rank=4, window=math.inf, key_frequencies="1, 2")]
-    )
+    table = cross_table([Row(network="b", rank=4, window=math.inf, key_frequencies="1, 2")])
     assert cells(table) == [["b", *"––––", "∞", "4", "1, 2"]]
     with pytest.raises(ValueError, match="needs the dimension 'network'"):
         cells(xr.Dataset())
@@ -286,10 +274,6 @@ def test_sentences_are_set_as_in_print():
     assert typeset("h_2, all_of") == "<i>h</i><sub>2</sub>, all_of"
     assert typeset("costs $5 <b> `a<b`") == "costs $5 &lt;b&gt; <code>a&lt;b</code>"
     powers = "x^p - 1, e^-0.5, (M s)^(1/3)"
-    assert typeset(powers) == (
-        "x<sup>p</sup> − 1, e<sup>−0.5</sup>, (M s)<sup>1/3</sup>"
-    )
-    assert typeset("-1.1e-05 to 1e+3") == (
-        "−1.1\u00a0×\u00a010<sup>−5</sup> to 10<sup>3</sup>"
-    )
+    assert typeset(powers) == ("x<sup>p</sup> − 1, e<sup>−0.5</sup>, (M s)<sup>1/3</sup>")
+    assert typeset("-1.1e-05 to 1e+3") == ("−1.1\u00a0×\u00a010<sup>−5</sup> to 10<sup>3</sup>")
     assert typeset("90% of {-1, 2}, 2026-11-16") == ("90\u00a0% of {−1, 2}, 2026-11-16")

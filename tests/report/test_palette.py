@@ -12,9 +12,21 @@ from remanence.report.style import MARKS, PALETTES, style
 # Machado, Oliveira and Fernandes (2009), full severity, on linear RGB.
 BLIND = {
     "none": np.eye(3),
-    "protan": np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]),
-    "deutan": np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]),
-}  # fmt: skip
+    "protan": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deutan": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
 
 
 def linear(colour):
@@ -40,12 +52,7 @@ def test_lines_stand_out_and_words_can_be_read(theme):
     palette = PALETTES[theme]
     assert len(palette.cycle) == 8
     assert min(contrast(c, palette.raised) for c in palette.cycle) >= 3
-    words = [
-        palette.ink,
-        palette.soft,
-        *(getattr(palette, v) for v in MARKS),
-        palette.cycle[0],
-    ]
+    words = [palette.ink, palette.soft, *(getattr(palette, v) for v in MARKS), palette.cycle[0]]
     for ground in (palette.paper, palette.raised):
         assert min(contrast(c, ground) for c in words) >= 4.5
 

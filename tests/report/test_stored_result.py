@@ -39,13 +39,7 @@ def test_a_result_reads_back_as_it_was_judged(result, folder):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "claims.json",
-        "provenance.json",
-        "index.html",
-        "figures/orbit.csv",
-        "data.zarr/orbit/x/0",
-    ],
+    ["claims.json", "provenance.json", "index.html", "figures/orbit.csv", "data.zarr/orbit/x/0"],
 )
 @pytest.mark.parametrize("harm", ["cut", "empty", "edited", "lost"])
 def test_every_harm_is_noticed_and_named(folder, name, harm):
@@ -113,9 +107,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_atomically(path, b"new")
-    assert [p.name for p in tmp_path.iterdir()] == [
-        "a.json"
-    ] and path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.json"] and path.read_bytes() == b"old"
 
 
 def forge(folder, change):
@@ -144,10 +136,15 @@ def test_a_stored_verdict_is_judged_again_from_its_evidence(folder):
     found = read_result(folder)
     assert found is not None
     again = found.judged_again(claims)
-    assert [claim.verdict for claim in again.claims] == ["holds", "refuted", "open", "open"]  # fmt: skip
+    assert [claim.verdict for claim in again.claims] == ["holds", "refuted", "open", "open"]
     assert again.claims[0].measured == "0 wrong symbols at d = 2"
     assert again.claims[0].published == "d = 2"
-    assert [claim["verdict"] for claim in again.document["claims"]] == ["holds", "refuted", "open", "open"]  # fmt: skip
+    assert [claim["verdict"] for claim in again.document["claims"]] == [
+        "holds",
+        "refuted",
+        "open",
+        "open",
+    ]
     assert again.notes == (
         "000.1 is stored as 'refuted', and its rule gives 'holds' for the stored evidence",
         "000.2 is stored as 'holds', and its rule gives 'refuted' for the stored evidence",
@@ -164,9 +161,7 @@ def test_a_stored_verdict_is_judged_again_from_its_evidence(folder):
     assert "its rule gives &#39;refuted&#39; for the stored evidence" in page
 
 
-@pytest.mark.parametrize(
-    "name", [*reversed(CONTENTS), "figures/orbit.csv", "data.zarr/orbit/x/0"]
-)
+@pytest.mark.parametrize("name", [*reversed(CONTENTS), "figures/orbit.csv", "data.zarr/orbit/x/0"])
 def test_a_pipe_or_a_folder_in_the_place_of_a_file_is_refused_not_read(folder, name):
     place = folder / name
     place.rename(folder.parent / "elsewhere")
@@ -203,16 +198,18 @@ def test_a_damaged_store_of_arrays_beside_good_hashes_is_named(folder):
 
 
 @pytest.mark.parametrize("name", ["claims.json", "orbit.svg", "data.zarr"])
-def test_a_full_disk_is_named_by_its_file_and_leaves_nothing(
-    result, tmp_path, monkeypatch, name
-):
+def test_a_full_disk_is_named_by_its_file_and_leaves_nothing(result, tmp_path, monkeypatch, name):
     def full(path, *_, **__):
         if name == "data.zarr" or path.name == name:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         path.write_bytes(b"")
         return path
 
-    place = "xarray.Dataset.to_zarr" if name == "data.zarr" else "remanence._atomic_write.write_atomically"  # fmt: skip
+    place = (
+        "xarray.Dataset.to_zarr"
+        if name == "data.zarr"
+        else "remanence._atomic_write.write_atomically"
+    )
     monkeypatch.setattr(place, full)
     with pytest.raises(OSError, match="No space left on device") as caught:
         write_record(result, tmp_path)
@@ -230,9 +227,7 @@ def test_what_a_killed_writer_left_is_removed_by_a_later_one(tmp_path):
         os.utime(path, (before, before))
     write_atomically(tmp_path / "a.json", b"{}")
     assert not old.exists()
-    assert (
-        new.exists() and other.exists()
-    )  # somebody's who may be writing, another file's
+    assert new.exists() and other.exists()  # somebody's who may be writing, another file's
 
 
 def test_two_results_that_are_written_at_once_leave_one_whole(result, tmp_path):

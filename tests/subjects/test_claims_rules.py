@@ -51,9 +51,7 @@ def test_the_headline_of_a_study_has_its_numbers(name):
 def test_each_study_is_well_formed(name):
     chosen = study(name)
     assert chosen.name == name
-    assert {"quick", "full"} <= set(chosen.profiles) and {"quick", "full"} <= set(
-        chosen.cost
-    )
+    assert {"quick", "full"} <= set(chosen.profiles) and {"quick", "full"} <= set(chosen.cost)
     ids = [claim.id for claim in chosen.claims]
     assert len(ids) == len(set(ids))
     assert all(chosen.document in id for id in ids)

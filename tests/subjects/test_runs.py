@@ -53,7 +53,7 @@ def test_an_interrupted_full_run_survives_the_end_of_a_quick_one(study, tmp_path
     assert seen["found"] == [True, True]  # it went on from its part
     found = stored_result(tmp_path / "memorization")
     assert found is not None and (found.profile, found.seed) == ("full", 1)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "memorization"]  # fmt: skip
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "memorization"]
 
 
 def test_a_run_that_is_at_work_keeps_its_parts(study, tmp_path):
@@ -69,11 +69,7 @@ def test_a_run_that_is_at_work_keeps_its_parts(study, tmp_path):
     assert seen["found"] == [True]
     interrupted(seen, "memorization", "full", out=tmp_path)
     reproduce("memorization", "full", out=tmp_path, again=True)
-    assert seen["found"] == [
-        True,
-        False,
-        False,
-    ]  # from the start, though a part was there
+    assert seen["found"] == [True, False, False]  # from the start, though a part was there
 
 
 def test_a_lock_that_was_removed_with_its_folder_locks_nothing(tmp_path, monkeypatch):

@@ -23,26 +23,30 @@ from remanence.subjects.stable_recurrence.parts import Parts
 def memorization(bench, size):
     config = dataclasses.replace(
         study("memorization").profiles["quick"],
-        learned_words=("0001",), learned_units=(2, 3), learned_steps=20 * size,
-        learned_seeds=4 * size, learned_chunk=8,
-    )  # fmt: skip
+        learned_words=("0001",),
+        learned_units=(2, 3),
+        learned_steps=20 * size,
+        learned_seeds=4 * size,
+        learned_chunk=8,
+    )
     learned(config, bench)
 
 
 def fading_memory(bench, size):
     config = dataclasses.replace(
         study("fading-memory").profiles["quick"],
-        couplings=(0.1, 0.2), spectrum_radii=(0.9, 0.99), spectrum_units=(4,),
-        spectrum_steps=200, seeds=4 * size,
-    )  # fmt: skip
+        couplings=(0.1, 0.2),
+        spectrum_radii=(0.9, 0.99),
+        spectrum_units=(4,),
+        spectrum_steps=200,
+        seeds=4 * size,
+    )
     exponents_over_coupling(config, bench)
 
 
 def modular_addition(bench, size):
     for seed in range(size):
-        fit_modular(
-            Modular(5), steps=60 * size, seed=seed, units=8, embedding=4, every=30
-        )
+        fit_modular(Modular(5), steps=60 * size, seed=seed, units=8, embedding=4, every=30)
 
 
 def shared_representations(bench, size):
@@ -58,26 +62,15 @@ def shared_representations(bench, size):
 
 
 def stable_recurrence(bench, size):
-    config = dataclasses.replace(
-        SONNETS,
-        units=4, embedding=3, batch=2, length=5,
-    )  # fmt: skip
+    config = dataclasses.replace(SONNETS, units=4, embedding=3, batch=2, length=5)
     for part in range(size):
         parts = Parts(dataclasses.replace(bench, folder=bench.folder / str(part)))
-        trained_model(
-            dataclasses.replace(config, steps=20), text_of(config), "rnn", True, parts
-        )
+        trained_model(dataclasses.replace(config, steps=20), text_of(config), "rnn", True, parts)
 
 
 @pytest.mark.parametrize(
     "work",
-    [
-        memorization,
-        fading_memory,
-        modular_addition,
-        shared_representations,
-        stable_recurrence,
-    ],
+    [memorization, fading_memory, modular_addition, shared_representations, stable_recurrence],
     ids=lambda work: work.__name__,
 )
 def test_more_lanes_and_steps_need_no_more_programs(work, tmp_path):

@@ -79,7 +79,4 @@ class Processes:
 
 
 def stored(folder):
-    return {
-        path.name: path.stat().st_mtime_ns
-        for path in folder.glob("chunk-*.safetensors")
-    }
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob("chunk-*.safetensors")}

@@ -22,9 +22,7 @@ def lane(point, key, data):
 
 
 def swept(folder=None, on=None, **settings):
-    return sweeps.sweep(
-        lane, AXES, chunk=2, data=jnp.ones(24), folder=folder, on=on, **settings
-    )
+    return sweeps.sweep(lane, AXES, chunk=2, data=jnp.ones(24), folder=folder, on=on, **settings)
 
 
 def sleepy(flag):

@@ -25,9 +25,7 @@ def lane(point, key, data):
 def swept(folder=None, **options):
     axes = {"units": [16, 24], "gain": [0.5 + i / 8 for i in range(12)], "seed": [1, 2]}
     data = {"h": jnp.ones(()), "name": "not an array"}
-    return sweeps.sweep(
-        lane, axes, chunk=2, static=("units",), data=data, folder=folder, **options
-    )
+    return sweeps.sweep(lane, axes, chunk=2, static=("units",), data=data, folder=folder, **options)
 
 
 def workers_of(pid):

@@ -103,14 +103,7 @@ def test_workers_killed_at_random(processes, straight, tmp_path):
 def test_the_client_killed(processes, straight, tmp_path):
     folder = tmp_path / "sweep"
     client = subprocess.Popen(
-        [
-            sys.executable,
-            "-W",
-            "ignore",
-            faulty.__file__,
-            processes.address,
-            str(folder),
-        ]
+        [sys.executable, "-W", "ignore", faulty.__file__, processes.address, str(folder)]
     )
     wait_until(lambda: len(stored(folder)) >= 3)
     client.send_signal(signal.SIGKILL)

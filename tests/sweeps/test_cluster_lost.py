@@ -33,9 +33,7 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
     other = tmp_path / "other" / "remanence"
     shutil.copytree(source, other, ignore=shutil.ignore_patterns("__pycache__"))
     opening = other / "__init__.py"
-    opening.write_text(
-        opening.read_text().replace('__version__ = "', '__version__ = "9.')
-    )
+    opening.write_text(opening.read_text().replace('__version__ = "', '__version__ = "9.'))
     there = Processes(tmp_path, workers=1, env={"PYTHONPATH": str(other.parent)})
     try:
         refusal = r"worker tcp://\S+ has remanence 9\.\S+, but \S+ is wanted"
@@ -48,14 +46,10 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
 
 def broken_off(folder, there, harm):
     """What a sweep says that is harmed once three of its chunks are stored."""
-    killer = threading.Thread(
-        target=lambda: (wait_until(lambda: len(stored(folder)) >= 3), harm())
-    )
+    killer = threading.Thread(target=lambda: (wait_until(lambda: len(stored(folder)) >= 3), harm()))
     killer.start()
     try:
-        with pytest.raises(
-            sweeps.Unfinished, match="the same call continues"
-        ) as caught:
+        with pytest.raises(sweeps.Unfinished, match="the same call continues") as caught:
             faulty.swept(folder, there.address)
     finally:
         killer.join()
@@ -130,9 +124,7 @@ def test_a_worker_that_joins_later_is_held_to_the_same_environment():
     with pytest.raises(ValueError, match="another code, so its bits could differ"):
         worker.task(payload, part, here | {"code": "other"}, None)
     older = here | {"versions": here["versions"] | {"jax": "0.1"}}
-    with pytest.raises(
-        ValueError, match=rf"has jax {jax.__version__}, but 0.1 is wanted"
-    ):
+    with pytest.raises(ValueError, match=rf"has jax {jax.__version__}, but 0.1 is wanted"):
         worker.task(payload, part, older, None)
 
 
@@ -196,8 +188,7 @@ def test_a_worker_with_threads_takes_one_chunk_at_a_time(monkeypatch):
     plan = grid({"x": [1.0, 2.0, 3.0]}, static=(), chunk=1, seed=0)
     payload = worker.packed(Work(plan, double, None, False))
     tasks = [
-        threading.Thread(target=worker.task, args=(payload, part, {}, None))
-        for part in plan.parts
+        threading.Thread(target=worker.task, args=(payload, part, {}, None)) for part in plan.parts
     ]
     for one in tasks:
         one.start()
@@ -219,7 +210,5 @@ def test_a_scheduler_without_workers_is_refused(tmp_path, monkeypatch):
 
 def test_nobody_at_the_address(monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT", 1.0)
-    with pytest.raises(
-        ValueError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"
-    ):
+    with pytest.raises(ValueError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         faulty.swept(on="tcp://127.0.0.1:9")

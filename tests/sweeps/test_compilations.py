@@ -27,9 +27,7 @@ def test_a_static_axis_costs_one_program_a_value():
 
     axes = lambda units: {"units": units, "gain": [0.1, 0.2, 0.3]}
     one = compilations(lambda: sweep(lane, axes([2]), static=("units",), chunk=2))
-    three = compilations(
-        lambda: sweep(lane, axes([2, 3, 4]), static=("units",), chunk=2)
-    )
+    three = compilations(lambda: sweep(lane, axes([2, 3, 4]), static=("units",), chunk=2))
     assert one < three <= one + 2 * 3
 
 

@@ -88,9 +88,7 @@ def killed_ten_times(zygote, what, folder, progress, total, between):
             assert (folder / marker.read_text()).exists()
             os.kill(child, signal.SIGKILL)
             assert status(zygote) == -signal.SIGKILL
-            assert list(folder.glob(f".*{TEMPORARY}")), (
-                "the unfinished file is still there"
-            )
+            assert list(folder.glob(f".*{TEMPORARY}")), "the unfinished file is still there"
             seen.append(progress(folder))
             between(folder)
         child = ordered(zygote, what, folder)

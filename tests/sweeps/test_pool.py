@@ -120,7 +120,7 @@ def test_a_script_needs_no_guard_and_is_not_run_again(tmp_path):
 
 def test_keys_callbacks_and_double_precision_beside(pools):
     def lane(point, key, data):
-        x = jax.pure_callback(lambda x: x, point["x"], point["x"], vmap_method="sequential")  # fmt: skip
+        x = jax.pure_callback(lambda x: x, point["x"], point["x"], vmap_method="sequential")
         A = jr.normal(key, (6, 6)) + x * data["eye"]
         return {"R": jnp.linalg.qr(A)[1], "sum": x + jr.uniform(data["key"])}
 
@@ -137,9 +137,7 @@ def test_workers_come_only_where_they_save_time(monkeypatch):
     assert local.useful_workers(5.0, 1.0, 10, limit=None) == 4
     assert local.useful_workers(5.0, 1.9, 10, limit=None) == 2
     assert not local.useful_workers(5.0, 3.8, 10, limit=None)  # XLA uses the cores
-    assert not local.useful_workers(
-        0.01, 1.0, 100, limit=None
-    )  # done before they start
+    assert not local.useful_workers(0.01, 1.0, 100, limit=None)  # done before they start
     assert not local.useful_workers(5.0, 1.0, 1, limit=None)  # nothing to share
     assert not local.useful_workers(5.0, 1.0, 10, limit=1)
     monkeypatch.setattr(local, "_affordable", lambda: 0)

@@ -20,9 +20,7 @@ def test_a_product_table():
     table = sweeps.sweep(product, {"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0]}, data=0.5)
     assert table["product"].dims == ("a", "b")
     assert table["product"].sel(a=3, b=20).item() == 60.5
-    np.testing.assert_array_equal(
-        table["product"], [[10.5, 20.5], [20.5, 40.5], [30.5, 60.5]]
-    )
+    np.testing.assert_array_equal(table["product"], [[10.5, 20.5], [20.5, 40.5], [30.5, 60.5]])
 
 
 def test_nan_is_an_outcome_in_its_place():
@@ -40,21 +38,12 @@ def test_static_axes_arrive_as_python_values_one_program_each():
         return {"eye": point["scale"] * jnp.eye(point["units"])[0], "n": 1}
 
     axes = {"scale": [1.0, 2.0, 3.0], "units": [1, 3], "word": ["x", "y"]}
-    table = sweeps.sweep(
-        lane, axes, static=("units", "word"), chunk=2, dims={"eye": ("unit",)}
-    )
+    table = sweeps.sweep(lane, axes, static=("units", "word"), chunk=2, dims={"eye": ("unit",)})
     assert len(traced) == 4
-    assert {(p["units"], p["word"]) for p in traced} == {
-        (1, "x"),
-        (1, "y"),
-        (3, "x"),
-        (3, "y"),
-    }
+    assert {(p["units"], p["word"]) for p in traced} == {(1, "x"), (1, "y"), (3, "x"), (3, "y")}
     assert table.eye.sel(scale=2, units=3, word="y").values.tolist() == [2, 0, 0]
     # A smaller program leaves the rest unset, and says so with NaN.
-    np.testing.assert_array_equal(
-        table.eye.sel(scale=2, units=1, word="x"), [2, np.nan, np.nan]
-    )
+    np.testing.assert_array_equal(table.eye.sel(scale=2, units=1, word="x"), [2, np.nan, np.nan])
 
 
 def test_sizes_that_differ_need_a_nan():
@@ -112,9 +101,7 @@ def test_names_are_checked_on_the_first_chunk():
 
 def test_ten_thousand_lanes_do_not_hold_their_states():
     def lane(point, key, data):
-        h = jax.lax.fori_loop(
-            0, 2, lambda _, h: jnp.tanh(2.0 * h), jr.normal(key, (20_000,))
-        )
+        h = jax.lax.fori_loop(0, 2, lambda _, h: jnp.tanh(2.0 * h), jr.normal(key, (20_000,)))
         return {"mean": h.mean()}
 
     before = _peak()
@@ -134,8 +121,4 @@ def test_the_bar_has_rate_and_goes_to_stderr(capfd):
     sweeps.sweep(drawn, AXES, chunk=4, title="a sweep", quiet=False)
     captured = capfd.readouterr()
     assert captured.out == ""
-    assert (
-        "a sweep" in captured.err
-        and "18/18 lanes" in captured.err
-        and "/s" in captured.err
-    )
+    assert "a sweep" in captured.err and "18/18 lanes" in captured.err and "/s" in captured.err

@@ -18,9 +18,7 @@ def test_draws_are_paired_over_the_other_axes():
     assert (table.x.sel(seed=0) != table.x.sel(seed=1)).all()
 
 
-def test_stored_and_read_again_is_identical_and_nothing_runs_twice(
-    tmp_path, monkeypatch
-):
+def test_stored_and_read_again_is_identical_and_nothing_runs_twice(tmp_path, monkeypatch):
     first = sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4))
     asked = []
@@ -77,9 +75,7 @@ def test_a_chunk_limit_needs_workers():
 def test_a_time_limit_stops_between_chunks_and_each_call_gets_further(tmp_path):
     done = []
     for _ in range(4):
-        with pytest.raises(
-            sweeps.Unfinished, match="the same call continues"
-        ) as caught:
+        with pytest.raises(sweeps.Unfinished, match="the same call continues") as caught:
             sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path, time_limit=0.0)
         done.append(caught.value.done)
         assert caught.value.total == 18

@@ -18,9 +18,7 @@ def test_digits_are_whole_and_in_range():
 
 def test_a_permutation_only_reorders():
     plain, permuted = tasks.pixels(), tasks.pixels(permuted=3)
-    np.testing.assert_array_equal(
-        np.sort(plain.train_x, axis=1), np.sort(permuted.train_x, axis=1)
-    )
+    np.testing.assert_array_equal(np.sort(plain.train_x, axis=1), np.sort(permuted.train_x, axis=1))
     assert not np.array_equal(plain.train_x, permuted.train_x)
     np.testing.assert_array_equal(permuted.train_x, tasks.pixels(permuted=3).train_x)
     other = tasks.pixels(permuted=4)

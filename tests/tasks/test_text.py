@@ -48,11 +48,7 @@ def test_the_real_files_have_their_known_sizes():
     assert sum(map(len, (chars.train, chars.valid, chars.test))) == 1_115_394
     assert len(chars.vocabulary) == 65
     full = wikitext(vocabulary=None)
-    assert (len(full.train), len(full.valid), len(full.test)) == (
-        2_088_628,
-        217_646,
-        245_569,
-    )
+    assert (len(full.train), len(full.valid), len(full.test)) == (2_088_628, 217_646, 245_569)
     assert len(full.vocabulary) == 33_278
     parts = music("jsb")
     assert [len(parts[p].lengths) for p in ("train", "valid", "test")] == [229, 76, 77]

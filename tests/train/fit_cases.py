@@ -12,15 +12,11 @@ def quadratic(w, drawn, key):
 
 
 def leaves(tree):
-    return [
-        np.asarray(leaf) for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_array))
-    ]
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(eqx.filter(tree, eqx.is_array))]
 
 
 def same_bits(one, other):
-    return all(
-        np.array_equal(a, b) for a, b in zip(leaves(one), leaves(other), strict=True)
-    )
+    return all(np.array_equal(a, b) for a, b in zip(leaves(one), leaves(other), strict=True))
 
 
 def noisy(model, drawn, key):

@@ -39,9 +39,7 @@ def test_every_kind_of_array_comes_back_with_its_bits(tmp_path):
 
 def test_another_shape_or_name_is_refused(tmp_path):
     arrays = named_arrays({"w": jnp.ones(3)})
-    with pytest.raises(
-        ValueError, match=r"float32\[3\] in the checkpoint, float32\[2\]"
-    ):
+    with pytest.raises(ValueError, match=r"float32\[3\] in the checkpoint, float32\[2\]"):
         with_arrays({"w": jnp.ones(2)}, arrays)
     with pytest.raises(ValueError, match="holds no"):
         with_arrays({"v": jnp.ones(3)}, arrays)

@@ -13,9 +13,7 @@ from remanence import train
 
 
 def test_gradient_descent_on_a_quadratic_is_a_geometric_series():
-    done = train.fit(
-        jnp.ones(1), quadratic, optax.sgd(0.5), steps=10, key=jr.key(0), every=4
-    )
+    done = train.fit(jnp.ones(1), quadratic, optax.sgd(0.5), steps=10, key=jr.key(0), every=4)
     assert done.model.tolist() == [0.5**10]
     assert done.history.step.values.tolist() == [4, 8, 10]
     losses = 0.5 * 0.25 ** np.arange(10)
@@ -43,9 +41,7 @@ def test_only_floating_point_arrays_are_trained():
 
 def test_projection_follows_every_update():
     half = lambda w: jnp.clip(w, 0.75, None)
-    done = train.fit(
-        jnp.ones(3), quadratic, optax.sgd(0.5), steps=5, key=jr.key(0), project=half
-    )
+    done = train.fit(jnp.ones(3), quadratic, optax.sgd(0.5), steps=5, key=jr.key(0), project=half)
     assert done.model.tolist() == [0.75] * 3
 
 
@@ -93,9 +89,7 @@ def test_divergence_is_an_outcome_with_its_step_and_the_last_finite_model(tmp_pa
 
 
 def test_an_update_that_is_not_finite_is_not_taken():
-    done = train.fit(
-        jnp.ones(1), quadratic, optax.sgd(float("inf")), steps=3, key=jr.key(0)
-    )
+    done = train.fit(jnp.ones(1), quadratic, optax.sgd(float("inf")), steps=3, key=jr.key(0))
     assert done.diverged_at == 0 and done.model.tolist() == [1.0]
 
 
@@ -144,8 +138,6 @@ def test_a_loss_must_be_one_number():
 
 
 def test_the_bar_goes_to_stderr(capfd):
-    train.fit(
-        jnp.ones(1), quadratic, ADAM, steps=2, key=jr.key(0), title="a run", quiet=False
-    )
+    train.fit(jnp.ones(1), quadratic, ADAM, steps=2, key=jr.key(0), title="a run", quiet=False)
     captured = capfd.readouterr()
     assert captured.out == "" and "a run" in captured.err and "2/2" in captured.err

@@ -67,9 +67,7 @@ def test_the_folder_of_another_run_is_refused_by_name(problem, tmp_path):
         train.fit(net, noisy, ADAM, folder=tmp_path, **(settings | {"steps": 3}))
 
 
-def test_a_damaged_checkpoint_is_named_and_the_one_before_taken(
-    problem, tmp_path, capsys
-):
+def test_a_damaged_checkpoint_is_named_and_the_one_before_taken(problem, tmp_path, capsys):
     net, data = problem
     settings = {"key": jr.key(1), "data": data, "batch": rows, "every": 2}
     for steps in (2, 4, 6):
@@ -80,9 +78,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_taken(
     newest.write_bytes(content)
     again = train.fit(net, noisy, ADAM, folder=tmp_path, steps=8, **settings)
     assert "checkpoint-000000000006.safetensors is damaged" in capsys.readouterr().err
-    assert same_bits(
-        again.model, train.fit(net, noisy, ADAM, steps=8, **settings).model
-    )
+    assert same_bits(again.model, train.fit(net, noisy, ADAM, steps=8, **settings).model)
 
 
 def test_other_code_starts_anew_and_says_so(problem, tmp_path, monkeypatch, capsys):
@@ -99,7 +95,5 @@ def test_double_precision_where_asked(tmp_path):
     with jax.enable_x64(True):
         start = jnp.ones(1, dtype=jnp.float64)
         for steps in (1, 3):
-            done = train.fit(
-                start, quadratic, ADAM, steps=steps, key=jr.key(0), folder=tmp_path
-            )
+            done = train.fit(start, quadratic, ADAM, steps=steps, key=jr.key(0), folder=tmp_path)
         assert done.model.dtype == np.float64

@@ -14,9 +14,7 @@ from remanence.train.store import sealed
 
 ARRAYS = {"x": np.arange(6.0), "log": np.asarray([np.nan, 1.0])}
 WORK = {"axis x": [1.0, 2.0], "chunk": 4}
-quickly = settings(
-    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+quickly = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")

@@ -41,7 +41,10 @@ def calls_itself(n):
 SAME = [
     (lambda: lane_of(Config()), "a closure"),
     (lambda: optax.adam(1e-3), "an optimizer"),
-    (lambda: optax.chain(optax.clip(1.0), optax.sgd(optax.cosine_decay_schedule(0.1, 9))), "a chain"),
+    (
+        lambda: optax.chain(optax.clip(1.0), optax.sgd(optax.cosine_decay_schedule(0.1, 9))),
+        "a chain",
+    ),
     (lambda: {"b": jnp.ones(3), "a": (1, 2.0, "x", None)}, "a tree"),
     (lambda: cells.Elman.init(2, 3, key=jr.key(0)), "a cell"),
     (lambda: functools.partial(lane_of(Config()), 2.0), "a partial"),
@@ -49,7 +52,7 @@ SAME = [
     (lambda: calls_itself, "a recursive function"),
     (lambda: {"z", "y", "x"}, "a set"),
     (lambda: jr.key(5), "a key"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("made", [made for made, _ in SAME], ids=[n for _, n in SAME])
@@ -62,7 +65,11 @@ DIFFERENT = [
     (lane_of(Config()), lane_of(Config(), scale=2.0), "a captured number"),
     (optax.adam(1e-3), optax.adam(1e-2), "a learning rate"),
     (optax.adam(1e-3), optax.adam(1e-3, b1=0.8), "a momentum"),
-    (optax.sgd(optax.cosine_decay_schedule(0.1, 9)), optax.sgd(optax.cosine_decay_schedule(0.1, 8)), "a schedule"),
+    (
+        optax.sgd(optax.cosine_decay_schedule(0.1, 9)),
+        optax.sgd(optax.cosine_decay_schedule(0.1, 8)),
+        "a schedule",
+    ),
     (lambda x: x + 1, lambda x: x + 2, "a constant in the code"),
     (lambda x: jnp.sin(x), lambda x: jnp.cos(x), "a called name"),
     (jnp.zeros(2), -jnp.zeros(2), "the sign of zero"),
@@ -73,7 +80,7 @@ DIFFERENT = [
     (1, True, "a truth"),
     ([1, [2]], [[1], 2], "nesting"),
     (jnp.tanh, jax.nn.relu, "an activation"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,7 @@ import pytest
 
 from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
 from remanence.measure import contraction
-from remanence.train.projection import (
-    INPUT_BOUND,
-    inside_ball,
-    rescaled_columns,
-    stable,
-)
+from remanence.train.projection import INPUT_BOUND, inside_ball, rescaled_columns, stable
 
 
 def scaled(cell, gain):
@@ -37,9 +32,7 @@ def test_no_point_of_the_ball_is_nearer(key):
     found = inside_ball(row, 1.0)
     assert float(jnp.abs(found).sum()) == pytest.approx(1.0, abs=1e-6)
     for other in jr.dirichlet(key, jnp.ones(7), (200,)):
-        assert jnp.linalg.norm(row - found) <= jnp.linalg.norm(
-            row - other * jnp.sign(row)
-        )
+        assert jnp.linalg.norm(row - found) <= jnp.linalg.norm(row - other * jnp.sign(row))
 
 
 @pytest.mark.parametrize("kind", [Elman, Linear, LSTM, GRU])
@@ -71,9 +64,7 @@ def test_a_trained_residual_is_brought_under_the_rate_itself(key, wide):
 
 def test_a_fixed_residual_beyond_the_rate_is_refused(key):
     cell = Residual.init(3, 6, key=key, residual=0.99, coupling=0.5)
-    with pytest.raises(
-        ValueError, match=r"0.99 alone does not contract by the rate 0.9,"
-    ):
+    with pytest.raises(ValueError, match=r"0.99 alone does not contract by the rate 0.9,"):
         stable(cell, rate=0.9)
 
 
@@ -81,9 +72,7 @@ def test_the_authors_variant_does_not_certify(key):
     # Rescaled columns leave rows free: with more rows than one the sums pass 1.
     wild = scaled(LSTM.init(3, 12, key=key), 5.0)
     ablated = stable(wild, by="columns")
-    assert float(jnp.abs(ablated.W_h[:12]).sum(0).max()) == pytest.approx(
-        0.36, rel=1e-5
-    )
+    assert float(jnp.abs(ablated.W_h[:12]).sum(0).max()) == pytest.approx(0.36, rel=1e-5)
     proof = contraction(ablated, input_bound=INPUT_BOUND, metric="norm")
     assert not proof.evidence["condition"]
     small = rescaled_columns(jnp.full((2, 2), 1e-3), 0.36)

@@ -73,10 +73,7 @@ def test_other_work_in_the_folder_is_refused_by_what_differs(tmp_path):
     with opened_store(tmp_path, {"chunk": 4, "seed": 0}):
         pass
     sentence = r"other work, which differs in chunk \(4 there, 8 here\)"
-    with (
-        pytest.raises(ValueError, match=sentence),
-        opened_store(tmp_path, {"chunk": 8, "seed": 0}),
-    ):
+    with pytest.raises(ValueError, match=sentence), opened_store(tmp_path, {"chunk": 8, "seed": 0}):
         pass
 
 
@@ -127,10 +124,7 @@ def test_another_schema_is_refused_by_name(tmp_path):
 
 @pytest.mark.parametrize("name", ["../part", ".hidden", "a/b", ""])
 def test_a_part_stays_in_its_folder(tmp_path, name):
-    with (
-        opened_store(tmp_path, {}) as store,
-        pytest.raises(ValueError, match="name of a part"),
-    ):
+    with opened_store(tmp_path, {}) as store, pytest.raises(ValueError, match="name of a part"):
         store.put(name, ARRAYS)
 
 
@@ -144,9 +138,7 @@ def small_disk(tmp_path):
     except OSError:
         done = False
     if not done:
-        pytest.skip(
-            "no right to mount a small disk here; ENOSPC is tested by hand below"
-        )
+        pytest.skip("no right to mount a small disk here; ENOSPC is tested by hand below")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
 

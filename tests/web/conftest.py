@@ -51,9 +51,7 @@ def page(request, browser):
     from in_browser import PATIENCE
 
     width, scheme = request.param
-    tab = browser.new_page(
-        viewport={"width": width, "height": 900}, color_scheme=scheme
-    )
+    tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     tab.set_default_timeout(PATIENCE)
     wrong = []
     tab.on("pageerror", lambda error: wrong.append(str(error)))

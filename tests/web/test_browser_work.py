@@ -29,9 +29,9 @@ def test_a_study_is_run_followed_cancelled_and_compared(patient_server, page):
     page.select_option("#study", "memorization")
     page.click("#study-form button[type=submit]")
     says(page, "job-state", "done")
-    assert "about a second" in page.inner_text(
+    assert "about a second" in page.inner_text("#progress") or "read back" in page.inner_text(
         "#progress"
-    ) or "read back" in page.inner_text("#progress")
+    )
     page.wait_for_selector("#compare table")
     assert "0 wrong symbols" in page.inner_text("#compare")
     page.select_option("#study", "fading-memory")
@@ -133,9 +133,7 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
 
 def test_a_page_of_results_opens_from_disk_and_prints_whole(page, tmp_path):
     command = [sys.executable, str(SMALL), "reproduce", "memorization"]
-    study = subprocess.run(
-        [*command, "--out", str(tmp_path)], capture_output=True, check=False
-    )
+    study = subprocess.run([*command, "--out", str(tmp_path)], capture_output=True, check=False)
     assert study.returncode == 0
     page.goto((tmp_path / "memorization" / "index.html").as_uri())
     assert page.locator("figure img").evaluate("picture => picture.naturalWidth") > 0

@@ -54,10 +54,7 @@ def described(schema, whole):
             inner = described(schema["items"], whole)
             return st.lists(inner, min_size=schema.get("minItems", 0), max_size=3)
         case "object" if "properties" in schema:
-            fields = {
-                name: described(one, whole)
-                for name, one in schema["properties"].items()
-            }
+            fields = {name: described(one, whole) for name, one in schema["properties"].items()}
             needed = schema.get("required", [])
             return st.fixed_dictionaries(
                 {name: fields.pop(name) for name in needed}, optional=fields
@@ -81,9 +78,7 @@ def operations():
         (verb, path, said, whole)
         for path, verbs in whole["paths"].items()
         for verb, said in verbs.items()
-        if not path.endswith(
-            "/events"
-        )  # a stream ends with its job, not with an answer
+        if not path.endswith("/events")  # a stream ends with its job, not with an answer
     ]
 
 
@@ -95,11 +90,7 @@ def test_every_answer_is_one_that_the_document_lists(lab, counts, asked):
     verb, path, said, whole = asked
     body = said.get("requestBody", {}).get("content", {})
 
-    @settings(
-        max_examples=EXAMPLES,
-        suppress_health_check=[HealthCheck.too_slow],
-        database=None,
-    )
+    @settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow], database=None)
     @given(data=st.data())
     def ask(data):
         at, query = path, {}
@@ -109,9 +100,7 @@ def test_every_answer_is_one_that_the_document_lists(lab, counts, asked):
             )
             value = data.draw(good | MANY, one["name"])
             if one["in"] == "path":
-                at = at.replace(
-                    f"{{{one['name']}}}", urllib.parse.quote(value, "") or "x"
-                )
+                at = at.replace(f"{{{one['name']}}}", urllib.parse.quote(value, "") or "x")
             elif one.get("required") or data.draw(st.booleans()):
                 query[one["name"]] = value
         content, headers = None, {}
@@ -126,10 +115,7 @@ def test_every_answer_is_one_that_the_document_lists(lab, counts, asked):
         counts.add(status)
         listed = {int(code) for code in said["responses"]}
         # A path value with a slash or none at all is another path.
-        assert status in listed | ({404, 405, 307} if "{" in path else set()), (
-            url,
-            answer,
-        )
+        assert status in listed | ({404, 405, 307} if "{" in path else set()), (url, answer)
         assert status == 503 or status < 500
         if status >= 400:
             assert "detail" in answer and "Traceback" not in str(answer)

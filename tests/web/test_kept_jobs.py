@@ -89,8 +89,16 @@ def test_a_run_of_the_command_line_is_not_lost_to_one_of_the_lab(tmp_path):
 def test_a_job_whose_server_was_killed_says_so(tmp_path):
     home = tmp_path / ".lab" / "jobs"
     home.mkdir(parents=True)
-    job = {"id": 4, "study": "memorization", "profile": "quick", "seed": 0, "state": "running",
-           "lines": ["turning"], "document": None, "page": None}  # fmt: skip
+    job = {
+        "id": 4,
+        "study": "memorization",
+        "profile": "quick",
+        "seed": 0,
+        "state": "running",
+        "lines": ["turning"],
+        "document": None,
+        "page": None,
+    }
     (home / "4.json").write_text(json.dumps(job))
     # None of these is a job: another name, another kind, a link, no document at all.
     (home / "5.json").write_text(json.dumps(job))

@@ -9,8 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "host",
-    ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example", ""],
+    "host", ["evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1.evil.example", ""]
 )
 def test_a_foreign_host_is_refused(server, host):
     status, answer = server.ask("GET", "/api/studies", host=host or " ")
@@ -18,13 +17,10 @@ def test_a_foreign_host_is_refused(server, host):
 
 
 @pytest.mark.parametrize(
-    "origin",
-    ["http://evil.example", "null", "https://127.0.0.1:1", "http://localhost:1"],
+    "origin", ["http://evil.example", "null", "https://127.0.0.1:1", "http://localhost:1"]
 )
 def test_a_foreign_origin_is_refused(server, origin):
-    status, answer = server.ask(
-        "POST", "/api/memorize", {"text": "ab"}, {"Origin": origin}
-    )
+    status, answer = server.ask("POST", "/api/memorize", {"text": "ab"}, {"Origin": origin})
     assert (status, answer["detail"]) == (403, "requests from other pages are refused")
     site = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
     assert server.ask("GET", "/api/studies", headers=site)[0] == 403
@@ -38,10 +34,20 @@ def test_its_own_names_are_welcome(server):
 
 @pytest.mark.parametrize(
     "path",
-    ["/results/../../etc/passwd", "/results/..%2f..%2fetc%2fpasswd", "/results/memorization/%2e%2e/%2e%2e/secret.txt",
-     "/results/.lab/x.json", "/results/memorization/.hidden", "/results//etc/passwd", "/results/secret.txt",
-     "/results/memorization/escape.json", "/static/..%2fapp.py", "/static/app.py", "/results/memorization/%00"],
-)  # fmt: skip
+    [
+        "/results/../../etc/passwd",
+        "/results/..%2f..%2fetc%2fpasswd",
+        "/results/memorization/%2e%2e/%2e%2e/secret.txt",
+        "/results/.lab/x.json",
+        "/results/memorization/.hidden",
+        "/results//etc/passwd",
+        "/results/secret.txt",
+        "/results/memorization/escape.json",
+        "/static/..%2fapp.py",
+        "/static/app.py",
+        "/results/memorization/%00",
+    ],
+)
 def test_nothing_outside_the_results_is_served(server, path):
     (server.out / "secret.txt").write_text("secret")
     (server.out.parent / "outside.json").write_text('"secret"')
@@ -104,9 +110,7 @@ def test_what_grows_too_large_on_its_way_is_refused(server, path):
     headers = {"Content-Type": "application/json"}
     try:
         with contextlib.suppress(ConnectionError):  # it may hang up before we end
-            connection.request(
-                "POST", path, iter([megabyte] * 66), headers, encode_chunked=True
-            )
+            connection.request("POST", path, iter([megabyte] * 66), headers, encode_chunked=True)
         with contextlib.suppress(ConnectionError):
             answer = connection.getresponse()
             assert answer.status == 413 and b"at most 64 MB" in answer.read()
@@ -118,10 +122,7 @@ def test_what_grows_too_large_on_its_way_is_refused(server, path):
 def test_many_questions_at_once_are_answered_or_put_off(server):
     question = {"radius": 0.9, "coupling": 0.0, "units": 2}
     with concurrent.futures.ThreadPoolExecutor(40) as crowd:
-        asked = [
-            crowd.submit(server.ask, "POST", "/api/dynamics", question)
-            for _ in range(40)
-        ]
+        asked = [crowd.submit(server.ask, "POST", "/api/dynamics", question) for _ in range(40)]
         statuses = [one.result()[0] for one in asked]
     assert set(statuses) <= {200, 429} and statuses.count(200) >= 10
     assert server.ask("GET", "/api/studies")[0] == 200
@@ -135,9 +136,7 @@ def test_every_answer_forbids_what_the_page_does_not_need(server):
     connection.close()
     assert "default-src 'none'" in (answer.getheader("content-security-policy") or "")
     assert answer.getheader("x-content-type-options") == "nosniff"
-    assert not re.search(r"https?://(?!www\.w3\.org)", text) and not re.search(
-        r"\son\w+=", text
-    )
+    assert not re.search(r"https?://(?!www\.w3\.org)", text) and not re.search(r"\son\w+=", text)
 
 
 def test_questions_of_any_shape_never_break_the_server(server):
@@ -152,8 +151,6 @@ def test_questions_of_any_shape_never_break_the_server(server):
             names = ["text", "radius", "T", "units", "scale", "seed", "angle"]
             for value in odd:
                 body = dict.fromkeys(names[: 1 + odd.index(value) % 3], value)
-                status, _ = server.ask(
-                    verb.upper(), filled, body if verb == "post" else None
-                )
+                status, _ = server.ask(verb.upper(), filled, body if verb == "post" else None)
                 assert status < 500, (verb, path, value)
             assert said["responses"]

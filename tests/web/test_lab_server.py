@@ -10,15 +10,7 @@ from lab_server import finished, Server, SMALL
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "/",
-        "/docs",
-        "/openapi.json",
-        "/api/studies",
-        "/static/lab.js",
-        "/static/page.css",
-    ],
+    "path", ["/", "/docs", "/openapi.json", "/api/studies", "/static/lab.js", "/static/page.css"]
 )
 def test_pages_are_there(server, path):
     assert server.ask("GET", path)[0] == 200
@@ -79,22 +71,14 @@ def test_running_away_is_not_called_chaos(server, radius, coupling, word):
 def test_pairs_are_known_exactly_when_they_are_connected(server):
     chain = [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     _, whole = server.ask("POST", "/api/languages", {"T": chain})
-    _, apart = server.ask(
-        "POST", "/api/languages", {"T": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]}
-    )
+    _, apart = server.ask("POST", "/api/languages", {"T": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
     assert whole["connected"] and whole["untaught"][-1] < 1e-6
-    assert (
-        apart["components"] == 3
-        and apart["untaught"][-1] > 0.5
-        and apart["taught"][-1] < 1e-6
-    )
+    assert apart["components"] == 3 and apart["untaught"][-1] > 0.5 and apart["taught"][-1] < 1e-6
 
 
 def test_a_study_runs_is_kept_and_can_be_compared(server):
     for seed in (0, 1):
-        status, job = server.ask(
-            "POST", "/api/reproduce", {"study": "memorization", "seed": seed}
-        )
+        status, job = server.ask("POST", "/api/reproduce", {"study": "memorization", "seed": seed})
         assert status == 200
         again = server.ask("POST", "/api/reproduce", {"study": "memorization"})
         assert again[0] == 409 and "is running" in again[1]["detail"]
@@ -106,11 +90,7 @@ def test_a_study_runs_is_kept_and_can_be_compared(server):
     _, runs = server.ask("GET", "/api/studies/memorization/runs")
     assert [run["seed"] for run in runs] == [0, 1]
     _, studies = server.ask("GET", "/api/studies")
-    assert (
-        studies[0]["stored"]
-        and studies[0]["seed"] == 1
-        and studies[0]["tally"]["holds"] == 2
-    )
+    assert studies[0]["stored"] and studies[0]["seed"] == 1 and studies[0]["tally"]["holds"] == 2
     status, page = server.ask("GET", "/results/memorization/index.html")
     assert status == 200 and "0 wrong symbols" in page
 

@@ -46,11 +46,7 @@ def operations():
     ("asked", "mode"), operations(), ids=lambda o: getattr(o, "label", None) or o.value
 )
 def test_every_answer_is_as_described(lab, counts, asked, mode):
-    @settings(
-        max_examples=EXAMPLES,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
     @given(case=asked.as_strategy(generation_mode=mode))
     def ask(case):
         answer = case.call(base_url=lab.url, timeout=PATIENCE)

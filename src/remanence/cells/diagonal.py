@@ -31,12 +31,7 @@ class Diagonal(AbstractCell):
 
     @classmethod
     def init(
-        cls,
-        inputs: int,
-        units: int,
-        *,
-        key: Key,
-        radius: tuple[float, float] = (0.9, 0.999),
+        cls, inputs: int, units: int, *, key: Key, radius: tuple[float, float] = (0.9, 0.999)
     ) -> "Diagonal":
         """Complex units on the ring between two radii, inputs scaled to keep variance."""
         key_r, key_angle, key_re, key_im = jr.split(key, 4)

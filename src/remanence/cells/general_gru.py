@@ -51,9 +51,7 @@ class GeneralGRU(AbstractCell):
         carried = U @ h if self.reset_after else U @ (r * h)
         if self.b_n is not None:
             carried = carried + self.b_n
-        n = candidate(
-            drive[2 * units :] + (r * carried if self.reset_after else carried)
-        )
+        n = candidate(drive[2 * units :] + (r * carried if self.reset_after else carried))
         return (1 - z) * n + z * h
 
     def initial_state(self) -> Vector:

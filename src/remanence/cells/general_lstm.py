@@ -44,9 +44,7 @@ class GeneralLSTM(AbstractCell):
         gates, outputs = self.W_h.shape
         units = outputs if self.P is None else self.P.shape[1]
         if gates != 4 * units:
-            raise ValueError(
-                f"W_h must have 4N rows for N units, got {gates} for {units}"
-            )
+            raise ValueError(f"W_h must have 4N rows for N units, got {gates} for {units}")
         if self.P is not None and self.P.shape[0] != outputs:
             raise ValueError(f"P must have {outputs} rows, as W_h has columns")
 

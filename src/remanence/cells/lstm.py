@@ -78,12 +78,7 @@ class LSTM(AbstractCell):
         Z = self.W_h @ Q_h if X is None else self.W_h @ Q_h + self.W_x @ X
         Z_i, Z_f, Z_g, Z_o = jnp.split(Z, 4)
         scale = lambda v, Z: v[:, None] * Z
-        D_c = (
-            scale(f, Q_c)
-            + scale(c * d_f, Z_f)
-            + scale(g * d_i, Z_i)
-            + scale(i * d_g, Z_g)
-        )
+        D_c = scale(f, Q_c) + scale(c * d_f, Z_f) + scale(g * d_i, Z_i) + scale(i * d_g, Z_g)
         D_h = scale(t * d_o, Z_o) + scale(o * d_t, D_c)
         return (o * t, following), jnp.concatenate([D_h, D_c])
 

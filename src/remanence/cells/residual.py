@@ -62,9 +62,7 @@ class Residual(AbstractCell):
         if isinstance(self.coupling, float | int) and not self.coupling >= 0:
             raise ValueError(f"coupling must not be negative, got {self.coupling}")
         if not callable(self.R) and jnp.ndim(self.R) not in (0, 2):
-            raise ValueError(
-                f"R must be a number or a matrix, got shape {jnp.shape(self.R)}"
-            )
+            raise ValueError(f"R must be a number or a matrix, got shape {jnp.shape(self.R)}")
 
     def carried(self, h: Vector) -> Vector:
         """What the residual alone makes of the state, $R(h)$."""

@@ -69,7 +69,7 @@ def checkup(
     net, xs, combined = narrowed(net, given.values)
     with double():
         drive = driven(net, xs, lengths=lengths)
-    ends = np.full(drive.sequences, drive.time) if lengths is None else np.asarray(lengths)  # fmt: skip
+    ends = np.full(drive.sequences, drive.time) if lengths is None else np.asarray(lengths)
     remarks = _doubts(drive.sequences, drive.time, ends)
     remarks += (combined,) if combined else ()
     tell(f"Lyapunov exponents: {k} of {size} over {drive.time} steps")
@@ -83,12 +83,7 @@ def checkup(
             f"that are longer than {2 * warmup} steps.",
         )
     spectrum = lyapunov_spectrum(
-        net,
-        xs if long.all() else xs[long],
-        k=k,
-        warmup=warmup,
-        progress=progress,
-        **used,
+        net, xs if long.all() else xs[long], k=k, warmup=warmup, progress=progress, **used
     )
     limit = min(time_limit, 5.0) if quick else time_limit
     panel = memory_horizon(
@@ -131,9 +126,7 @@ def _doubts(sequences: int, time: int, ends: np.ndarray) -> tuple[str, ...]:
     )
     if ends.max() < LEAST:
         hint = f". {turned}" if sequences >= LEAST else ""
-        raise ValueError(
-            f"a checkup needs at least {LEAST} steps, got {int(ends.max())}{hint}"
-        )
+        raise ValueError(f"a checkup needs at least {LEAST} steps, got {int(ends.max())}{hint}")
     return (turned,) if sequences > 4 * time else ()
 
 
@@ -142,9 +135,7 @@ def _orbit(drive: Drive, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     with double():
         cell = drive.cell
         flat = jax.vmap(lambda h: ravel_pytree(h)[0])
-        visit = eqx.filter_jit(
-            jax.vmap(lambda xs: flat(unroll(cell, cell.initial_state(), xs)))
-        )
+        visit = eqx.filter_jit(jax.vmap(lambda xs: flat(unroll(cell, cell.initial_state(), xs))))
         states = np.asarray(visit(drive.xs))
         inside = np.arange(drive.time) < ends[:, None]
         if not np.isfinite(states[inside]).all():
@@ -177,10 +168,7 @@ def description(net: Recurrent) -> str:
 
 def _fixed(net, mean_x, orbit, size, quick, tell):
     if quick and size > LARGE // 4:
-        return (
-            (),
-            f"not looked for: {size} state variables are too many for a quick look",
-        )
+        return ((), f"not looked for: {size} state variables are too many for a quick look")
     tell("fixed and slow points")
     starts = 4 if size > LARGE else 8 if quick else 24
     steps = 30 if size > LARGE else 100

@@ -66,13 +66,9 @@ def refuse_no_module(net: Recurrent) -> None:
 def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathlib.Path:
     """Write `path` (a `.py` file) and its weights: the network cut to `window` inputs."""
     if path.suffix != ".py":
-        raise ValueError(
-            f"the truncated network is written as a .py file, got {path.name!r}"
-        )
+        raise ValueError(f"the truncated network is written as a .py file, got {path.name!r}")
     if not 1 <= window < float("inf"):
-        raise ValueError(
-            "there is no window to truncate to: none tried keeps the error"
-        )
+        raise ValueError("there is no window to truncate to: none tried keeps the error")
     refuse_no_module(net)
     kind = str(kind_of(net.cell))
     layers = net.cell.cells if isinstance(net.cell, Stack) else (net.cell,)
@@ -87,9 +83,7 @@ def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathli
         ends["embedding"] = "torch.nn.Embedding({}, {})".format(*net.embedding.shape)
     if net.W_y is not None:
         outputs = net.W_y.shape[0]
-        ends["readout"] = (
-            f"torch.nn.Linear({units}, {outputs}, bias={net.b_y is not None})"
-        )
+        ends["readout"] = f"torch.nn.Linear({units}, {outputs}, bias={net.b_y is not None})"
     text = SOURCE.format(
         window=int(window),
         units=units,

@@ -37,15 +37,11 @@ class CheckupFigure:
         return f"{shown(value)} {unit}".rstrip()
 
 
-def _panel(
-    measure: str,
-) -> tuple[Callable[["Checkup"], float | None], Callable[["Checkup"], str]]:
+def _panel(measure: str) -> tuple[Callable[["Checkup"], float | None], Callable[["Checkup"], str]]:
     """The value and the remark of one horizon of the panel."""
     return (
         lambda found: found.horizon[measure],
-        lambda found: next(
-            m.remark for m in found.horizon.measures if m.name == measure
-        ),
+        lambda found: next(m.remark for m in found.horizon.measures if m.name == measure),
     )
 
 
@@ -117,9 +113,7 @@ FIGURES: dict[str, CheckupFigure] = {
                 if found.horizon.gradients.plateau is None
                 else found.horizon.gradients.plateau.level
             ),
-            lambda found: str(
-                found.horizon.gradients.plateau or "none: it goes on falling"
-            ),
+            lambda found: str(found.horizon.gradients.plateau or "none: it goes on falling"),
         ),
         CheckupFigure(
             "half_life",
@@ -166,9 +160,7 @@ FIGURES: dict[str, CheckupFigure] = {
             "units",
             "From independent draws of the noise.",
             lambda found: (
-                None
-                if found.horizon.capacity is None
-                else float(found.horizon.capacity.stderr)
+                None if found.horizon.capacity is None else float(found.horizon.capacity.stderr)
             ),
         ),
         CheckupFigure(
@@ -177,9 +169,7 @@ FIGURES: dict[str, CheckupFigure] = {
             "a step",
             "Any two states come closer by this factor; 1 and above prove nothing.",
             lambda found: (
-                None
-                if found.horizon.certificate is None
-                else float(found.horizon.certificate.rate)
+                None if found.horizon.certificate is None else float(found.horizon.certificate.rate)
             ),
         ),
         CheckupFigure(

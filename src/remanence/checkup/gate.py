@@ -29,9 +29,7 @@ def parse_requirement(requirement: str) -> tuple[str, str, float]:
         )
     name, sign, number = match.groups()
     if name not in FIGURES:
-        raise ValueError(
-            f"no figure is called {name!r}; there are {', '.join(FIGURES)}"
-        )
+        raise ValueError(f"no figure is called {name!r}; there are {', '.join(FIGURES)}")
     return name, sign, float(number)
 
 

@@ -8,9 +8,7 @@ if TYPE_CHECKING:
     from .record import Checkup
 
 
-FORGOTTEN = (
-    -36.0
-)  # nats: below, one step leaves less of a difference than a float resolves
+FORGOTTEN = -36.0  # nats: below, one step leaves less of a difference than a float resolves
 
 
 def headline(found: "Checkup") -> list[str]:
@@ -35,7 +33,7 @@ def headline(found: "Checkup") -> list[str]:
         else found.horizon.gradients.sentence,
     ]
     if dead:
-        lost = "no small difference lasts" if switches else "some steps forget the whole state"  # fmt: skip
+        lost = "no small difference lasts" if switches else "some steps forget the whole state"
         parts.append(f"{lost} (the largest exponent is {top:.4g})")
     elif growth := _growth(found):
         parts.append(growth)
@@ -44,17 +42,12 @@ def headline(found: "Checkup") -> list[str]:
 
 def _replay(found: "Checkup") -> str:
     replay, unit = found.horizon.replay, found.unit
-    relative = (
-        f" ({replay.relative_error:.2g} of their scale)" if replay.scale > 0 else ""
-    )
+    relative = f" ({replay.relative_error:.2g} of their scale)" if replay.scale > 0 else ""
     within = f"within {replay.error:g}{relative}"
     if math.isinf(replay.worst):
         return f"no window up to {replay.longest:,} {unit} keeps outputs {within}"
     few = unit.removesuffix("s") if replay.worst == 1 else unit
-    return (
-        f"replay the last {replay.worst:,.0f} {few}: every output is {within}, "
-        f"{replay.evidence}"
-    )
+    return f"replay the last {replay.worst:,.0f} {few}: every output is {within}, {replay.evidence}"
 
 
 def _cost(found: "Checkup") -> list[str]:
@@ -75,11 +68,9 @@ def _proof(found: "Checkup") -> str:
 
 def _growth(found: "Checkup") -> str:
     """What the largest exponent says against a horizon, if anything."""
-    value, error = (float(a[0]) for a in (found.spectrum.exponents, found.spectrum.stderr))  # fmt: skip
+    value, error = (float(a[0]) for a in (found.spectrum.exponents, found.spectrum.stderr))
     if value > 2 * error:
         return "the largest exponent is positive: chaotic or unstable here"
     if value > -2 * error:
-        return (
-            f"no measurable forgetting in the long run (λ₁ = {value:.2g} ± {error:.1g})"
-        )
+        return f"no measurable forgetting in the long run (λ₁ = {value:.2g} ± {error:.1g})"
     return "" if found.spectrum.converged else "the exponents have not converged"

@@ -35,9 +35,7 @@ def as_inputs(inputs: Any, lengths: Any = None) -> Inputs:
         return inputs
     values = np.asarray(inputs)
     unit = "tokens" if np.issubdtype(values.dtype, np.integer) else "steps"
-    return Inputs(
-        values=values, words=f"{_extent(values, unit, lengths)} as given", unit=unit
-    )
+    return Inputs(values=values, words=f"{_extent(values, unit, lengths)} as given", unit=unit)
 
 
 def _extent(values: np.ndarray, unit: str, lengths: Any = None) -> str:
@@ -50,9 +48,7 @@ def _extent(values: np.ndarray, unit: str, lengths: Any = None) -> str:
     return f"{len(values):,} sequences of {min(lengths):,} to {max(lengths):,} {unit}"
 
 
-def from_npy(
-    path: pathlib.Path, steps: int | None = None, lengths: Any = None
-) -> Inputs:
+def from_npy(path: pathlib.Path, steps: int | None = None, lengths: Any = None) -> Inputs:
     """An array of numbers from a `.npy` file, all of it or its first `steps`."""
     values = read_npy(path)
     unit = "tokens" if np.issubdtype(values.dtype, np.integer) else "steps"
@@ -102,9 +98,7 @@ def white_noise(net: Recurrent, steps: int = STEPS, seed: int = 0) -> Inputs:
         return Inputs(values=drawn, words=words, unit="tokens", white_noise=True)
     width = input_size(net.cell)
     if width is None:
-        raise ValueError(
-            "this cell does not say how many inputs it takes; give --inputs"
-        )
+        raise ValueError("this cell does not say how many inputs it takes; give --inputs")
     refuse_too_large(net, (1, steps, width))
     words = f"white noise ({steps:,} steps, seed {seed})"
     return Inputs(values=rng.normal(size=(steps, width)), words=words, white_noise=True)

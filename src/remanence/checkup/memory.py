@@ -15,9 +15,7 @@ PROGRAMS = 500_000_000  # bytes of the interpreter, JAX and compiled programs
 GATHERED = 48 * 257  # inputs kept for the gradients, from that many places and lags
 
 
-def refuse_too_large(
-    net: Any, shape: tuple[int, int, int], k: int | None = None
-) -> None:
+def refuse_too_large(net: Any, shape: tuple[int, int, int], k: int | None = None) -> None:
     """Refuse inputs of `sequences x time x width` whose checkup cannot fit."""
     needed, free = estimated_bytes(net, shape, k), available_bytes()
     if free is not None and needed > free:

@@ -42,9 +42,7 @@ def narrowed(net: Recurrent, values: np.ndarray) -> tuple[Recurrent, np.ndarray,
     with double():
         net = eqx.tree_at(where, net, jnp.asarray(R.T))
         if net.embedding is not None:
-            net = eqx.tree_at(
-                lambda n: n.embedding, net, jnp.asarray(_product(net.embedding, Q))
-            )
+            net = eqx.tree_at(lambda n: n.embedding, net, jnp.asarray(_product(net.embedding, Q)))
     if not tokens:
         values = _product(values, Q)
     return (
@@ -61,7 +59,5 @@ def _product(values: Any, Q: np.ndarray) -> np.ndarray:
     """`values @ Q` in double, some rows at a time."""
     rows = np.asarray(values).reshape(-1, Q.shape[0])
     step = max(1, CHUNK // Q.shape[0])
-    parts = [
-        rows[i : i + step].astype(np.float64) @ Q for i in range(0, len(rows), step)
-    ]
+    parts = [rows[i : i + step].astype(np.float64) @ Q for i in range(0, len(rows), step)]
     return np.concatenate(parts).reshape(*np.shape(values)[:-1], Q.shape[1])

@@ -10,17 +10,11 @@ from .record import Checkup
 
 
 def refuse_bad_output(
-    path: pathlib.Path,
-    *,
-    option: str,
-    ends: Sequence[str],
-    sources: Iterable[pathlib.Path],
+    path: pathlib.Path, *, option: str, ends: Sequence[str], sources: Iterable[pathlib.Path]
 ) -> None:
     """Refuse a file that could not be written, or whose writing would destroy an input."""
     if path.suffix not in ends:
-        raise ValueError(
-            f"{option} takes a {' or '.join(ends)} file, got {path.name!r}"
-        )
+        raise ValueError(f"{option} takes a {' or '.join(ends)} file, got {path.name!r}")
     if path.is_dir():
         raise ValueError(f"{option} takes a file, and {path} is a folder")
     for source in sources:
@@ -49,17 +43,11 @@ def refuse_bad_outputs(
         ends = (".html", ".htm", ".json")
         refuse_bad_output(page, option="--out", ends=ends, sources=sources)
         if not named and page.exists() and not _ours(page):
-            raise ValueError(
-                f"{page} exists and is no checkup; --out FILE or --no-page would do"
-            )
+            raise ValueError(f"{page} exists and is no checkup; --out FILE or --no-page would do")
     if truncated is not None:
-        refuse_bad_output(
-            truncated, option="--truncate-to", ends=(".py",), sources=sources
-        )
+        refuse_bad_output(truncated, option="--truncate-to", ends=(".py",), sources=sources)
         weights = truncated.with_suffix(".safetensors")
-        refuse_bad_output(
-            weights, option="--truncate-to", ends=(weights.suffix,), sources=sources
-        )
+        refuse_bad_output(weights, option="--truncate-to", ends=(weights.suffix,), sources=sources)
 
 
 def _ours(page: pathlib.Path) -> bool:

@@ -144,8 +144,7 @@ class Checkup:
                 "warmup": self.spectrum.warmup,
             },
             "gradient_decay": {
-                f"quantile_{q}": self.horizon.gradients.quantile(q / 100)
-                for q in (10, 50, 90)
+                f"quantile_{q}": self.horizon.gradients.quantile(q / 100) for q in (10, 50, 90)
             }
             | {"plateau": None if level is None else dataclasses.asdict(level)},
             "fixed_points": [

@@ -17,9 +17,17 @@ from .text import from_text
 
 LEAST = 20  # steps below which nothing can be said
 CHECKPOINTS = (
-    ".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".npz", ".onnx", ".h5", ".hdf5",
+    ".safetensors",
+    ".pt",
+    ".pth",
+    ".bin",
+    ".ckpt",
+    ".npz",
+    ".onnx",
+    ".h5",
+    ".hdf5",
     ".keras",
-)  # fmt: skip
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -74,11 +82,9 @@ class Sources:
         if self.text is not None:
             few = STEPS if self.steps is None else count
             partial = self.steps is None
-            return from_text(self.text, net, few, vocab=self.vocab, partial=partial), None  # fmt: skip
+            return from_text(self.text, net, few, vocab=self.vocab, partial=partial), None
         if self.steps == "all":
-            raise ValueError(
-                "--steps all goes with --inputs or --text, noise has no end"
-            )
+            raise ValueError("--steps all goes with --inputs or --text, noise has no end")
         return white_noise(net, count or STEPS, self.seed), None
 
 

@@ -44,11 +44,7 @@ def from_text(
     else:
         text = content.decode("utf-8", "replace")
         unit, whole = "characters", len(text)
-        ids = (
-            _code_points(path, text, tokens)
-            if vocab is None
-            else vocabulary(vocab, tokens)
-        )
+        ids = _code_points(path, text, tokens) if vocab is None else vocabulary(vocab, tokens)
         values = _numbered(path, text[:steps], ids, tokens)
     part = f"all {whole:,}" if len(values) == whole else f"{len(values):,} of {whole:,}"
     return Inputs(
@@ -74,9 +70,7 @@ def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
     except (ValueError, RecursionError):
         raise ValueError(f"{path.name} is not JSON") from None
     if isinstance(entries, list):
-        entries = {
-            entry: i for i, entry in enumerate(entries) if isinstance(entry, str)
-        }
+        entries = {entry: i for i, entry in enumerate(entries) if isinstance(entry, str)}
     if not isinstance(entries, dict):
         raise ValueError(f"{path.name} is no list and no dictionary of characters")
     ids = {letter: i for letter, i in entries.items() if len(letter) == 1}
@@ -91,9 +85,7 @@ def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
 def _content(path: pathlib.Path) -> bytes:
     refuse_no_file(path)
     if path.stat().st_size > LONGEST:
-        raise ValueError(
-            f"{path.name} is larger than {LONGEST // 10**6} MB; a part of it would do"
-        )
+        raise ValueError(f"{path.name} is larger than {LONGEST // 10**6} MB; a part of it would do")
     content = path.read_bytes()
     if not content:
         raise ValueError(f"{path.name} is empty")
@@ -111,9 +103,7 @@ def _code_points(path: pathlib.Path, text: str, tokens: int) -> dict[str, int]:
     return {letter: i for i, letter in enumerate(letters)}
 
 
-def _numbered(
-    path: pathlib.Path, text: str, ids: dict[str, int], tokens: int
-) -> np.ndarray:
+def _numbered(path: pathlib.Path, text: str, ids: dict[str, int], tokens: int) -> np.ndarray:
     unknown = sorted(set(text) - set(ids))
     if unknown:
         raise ValueError(

@@ -23,8 +23,7 @@ def _as_numpy_floats(tree: Any) -> Any:
     """The arrays of a network as float64 NumPy arrays."""
     with double():
         return jax.tree.map(
-            lambda leaf: np.asarray(leaf) if hasattr(leaf, "ndim") else leaf,
-            as_double(tree),
+            lambda leaf: np.asarray(leaf) if hasattr(leaf, "ndim") else leaf, as_double(tree)
         )
 
 

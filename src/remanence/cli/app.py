@@ -56,10 +56,7 @@ def _version(asked: bool) -> bool:
 
 def _front(
     version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_version, is_eager=True, help="Say the version."
-        ),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
     ] = False,
 ) -> None:
     """A laboratory for memory in recurrent networks."""
@@ -86,16 +83,11 @@ def application(wanted: str | None) -> typer.Typer:
     app.callback()(_front)
     for name, (sentence, example) in COMMANDS.items():
         function = (
-            getattr(
-                importlib.import_module(ELSEWHERE.get(name, f"{__package__}.{name}")),
-                name,
-            )
+            getattr(importlib.import_module(ELSEWHERE.get(name, f"{__package__}.{name}")), name)
             if name == wanted
             else _unloaded(sentence)
         )
-        app.command(name, help=_flowing(function), epilog=f"Example:  {example}")(
-            function
-        )
+        app.command(name, help=_flowing(function), epilog=f"Example:  {example}")(function)
     return app
 
 

@@ -25,8 +25,7 @@ def checkup(
         ),
     ],
     inputs: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Inputs, time x width (or tokens), as a .npy file."),
+        pathlib.Path | None, typer.Option(help="Inputs, time x width (or tokens), as a .npy file.")
     ] = None,
     lengths: Annotated[
         pathlib.Path | None,
@@ -43,20 +42,15 @@ def checkup(
         bool, typer.Option("--noise", help="White noise, where no file is given too.")
     ] = False,
     steps: Annotated[
-        str | None,
-        typer.Option(help="How many steps of them, or all; 1000 of noise or a text."),
+        str | None, typer.Option(help="How many steps of them, or all; 1000 of noise or a text.")
     ] = None,
-    error: Annotated[
-        float, typer.Option(help="The output error that windows are held to.")
-    ] = 1e-3,
+    error: Annotated[float, typer.Option(help="The output error that windows are held to.")] = 1e-3,
     quick: Annotated[
         bool, typer.Option("--quick", help="A few exponents, no long searches.")
     ] = False,
     out: Annotated[
         pathlib.Path | None,
-        typer.Option(
-            "--out", "--save", help="Write .html or .json here, not checkup.html."
-        ),
+        typer.Option("--out", "--save", help="Write .html or .json here, not checkup.html."),
     ] = None,
     page: Annotated[bool, typer.Option(help="Write a page at all.")] = True,
     compare: Annotated[
@@ -91,9 +85,7 @@ def checkup(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document on stdout.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """How long does a trained network remember, and is it stable? One page.
 
@@ -113,9 +105,8 @@ def checkup(
     from ..checkup.sources import model_files, networks_in, Sources
 
     sources = Sources(
-        inputs=inputs, lengths=lengths, text=text, vocab=vocab, noise=noise,
-        steps=steps, seed=seed,
-    )  # fmt: skip
+        inputs=inputs, lengths=lengths, text=text, vocab=vocab, noise=noise, steps=steps, seed=seed
+    )
     if not 0 < error < math.inf:
         raise ValueError(f"--error must be a positive number, got {error}")
     for requirement in require or ():
@@ -124,19 +115,26 @@ def checkup(
         sources.refuse_unnamed()
     models = model_files([*(compare or ()), model])
     target = (out or PAGE) if page or out is not None else None
-    refuse_bad_outputs(
-        target, truncate_to, [*models, *sources.paths], named=out is not None
-    )
+    refuse_bad_outputs(target, truncate_to, [*models, *sources.paths], named=out is not None)
     stems = [path.stem for path in models]
     loaded = []
     named = {
-        "--inputs": inputs, "--text": text, "--require": require,
-        "--truncate-to": truncate_to, "--embedding": embedding,
-        "--readout": readout, "--positions": positions,
-    }  # fmt: skip
+        "--inputs": inputs,
+        "--text": text,
+        "--require": require,
+        "--truncate-to": truncate_to,
+        "--embedding": embedding,
+        "--readout": readout,
+        "--positions": positions,
+    }
     alone = [option for option, value in named.items() if value]
-    reading = {"layout": layout, "activation": activation, "embedding": embedding,
-               "readout": readout, "positions": positions}  # fmt: skip
+    reading = {
+        "layout": layout,
+        "activation": activation,
+        "embedding": embedding,
+        "readout": readout,
+        "positions": positions,
+    }
     networks = [
         (path, *network)
         for path in models

@@ -10,9 +10,7 @@ def cite(
     study: Annotated[
         str, typer.Argument(metavar="[STUDY]", help="A study's name, or all.")
     ] = "all",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document on stdout.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
 ) -> None:
     """The references of a study, and of remanence itself, as BibTeX."""
     from .. import __version__

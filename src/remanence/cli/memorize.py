@@ -15,19 +15,13 @@ LARGEST = 256
 
 
 def memorize(
-    word: Annotated[
-        str | None, typer.Argument(help="The string; not needed with --check.")
-    ] = None,
+    word: Annotated[str | None, typer.Argument(help="The string; not needed with --check.")] = None,
     method: Annotated[
         str,
-        typer.Option(
-            help="auto, rotation, permutation, harmonic, rational, shift, tanh or once."
-        ),
+        typer.Option(help="auto, rotation, permutation, harmonic, rational, shift, tanh or once."),
     ] = "auto",
     end: Annotated[bool, typer.Option("--end", help="Stop after one reading.")] = False,
-    start: Annotated[
-        bool, typer.Option("--start", help="Begin at zero, through <START>.")
-    ] = False,
+    start: Annotated[bool, typer.Option("--start", help="Begin at zero, through <START>.")] = False,
     steps: Annotated[
         int, typer.Option(help="How long the frontier's networks are run.", min=1)
     ] = 1_000_000,
@@ -39,12 +33,9 @@ def memorize(
         typer.Option(help="Draw the walk and the frontier (.svg, .png or .pdf)."),
     ] = None,
     check: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Prove a saved memory again, from its file alone."),
+        pathlib.Path | None, typer.Option(help="Prove a saved memory again, from its file alone.")
     ] = None,
-    frontier: Annotated[
-        bool, typer.Option(help="Also measure every other construction.")
-    ] = True,
+    frontier: Annotated[bool, typer.Option(help="Also measure every other construction.")] = True,
     seed: Annotated[int, typer.Option(help="For drawn perturbations.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[
@@ -74,11 +65,7 @@ def memorize(
     memory = memorized(word, method=method, end=end, start=start)
     least = minimal_dimension(word, end=end)
     report = _described(memory, word) | {
-        "minimal_dimension": {
-            "lower": least.lower,
-            "upper": least.upper,
-            "optimal": least.optimal,
-        }
+        "minimal_dimension": {"lower": least.lower, "upper": least.upper, "optimal": least.optimal}
     }
     # At n + 1 the shift map serves, so that only the least |a| is sought.
     heard: Any = minimal_dimension(
@@ -182,9 +169,7 @@ def _drawn(memory: Any, points: list[Any], word: str, path: pathlib.Path) -> Non
     from ..subjects.memorization.walk_figures import walk_figure
 
     if path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise ValueError(
-            f"a figure is .svg, .png or .pdf, got {path.suffix or path.name!r}"
-        )
+        raise ValueError(f"a figure is .svg, .png or .pdf, got {path.suffix or path.name!r}")
     with style("light"):
         chosen = frontier_figure(Config(word=word), points) if points else None
         canvas = walk_figure(memory).draw()

@@ -16,17 +16,13 @@ def say_memory(report: dict[str, Any], as_json: bool) -> None:
     verb = "verified from its file" if "file" in report else "written"
     units = "unit" if report["dimension"] == 1 else "units"
     out.print(
-        visible(
-            f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}"
-        )
+        visible(f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}")
     )
     out.print(visible(report["certificate"]["sentence"]))
     if "file" in report:
         return
     out.print(
-        visible(
-            f"margin {report['margin']}, largest exponent {report['exponent']} nats/step"
-        )
+        visible(f"margin {report['margin']}, largest exponent {report['exponent']} nats/step")
     )
     least = report["minimal_dimension"]
     out.print(

@@ -33,18 +33,14 @@ def seconds(text: str | None) -> float | None:
     except ValueError:
         limit = 0.0
     if not 0 < limit < float("inf"):
-        raise ValueError(
-            f"--time-limit takes a time such as 90, 90s or 5m, got {text!r}"
-        )
+        raise ValueError(f"--time-limit takes a time such as 90, 90s or 5m, got {text!r}")
     return limit
 
 
 def cell_of(text: str) -> dict[str, str]:
     """The cell that `k=v,…` names."""
     pairs = [part.partition("=") for part in text.split(",")]
-    if any(
-        not (name.strip() and mark and value.strip()) for name, mark, value in pairs
-    ):
+    if any(not (name.strip() and mark and value.strip()) for name, mark, value in pairs):
         raise ValueError(f"--cell takes name=value,name=value, got {text!r}")
     cell = {name.strip(): value.strip() for name, _, value in pairs}
     if len(cell) < len(pairs):
@@ -87,11 +83,7 @@ def stopping(limit: float | None) -> Iterator[None]:
         request_stop(TimeUp())
         signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE)
 
-    handlers = {
-        signal.SIGINT: interrupted,
-        signal.SIGTERM: interrupted,
-        signal.SIGALRM: alarm,
-    }
+    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted, signal.SIGALRM: alarm}
     before = {number: signal.signal(number, h) for number, h in handlers.items()}
     if limit:
         signal.setitimer(signal.ITIMER_REAL, limit + 2.0)
@@ -106,9 +98,7 @@ def stopping(limit: float | None) -> Iterator[None]:
 
 
 def reproduce(
-    study: Annotated[
-        str, typer.Argument(metavar="STUDY", help="A study's name, or all.")
-    ],
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study's name, or all.")],
     profile: Annotated[
         str, typer.Option(help="quick, or full: the document's own sizes.")
     ] = "quick",
@@ -116,15 +106,12 @@ def reproduce(
         pathlib.Path, typer.Option(help="The folder that the results go to.")
     ] = pathlib.Path("results"),
     seed: Annotated[int, typer.Option(help="Seed of every draw.")] = 0,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="No progress, only the summary.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the summary.")] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON document on stdout, no table.")
     ] = False,
     time_limit: Annotated[
-        str | None,
-        typer.Option(help="Stop about then, keep what is finished: 90, 5m, 2h."),
+        str | None, typer.Option(help="Stop about then, keep what is finished: 90, 5m, 2h.")
     ] = None,
     cell: Annotated[
         str | None,
@@ -154,9 +141,7 @@ def reproduce(
     limit = seconds(time_limit)
     named = None if cell is None else cell_of(cell)
     if on is not None and not on.startswith(("tcp://", "tls://")):
-        raise ValueError(
-            f"--on takes a scheduler's address such as tcp://host:8786, got {on!r}"
-        )
+        raise ValueError(f"--on takes a scheduler's address such as tcp://host:8786, got {on!r}")
     if seed < 0:
         raise ValueError(f"--seed must not be negative, got {seed}")
     if seed >= 2**32:

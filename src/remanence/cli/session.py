@@ -14,13 +14,7 @@ from .._cores import cores
 from .._escape import printable
 from .._stop import check_stop, request_stop
 from ..report import json_bytes, JudgedClaim
-from ..subjects import (
-    parts_folder,
-    reproduce,
-    STUDIES,
-    study as study_of,
-    write_index,
-)
+from ..subjects import parts_folder, reproduce, STUDIES, study as study_of, write_index
 from ..sweeps import Unfinished
 from .app import ours, say
 from .reproduce import TimeUp
@@ -84,19 +78,13 @@ class Session:
         Quick studies run side by side, one core each; full ones one after another,
         each on all cores; on a cluster, too, since the work is done there.
         """
-        if (
-            self.profile == "quick"
-            and self.on is None
-            and min(len(names), len(cores())) > 1
-        ):
+        if self.profile == "quick" and self.on is None and min(len(names), len(cores())) > 1:
             code = self._side_by_side(names)
         else:
             code = self._in_turn(names)
         self._front()
         if summary:
-            seconds = {
-                name: self.seconds.get(name) for name in names if name in self.claims
-            }
+            seconds = {name: self.seconds.get(name) for name in names if name in self.claims}
             found = {name: self.claims[name] for name in seconds}
             for line in summary_lines(found, seconds):
                 console().print(line)
@@ -119,9 +107,7 @@ class Session:
                     self._front()
                     raise
                 refusal = isinstance(error, ValueError) and ours(error)
-                self.failed[name] = (
-                    f"{'' if refusal else type(error).__name__ + ': '}{error}"
-                )
+                self.failed[name] = f"{'' if refusal else type(error).__name__ + ': '}{error}"
                 if not refusal:
                     lines = "".join(traceback.format_exception(error))
                     sys.stderr.write(printable(lines, keep="\n"))
@@ -153,9 +139,7 @@ class Session:
                     code = 130
                 else:
                     self.failed[name] = words
-                    self.say(
-                        f"{name} failed: {self.failed[name]}; the other studies go on"
-                    )
+                    self.say(f"{name} failed: {self.failed[name]}; the other studies go on")
         except (KeyboardInterrupt, TimeUp) as stop:
             # One that was leaving when it was stopped has left its result whole.
             left = [name for name in missing if name not in ended]
@@ -213,9 +197,7 @@ class Session:
         return left
 
     def _read_back(self, name: str, *, just_made: bool = False) -> bool:
-        found = standing(
-            self.out / name, name, self.profile, self.seed, just_made=just_made
-        )
+        found = standing(self.out / name, name, self.profile, self.seed, just_made=just_made)
         if found is None:
             return False
         self.done[name], self.claims[name] = found.document, found.claims
@@ -229,9 +211,7 @@ class Session:
     def tell_stopped(self, stop: BaseException, missing: Sequence[str]) -> None:
         """Say what is kept of a run that was stopped, and how to go on."""
         request_stop(None)
-        signal.setitimer(
-            signal.ITIMER_REAL, 0.0
-        )  # it is heard: none is thrown after it
+        signal.setitimer(signal.ITIMER_REAL, 0.0)  # it is heard: none is thrown after it
         kept = ", ".join(self.done) or "no study"
         why = "time is up" if isinstance(stop, TimeUp) else str(stop) or "interrupted"
         why = str(stop) if isinstance(stop, Unfinished) else why

@@ -42,17 +42,14 @@ def show(
         folders = [pathlib.Path(result)]
     else:
         raise ValueError(
-            f"no study is called {result!r}, and no folder; "
-            f"there are {', '.join(STUDIES)}, and all"
+            f"no study is called {result!r}, and no folder; there are {', '.join(STUDIES)}, and all"
         )
     found = [kept for folder in folders if (kept := stored_result(folder)) is not None]
     if not found:
         named = result in STUDIES
         what = f"no result of {result}" if named else "no result"
         study = result if named else "all"
-        raise FileNotFoundError(
-            f"{out} holds {what}; remanence reproduce {study} makes one"
-        )
+        raise FileNotFoundError(f"{out} holds {what}; remanence reproduce {study} makes one")
     for note in (note for kept in found for note in kept.notes):
         say(note)
     if page is not None:

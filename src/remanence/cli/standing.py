@@ -17,9 +17,7 @@ def standing(
         say(f"{problem}; {name} is computed again")
         return None
     config = configured(study_of(name), profile)
-    if found is None or (
-        found.provenance.get("fingerprint") != fingerprint(name, config, seed)
-    ):
+    if found is None or (found.provenance.get("fingerprint") != fingerprint(name, config, seed)):
         return None
     # The same code gave another verdict: the file is not what the run wrote.
     if found.notes:

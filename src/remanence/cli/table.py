@@ -38,12 +38,7 @@ def print_json(document: Any) -> None:
 def claims_table(title: str, claims: Sequence[Any]) -> Table:
     """A row a claim; everything from outside goes in as plain text."""
     table = Table(title=visible(title), title_justify="left", expand=True, box=None)
-    for name, ratio in {
-        "claim": None,
-        "statement": 5,
-        "published": 3,
-        "measured": 3,
-    }.items():
+    for name, ratio in {"claim": None, "statement": 5, "published": 3, "measured": 3}.items():
         table.add_column(name, ratio=ratio, overflow="fold", no_wrap=False)
     table.add_column("verdict", no_wrap=True)
     for claim in claims:
@@ -61,8 +56,7 @@ def summary_lines(
     Of one study every claim has its line.
     """
     tallies = {
-        name: collections.Counter(claim.verdict for claim in rows)
-        for name, rows in claims.items()
+        name: collections.Counter(claim.verdict for claim in rows) for name, rows in claims.items()
     }
     tallies["all"] = sum(tallies.values(), collections.Counter())
     lines = []

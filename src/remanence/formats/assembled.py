@@ -52,9 +52,7 @@ def assembled(parts: Parts, options: Options) -> tuple[Recurrent, Taken]:
         W_y = _matrix("readout", readout.name, readout.W, units)
         if readout.b is not None:
             if readout.b.shape != W_y.shape[:1]:
-                raise ValueError(
-                    f"the bias of {readout.name} has shape {readout.b.shape}"
-                )
+                raise ValueError(f"the bias of {readout.name} has shape {readout.b.shape}")
             b_y = _array(readout.name, readout.b)
         remarks |= {"scores": readout.remark} if readout.remark else {}
     if parts.embedding is not None and options.embedding is None:
@@ -77,7 +75,5 @@ def _array(name: str, values: np.ndarray) -> Any:
 
 def _matrix(what: str, name: str, values: np.ndarray, size: int) -> Any:
     if values.ndim != 2 or values.shape[1] != size or not len(values):
-        raise ValueError(
-            f"the {what} {name} is {values.shape}; some rows of {size} would do"
-        )
+        raise ValueError(f"the {what} {name} is {values.shape}; some rows of {size} would do")
     return _array(name, values)

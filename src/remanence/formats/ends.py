@@ -73,9 +73,7 @@ def _unless(between: list[str], name: str, what: str, remarks: dict[str, str]) -
     if not between:
         return name
     stem = name.removesuffix(".weight")
-    remarks[what] = (
-        f"{between[0]} may act beside {name}, which {what}={stem!r} would take"
-    )
+    remarks[what] = f"{between[0]} may act beside {name}, which {what}={stem!r} would take"
     return ""
 
 
@@ -99,9 +97,7 @@ def _takers(left: Tensors, widths: set[int]) -> list[str]:
     return found
 
 
-def _chosen(
-    given: str | None, fits: list[str], what: str, tensors: Tensors, size: int
-) -> str:
+def _chosen(given: str | None, fits: list[str], what: str, tensors: Tensors, size: int) -> str:
     if given is None:
         if len(fits) > 1:
             raise AmbiguousEnds(f"{what} may be any of {fits}; name one by {what}=")
@@ -113,9 +109,7 @@ def _chosen(
         raise ValueError(f"there is no matrix {given!r} for the {what}")
     matrix = real(name, tensors[name])
     if matrix.shape[1] != size or not len(matrix):
-        raise ValueError(
-            f"the {what} {name} is {matrix.shape}; some rows of {size} would do"
-        )
+        raise ValueError(f"the {what} {name} is {matrix.shape}; some rows of {size} would do")
     bias = tensors.get(bias_of(name)) if what == "readout" else None
     if bias is not None and real(bias_of(name), bias).shape != matrix.shape[:1]:
         raise ValueError(f"{bias_of(name)} {bias.shape} does not fit {name}")

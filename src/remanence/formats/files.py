@@ -11,17 +11,7 @@ import jax.numpy as jnp
 
 from ..cells import output
 from ..nets import Recurrent
-from . import (
-    hugging_face,
-    keras,
-    layouts,
-    native,
-    npz,
-    onnx,
-    safetensors,
-    state_dict,
-    torch_file,
-)
+from . import hugging_face, keras, layouts, native, npz, onnx, safetensors, state_dict, torch_file
 from .keras.store import MAGIC
 from .reading import Options, Reading, Taken
 
@@ -115,10 +105,7 @@ def _native(
     W_y, b_y, W_e = (part(name) for name in names)
     native.refuse_misfits(Recurrent, {"W_y": W_y, "b_y": b_y, "embedding": W_e})
     units = jax.eval_shape(lambda: output(cell, cell.initial_state())).size
-    for name, end, size in (
-        ("readout", W_y, units),
-        ("embedding", W_e, cell.input_size),
-    ):
+    for name, end, size in (("readout", W_y, units), ("embedding", W_e, cell.input_size)):
         if end is not None and (end.shape[1] != size or not len(end)):
             raise ValueError(
                 f"the file's {name} is {list(end.shape)}; some rows of {size} would do"

@@ -49,9 +49,7 @@ def _tensors(folder: pathlib.Path) -> safetensors.Tensors:
         found: safetensors.Tensors = {}
         for name in sorted(names, key=str):
             if not isinstance(name, str) or pathlib.PurePath(name).name != name:
-                raise ValueError(
-                    f"{INDEX} names {name!a:.60}; a file beside it would do"
-                )
+                raise ValueError(f"{INDEX} names {name!a:.60}; a file beside it would do")
             found |= safetensors.read(folder / name)[0]
         return found
     scopes = torch_file.read(folder / WEIGHTS[2])

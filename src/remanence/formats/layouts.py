@@ -46,9 +46,7 @@ def _from_keras(tensors: Tensors) -> Tensors:
         prefix = name.removesuffix("recurrent_kernel")
         used |= {name, prefix + "kernel", prefix + "bias"}
         kernel, bias = tensors.get(prefix + "kernel"), tensors.get(prefix + "bias")
-        weights = weights_of(
-            prefix.rstrip(".") or "the layer", kernel, tensors[name], bias
-        )
+        weights = weights_of(prefix.rstrip(".") or "the layer", kernel, tensors[name], bias)
         b_x, b_h = weights.b_x, weights.b_h
         order = np.arange(len(weights.W_h))
         if weights.kind == "GRU":
@@ -68,12 +66,7 @@ def _from_keras(tensors: Tensors) -> Tensors:
     return out | _dense({n: t for n, t in tensors.items() if n not in used})
 
 
-GATES = {
-    "hi": ("i", "f", "g", "o"),
-    "hr": ("r", "z", "n"),
-    "h": ("",),
-    "dense_h": ("",),
-}
+GATES = {"hi": ("i", "f", "g", "o"), "hr": ("r", "z", "n"), "h": ("",), "dense_h": ("",)}
 """The recurrent matrix by which a Flax layer is known, and its gates in torch's order."""
 
 
@@ -99,9 +92,7 @@ def _from_flax(tensors: Tensors) -> Tensors:
             names = [f"{prefix}{stem}{gate}" for gate in GATES[mark]]
             for name in names:
                 if f"{name}.kernel" not in tensors:
-                    raise ValueError(
-                        f"{prefix}{mark}.kernel is in the file, but not {name}.kernel"
-                    )
+                    raise ValueError(f"{prefix}{mark}.kernel is in the file, but not {name}.kernel")
             kernels = [tensors[f"{name}.kernel"] for name in names]
             shape = kernels[0].shape
             if len(shape) != 2 or any(kernel.shape != shape for kernel in kernels):
@@ -114,9 +105,7 @@ def _from_flax(tensors: Tensors) -> Tensors:
             biases = [tensors.get(f"{name}.bias", empty) for name in names]
             for name, bias in zip(names, biases, strict=True):
                 if bias.shape != shape[1:]:
-                    raise ValueError(
-                        f"{name}.bias has shape {bias.shape}; {shape[1:]} would do"
-                    )
+                    raise ValueError(f"{name}.bias has shape {bias.shape}; {shape[1:]} would do")
             kernels = [kernel.T for kernel in kernels]
             out[f"rnn.weight_{short}_l{depth}"] = np.concatenate(kernels)
             out[f"rnn.bias_{short}_l{depth}"] = np.concatenate(biases)

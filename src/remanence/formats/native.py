@@ -32,10 +32,7 @@ def described(cell: Any, prefix: str) -> tuple[dict, Tensors]:
     if isinstance(cell, cells.Stack):
         parts = [described(c, f"{prefix}{i}.") for i, c in enumerate(cell.cells)]
         tensors = {name: t for _, more in parts for name, t in more.items()}
-        return {
-            "kind": "Stack",
-            "cells": [structure for structure, _ in parts],
-        }, tensors
+        return {"kind": "Stack", "cells": [structure for structure, _ in parts]}, tensors
     kind = type(cell).__name__
     if callable(getattr(cell, "save", None)):
         raise ValueError(f"a {kind} writes itself: its own save(path) would do")
@@ -60,18 +57,14 @@ def described(cell: Any, prefix: str) -> tuple[dict, Tensors]:
             structure[field.name] = {"function": NAMES[value]}
         else:
             raise ValueError(
-                f"{field.name} = {value} has no name in a file; "
-                f"{', '.join(ACTIVATIONS)} have"
+                f"{field.name} = {value} has no name in a file; {', '.join(ACTIVATIONS)} have"
             )
     return structure, tensors
 
 
 def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) -> Any:
     """The cell that `described` wrote; anything else is refused."""
-    if not isinstance(structure, dict) or structure.get("kind") not in (
-        *KINDS,
-        "Stack",
-    ):
+    if not isinstance(structure, dict) or structure.get("kind") not in (*KINDS, "Stack"):
         raise ValueError("the file's metadata does not describe a cell of ours")
     if structure["kind"] == "Stack":
         layers = structure.get("cells")
@@ -81,8 +74,7 @@ def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) ->
             raise ValueError("the file's metadata nests stacks more than three deep")
         return cells.Stack(
             tuple(
-                rebuilt(s, tensors, f"{prefix}{i}.", depth=depth + 1)
-                for i, s in enumerate(layers)
+                rebuilt(s, tensors, f"{prefix}{i}.", depth=depth + 1) for i, s in enumerate(layers)
             )
         )
     kind = getattr(cells, structure["kind"])
@@ -103,9 +95,7 @@ def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) ->
         x = None if cell.input_size == 0 else jnp.zeros(cell.input_size, _dtype(cell))
         jax.eval_shape(cell, cell.initial_state(), x)
     except (TypeError, AttributeError, IndexError) as error:
-        raise ValueError(
-            f"the file's {structure['kind']} does not fit: {error}"
-        ) from None
+        raise ValueError(f"the file's {structure['kind']} does not fit: {error}") from None
     return cell
 
 
@@ -135,9 +125,7 @@ def _dtype(cell: Any) -> Any:
 def _plain(value: Any, name: str) -> Any:
     if isinstance(value, dict):
         if value.get("function") not in ACTIVATIONS:
-            raise ValueError(
-                f"{name} names an unknown function, {value.get('function')}"
-            )
+            raise ValueError(f"{name} names an unknown function, {value.get('function')}")
         return ACTIVATIONS[value["function"]]
     if value is None:
         return None

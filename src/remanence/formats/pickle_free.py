@@ -13,18 +13,29 @@ from typing import Any
 
 MOST = 2_000_000
 """Opcodes in one pickle: some twenty a tensor."""
-DICTIONARIES = {
-    f"collections.{name}" for name in ("OrderedDict", "defaultdict", "Counter")
-}
+DICTIONARIES = {f"collections.{name}" for name in ("OrderedDict", "defaultdict", "Counter")}
 INERT = {
-    "__builtin__.set", "_codecs.encode", "argparse.Namespace", "builtins.complex",
-    "builtins.dict", "builtins.frozenset", "builtins.list", "builtins.set",
-    "builtins.slice", "numpy._core.multiarray._reconstruct",
-    "numpy._core.multiarray.scalar", "numpy.core.multiarray._reconstruct",
-    "numpy.core.multiarray.scalar", "numpy.dtype", "numpy.ndarray",
-    "pathlib.PosixPath", "torch._tensor.Tensor", "torch.Tensor", "torch.device",
+    "__builtin__.set",
+    "_codecs.encode",
+    "argparse.Namespace",
+    "builtins.complex",
+    "builtins.dict",
+    "builtins.frozenset",
+    "builtins.list",
+    "builtins.set",
+    "builtins.slice",
+    "numpy._core.multiarray._reconstruct",
+    "numpy._core.multiarray.scalar",
+    "numpy.core.multiarray._reconstruct",
+    "numpy.core.multiarray.scalar",
+    "numpy.dtype",
+    "numpy.ndarray",
+    "pathlib.PosixPath",
+    "torch._tensor.Tensor",
+    "torch.Tensor",
+    "torch.device",
     "torch.nn.parameter.Parameter",
-}  # fmt: skip
+}
 """What stands in checkpoints beside tensors; it is passed over."""
 REBUILT = {f"torch._utils._rebuild_tensor{version}" for version in ("", "_v2", "_v3")}
 WRAPPED = {
@@ -37,17 +48,39 @@ MARK = object()
 """Where a run of values on the stack begins."""
 FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
 KINDS = {
-    "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
-    "complex64", "complex128", "int64", "int32", "int16", "int8", "uint8", "bool",
-    "uint16", "uint32", "uint64",
-}  # fmt: skip
+    "float64",
+    "float32",
+    "float16",
+    "bfloat16",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "complex64",
+    "complex128",
+    "int64",
+    "int32",
+    "int16",
+    "int8",
+    "uint8",
+    "bool",
+    "uint16",
+    "uint32",
+    "uint64",
+}
 STORAGES = {
-    "DoubleStorage": "float64", "FloatStorage": "float32", "HalfStorage": "float16",
-    "BFloat16Storage": "bfloat16", "ComplexFloatStorage": "complex64",
-    "ComplexDoubleStorage": "complex128", "LongStorage": "int64",
-    "IntStorage": "int32", "ShortStorage": "int16", "CharStorage": "int8",
-    "ByteStorage": "uint8", "BoolStorage": "bool", "UntypedStorage": "",
-}  # fmt: skip
+    "DoubleStorage": "float64",
+    "FloatStorage": "float32",
+    "HalfStorage": "float16",
+    "BFloat16Storage": "bfloat16",
+    "ComplexFloatStorage": "complex64",
+    "ComplexDoubleStorage": "complex128",
+    "LongStorage": "int64",
+    "IntStorage": "int32",
+    "ShortStorage": "int16",
+    "CharStorage": "int8",
+    "ByteStorage": "uint8",
+    "BoolStorage": "bool",
+    "UntypedStorage": "",
+}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -233,15 +266,9 @@ def _described(what: Any, arguments: Any) -> Any:
 
 
 def _storage(reference: Any) -> Storage:
-    if (
-        not isinstance(reference, tuple)
-        or len(reference) < 5
-        or reference[0] != "storage"
-    ):
+    if not isinstance(reference, tuple) or len(reference) < 5 or reference[0] != "storage":
         raise ValueError("its pickle refers to something that is no storage")
     kind = reference[1].text if isinstance(reference[1], Name) else ""
     if kind not in STORAGES or not isinstance(reference[2], str):
         raise ValueError("its pickle refers to a storage of an unknown kind")
-    return Storage(
-        STORAGES[kind], reference[2], reference[5] if len(reference) > 5 else None
-    )
+    return Storage(STORAGES[kind], reference[2], reference[5] if len(reference) > 5 else None)

@@ -19,10 +19,7 @@ class Options:
     """Whether what is read is run and compared with what it came from."""
 
     def __post_init__(self):
-        for name, known in (
-            ("activation", ("tanh", "relu")),
-            ("positions", ("every", "last")),
-        ):
+        for name, known in (("activation", ("tanh", "relu")), ("positions", ("every", "last"))):
             value = getattr(self, name)
             if value is not None and value not in known:
                 words = " or ".join(repr(word) for word in known)
@@ -50,9 +47,7 @@ class Taken:
 
     def __str__(self) -> str:
         words = [f"{self.kind} {self.name or '(no name)'}"]
-        words += [
-            v for k, v in self.remarks.items() if k not in ("embedding", "readout")
-        ]
+        words += [v for k, v in self.remarks.items() if k not in ("embedding", "readout")]
         for end in ("embedding", "readout"):
             why = f" ({self.remarks[end]})" if end in self.remarks else ""
             words.append(f"{end} {getattr(self, end) or 'none'}{why}")

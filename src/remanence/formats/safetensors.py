@@ -15,9 +15,21 @@ from .._atomic_write import write_atomically
 
 Tensors = dict[str, np.ndarray]
 KINDS = (
-    "F64", "F32", "F16", "BF16", "C64",
-    "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8", "BOOL",
-)  # fmt: skip
+    "F64",
+    "F32",
+    "F16",
+    "BF16",
+    "C64",
+    "I64",
+    "I32",
+    "I16",
+    "I8",
+    "U64",
+    "U32",
+    "U16",
+    "U8",
+    "BOOL",
+)
 LARGEST = 8 * 2**30
 FLOAT8 = {"F8_E4M3": jnp.float8_e4m3fn, "F8_E5M2": jnp.float8_e5m2}
 """Kinds that NumPy, and so safetensors' reader for it, does not know by name."""
@@ -55,9 +67,7 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
         if len(known) < len(kinds):
             tensors |= _float8(path, kinds)
     except (SafetensorError, OSError, ValueError, TypeError, MemoryError) as error:
-        raise ValueError(
-            f"{path.name} is not a whole safetensors file: {error}"
-        ) from None
+        raise ValueError(f"{path.name} is not a whole safetensors file: {error}") from None
     return tensors | _shared(tensors, metadata), metadata
 
 
@@ -96,9 +106,7 @@ def plain(tensor: np.ndarray) -> np.ndarray:
     return tensor.astype(np.float32)
 
 
-def write(
-    path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: Mapping
-) -> None:
+def write(path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: Mapping) -> None:
     """Write a file whole or not at all."""
     path = pathlib.Path(path)
     words = {
@@ -124,7 +132,5 @@ def finite(tensors: Tensors) -> Tensors:
 def real(name: str, tensor: np.ndarray) -> np.ndarray:
     """The same tensor, refused unless it holds real numbers."""
     if tensor.dtype.kind != "f":
-        raise ValueError(
-            f"{name} holds {tensor.dtype} numbers; real floating ones would do"
-        )
+        raise ValueError(f"{name} holds {tensor.dtype} numbers; real floating ones would do")
     return tensor

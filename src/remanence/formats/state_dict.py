@@ -19,9 +19,7 @@ from .safetensors import Tensors
 from .torch_layers import ACTIVATIONS, FAMILIES, layer_from
 
 
-LAYER = re.compile(
-    r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(?P<depth>\d+))?(?P<back>_reverse)?$"
-)
+LAYER = re.compile(r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(?P<depth>\d+))?(?P<back>_reverse)?$")
 RECURRENT = re.compile(r"(^|\.)(weight|bias)_([ih]h|hr)(_l\d+)?(_reverse)?$")
 FIRST = re.compile(r"(^|\.)weight_ih(_l0)?$")
 BOTH = "a readout takes both directions"
@@ -54,9 +52,7 @@ def networks(tensors: Tensors) -> dict[str, Reading]:
     for prefix, layers in sorted(endings.items()):
         depths = sorted({depth for depth, _ in layers})
         if depths != list(range(len(depths))):
-            raise ValueError(
-                f"{prefix}weight_ih has the layers {depths}; all from 0 on would do"
-            )
+            raise ValueError(f"{prefix}weight_ih has the layers {depths}; all from 0 on would do")
         stem = prefix.rstrip("._")
         if not any(back for _, back in layers):
             endings_in_order = [layers[depth, False] for depth in depths]
@@ -71,11 +67,7 @@ def networks(tensors: Tensors) -> dict[str, Reading]:
 
 
 def _reading(
-    tensors: Tensors,
-    prefix: str,
-    endings: list[str],
-    *,
-    back: bool | None = None,
+    tensors: Tensors, prefix: str, endings: list[str], *, back: bool | None = None
 ) -> Reading:
     """One network of a state dict; `back`: whether it takes its inputs from the end."""
     name = prefix.rstrip("._")
@@ -97,9 +89,7 @@ def _reading(
             remarks["direction"] = f"{'backward' if back else 'forward'} direction"
             options = dataclasses.replace(options, readout=options.readout or "")
             if endings[0].removesuffix("_reverse") not in ("_l0", ""):
-                options = dataclasses.replace(
-                    options, embedding=options.embedding or ""
-                )
+                options = dataclasses.replace(options, embedding=options.embedding or "")
         net, ends, unused = _with_ends(cell, layers, rest, options)
         remarks |= ends.remarks
         if back is not None and not options.readout:

@@ -20,9 +20,7 @@ def _torch() -> Any:
     try:
         return import_module("torch")
     except ImportError:
-        raise ValueError(
-            "torch is not installed; `pip install torch` would do"
-        ) from None
+        raise ValueError("torch is not installed; `pip install torch` would do") from None
 
 
 def from_torch(
@@ -50,13 +48,9 @@ def from_torch(
         raise ValueError(f"one recurrent module would do, got {len(inner)}: {names}")
     ((prefix, recurrent),) = inner.items()
     if getattr(recurrent, "bidirectional", False):
-        raise ValueError(
-            "a bidirectional module is several networks; recurrent_modules gives each"
-        )
+        raise ValueError("a bidirectional module is several networks; recurrent_modules gives each")
     if head is not None and readout:
-        raise ValueError(
-            "a head takes the place of the readout; one of the two would do"
-        )
+        raise ValueError("a head takes the place of the readout; one of the two would do")
     tensors = {k: _plain(torch, v) for k, v in module.state_dict().items()}
     tensors |= _tensors(torch, recurrent, f"{prefix}." if prefix else "")
     word = getattr(recurrent, "nonlinearity", "tanh")
@@ -66,9 +60,7 @@ def from_torch(
     if head is not None:
         net = dataclasses.replace(net, head=head)
     given = {"embedding": embedding, "readout": readout}
-    compared = tuple(
-        end for end, name in given.items() if name != "" or head is not None
-    )
+    compared = tuple(end for end, name in given.items() if name != "" or head is not None)
     if type(module).forward is torch.nn.Module.forward:  # it has none of its own
         names = [getattr(taken, end) for end in compared if not given[end]]
         guessed = [name for name in names if name]

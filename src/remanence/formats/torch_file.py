@@ -37,10 +37,7 @@ def read(path: pathlib.Path) -> dict[str, Tensors]:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
                 return _from_zip(archive, path.stat().st_size)
-        with (
-            path.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=READ) as bytes_,
-        ):
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=READ) as bytes_:
             return _from_legacy(bytes_)
     except (ValueError, OSError, EOFError, zipfile.BadZipFile, RuntimeError) as error:
         # RuntimeError: zipfile's word for an encrypted record.
@@ -126,16 +123,12 @@ def _state_dicts(value: Any) -> dict[str, dict[str, Described]]:
     return wanted or {largest: inside[largest]}
 
 
-def _tensors(
-    wanted: dict[str, dict[str, Described]], numbers: Numbers
-) -> dict[str, Tensors]:
+def _tensors(wanted: dict[str, dict[str, Described]], numbers: Numbers) -> dict[str, Tensors]:
     for each in wanted.values():
         for name, tensor in each.items():
             if tensor.storage.key not in numbers:
                 raise ValueError(f"the numbers of {name!a} are missing")
-    counts = [
-        math.prod(_whole(t.size)) for each in wanted.values() for t in each.values()
-    ]
+    counts = [math.prod(_whole(t.size)) for each in wanted.values() for t in each.values()]
     if sum(counts) > REPEATED * sum(map(len, numbers.values())):
         raise ValueError("its tensors repeat the same numbers too often")
     return {

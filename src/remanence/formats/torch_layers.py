@@ -12,13 +12,7 @@ from .safetensors import real, Tensors
 
 
 KINDS = {1: "rnn", 3: "gru", 4: "lstm"}
-FAMILIES = {
-    Elman: "RNN",
-    GRU: "GRU",
-    GeneralGRU: "GRU",
-    LSTM: "LSTM",
-    GeneralLSTM: "LSTM",
-}
+FAMILIES = {Elman: "RNN", GRU: "GRU", GeneralGRU: "GRU", LSTM: "LSTM", GeneralLSTM: "LSTM"}
 ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 
 
@@ -56,9 +50,7 @@ def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable)
     if (b_ih is None) != (b_hh is None) or any(
         b is not None and b.shape != (gates,) for b in (b_ih, b_hh)
     ):
-        raise ValueError(
-            f"the two biases of layer {ending or 0} must have {gates} entries"
-        )
+        raise ValueError(f"the two biases of layer {ending or 0} must have {gates} entries")
     b = b_n = None
     if b_ih is not None and b_hh is not None:
         b, b_n = b_ih + b_hh, None
@@ -83,9 +75,7 @@ def tensors_of(cell: Any, prefix: str = "") -> Tensors:
     out: Tensors = {}
     layers = cell.cells if isinstance(cell, Stack) else (cell,)
     if any((layer.b is None) != (layers[0].b is None) for layer in layers):
-        raise ValueError(
-            "torch has biases in every layer or in none; these layers differ"
-        )
+        raise ValueError("torch has biases in every layer or in none; these layers differ")
     for depth, layer in enumerate(layers):
         out[f"{prefix}weight_ih_l{depth}"] = np.asarray(layer.W_x)
         out[f"{prefix}weight_hh_l{depth}"] = np.asarray(layer.W_h)

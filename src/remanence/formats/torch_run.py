@@ -59,9 +59,7 @@ def recorded(torch: Any, module: Any, recurrent: Any, given: tuple[Any, ...]) ->
     finally:
         handle.remove()
     if not calls or returned is None:
-        raise ValueError(
-            "the module does not use its recurrent part, or returns no tensor"
-        )
+        raise ValueError("the module does not use its recurrent part, or returns no tensor")
     inputs, outputs = (np.concatenate([c[i] for c in calls], axis=1) for i in (0, 1))
     return Run(given, inputs, outputs, calls[0][2], array(returned))
 

@@ -86,9 +86,7 @@ def _chosen(found: dict[str, Reading], prefix: str | None) -> Reading:
     names = sorted(found, key=natural_sort_key)
     if prefix is None:
         if len(found) != 1:
-            raise ValueError(
-                f"several recurrent modules came, {names}; name one by prefix="
-            )
+            raise ValueError(f"several recurrent modules came, {names}; name one by prefix=")
         return found[names[0]]
     name = prefix.rstrip(".")
     if name not in found:
@@ -140,12 +138,7 @@ def recurrent_modules(
     return found
 
 
-def save(
-    net: Any,
-    path: str | os.PathLike,
-    *,
-    names: dict[str, str] | None = None,
-) -> None:
+def save(net: Any, path: str | os.PathLike, *, names: dict[str, str] | None = None) -> None:
     """Write a network (or a bare cell) so that `load`, and torch strictly, read it back.
 
     Without embedding and readout the names are those of the bare torch module;
@@ -154,9 +147,7 @@ def save(
     """
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     if net.head is not None:
-        raise ValueError(
-            "a head that is any function has no file format; W_y and b_y have one"
-        )
+        raise ValueError("a head that is any function has no file format; W_y and b_y have one")
     called = {part: part for part in ("embedding", "rnn", "readout")} | (names or {})
     metadata: dict[str, Any] = {"positions": net.readout}
     bare = net.embedding is None and net.W_y is None and net.b_y is None

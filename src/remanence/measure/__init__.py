@@ -1,18 +1,12 @@
 """Weights understood."""
 
-from .capacity import (
-    memory_capacity as memory_capacity,
-    MemoryCapacity as MemoryCapacity,
-)
+from .capacity import memory_capacity as memory_capacity, MemoryCapacity as MemoryCapacity
 from .contraction import (
     Contraction as Contraction,
     contraction as contraction,
     worst_pair_rate as worst_pair_rate,
 )
-from .covariant import (
-    covariant_vectors as covariant_vectors,
-    CovariantVectors as CovariantVectors,
-)
+from .covariant import covariant_vectors as covariant_vectors, CovariantVectors as CovariantVectors
 from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint
 from .forgetting import Forgetting as Forgetting, forgetting as forgetting
 from .fourier import (
@@ -39,10 +33,7 @@ from .replay import (
     ReplayWindow as ReplayWindow,
     WindowCost as WindowCost,
 )
-from .truncation import (
-    truncation_bound as truncation_bound,
-    truncation_window as truncation_window,
-)
+from .truncation import truncation_bound as truncation_bound, truncation_window as truncation_window
 from .truncation_error import (
     truncation_error as truncation_error,
     TruncationError as TruncationError,

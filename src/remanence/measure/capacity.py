@@ -25,9 +25,7 @@ from .flat_noise import Excitation, flat_noise
 RUNS = 8  # of independent noise; even, so that their means cancel
 CHANNELS = 16  # inputs, or random mixtures of them, whose past is asked for
 LAGS = 8192  # the most lags looked at unless told
-NUMBERS = (
-    2**25
-)  # states kept at once, in numbers: what bounds the lags of large networks
+NUMBERS = 2**25  # states kept at once, in numbers: what bounds the lags of large networks
 HUGE = 1e150  # states whose squares are no floats
 READABLE = 1e-12  # of the largest direction: what is smaller is lost in the rounding
 ROUNDING = 1e-9  # of the whole: recall below this is none
@@ -65,8 +63,7 @@ class MemoryCapacity:
         """Its error, its limit and the lags looked at."""
         rest = "" if self.settled else f", longer ones may add {self.tail:.2g}"
         return (
-            f"± {self.stderr:.1g} of at most {self.limit}, "
-            f"lags up to {len(self.recall) - 1}{rest}"
+            f"± {self.stderr:.1g} of at most {self.limit}, lags up to {len(self.recall) - 1}{rest}"
         )
 
     def __str__(self) -> str:
@@ -111,15 +108,10 @@ def memory_capacity(
     channels = min(width, CHANNELS)
     most = max(4, min(lags or LAGS, NUMBERS // (RUNS * channels * max(units, 1))))
     # A linear network shows within its dimension whatever it will ever show.
-    span, least = (
-        min(most, max(32, 2 * size)),
-        max(512, 3 * units, (steps or 0) // RUNS),
-    )
+    span, least = (min(most, max(32, 2 * size)), max(512, 3 * units, (steps or 0) // RUNS))
     while True:
         looked = max(span, -(-least // channels))
-        noise = flat_noise(
-            width, looked, runs=RUNS, channels=channels, scale=scale, seed=seed
-        )
+        noise = flat_noise(width, looked, runs=RUNS, channels=channels, scale=scale, seed=seed)
         found = _capacity(noise, noise.states(cell), min(looked, most))
         if found.settled or looked >= most:
             return found
@@ -128,9 +120,7 @@ def memory_capacity(
 
 def _capacity(noise: Excitation, X: np.ndarray, lags: int) -> MemoryCapacity:
     if not np.abs(X).max(initial=0.0) < HUGE:
-        raise ValueError(
-            "the state leaves the range of floats: no capacity can be measured"
-        )
+        raise ValueError("the state leaves the range of floats: no capacity can be measured")
     runs, T, _ = X.shape
     width, channels = noise.directions.shape
     W = _whitening(X)

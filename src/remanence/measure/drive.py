@@ -29,9 +29,7 @@ class Drive:
         return 1 if self.xs is None else self.xs.shape[0]
 
 
-def driven(
-    cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = None
-) -> Drive:
+def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = None) -> Drive:
     """Check and convert a cell (or network) and its inputs; use inside `double()`."""
     inputs = None if inputs is None else _numbers(inputs)
     if isinstance(cell, Recurrent):
@@ -42,9 +40,7 @@ def driven(
     cell = in_double(cell)
     if inputs is None:
         if steps is None or steps < 1:
-            raise ValueError(
-                f"a map without inputs needs steps, at least 1, got {steps}"
-            )
+            raise ValueError(f"a map without inputs needs steps, at least 1, got {steps}")
         if lengths is not None:
             raise ValueError("lengths go with inputs, and there are none")
         return Drive(cell, None, steps)
@@ -58,9 +54,7 @@ def driven(
         )
     width = input_size(cell)
     if width is not None and xs.shape[-1] != width:
-        raise ValueError(
-            f"the cell hears {width} numbers a step, the inputs have {xs.shape[-1]}"
-        )
+        raise ValueError(f"the cell hears {width} numbers a step, the inputs have {xs.shape[-1]}")
     many = xs.ndim == 3
     xs = xs if many else xs[None]
     if xs.shape[0] == 0 or xs.shape[1] == 0:

@@ -66,9 +66,7 @@ def _searched(cell, x, starts, steps):
 
     def search(flat):
         solver = optx.LevenbergMarquardt(rtol=1e-11, atol=1e-12)
-        found = optx.least_squares(
-            residual, solver, flat, max_steps=steps, throw=False
-        ).value
+        found = optx.least_squares(residual, solver, flat, max_steps=steps, throw=False).value
         return found, jnp.linalg.norm(residual(found, None))
 
     return jax.lax.map(search, starts)

@@ -59,8 +59,7 @@ def _gaps(net, xs, starts, longest):
         return h, (gap, jnp.linalg.norm(jax.vmap(net.read)(h) - y[t], axis=1))
 
     zero = jax.tree.map(
-        lambda leaf: jnp.broadcast_to(leaf, (starts.shape[0], *leaf.shape)),
-        cell.initial_state(),
+        lambda leaf: jnp.broadcast_to(leaf, (starts.shape[0], *leaf.shape)), cell.initial_state()
     )
     gaps, outs = jax.lax.scan(step, zero, jnp.arange(longest))[1]
     return gaps.T, outs.T, jnp.sqrt(jnp.mean(y**2))
@@ -83,13 +82,9 @@ def forgetting(
         xs, T = drive.xs[0], drive.time
         longest = T // 2 if longest is None else longest
         if not 1 <= longest < T:
-            raise ValueError(
-                f"the longest window must lie in 1 to {T - 1}, got {longest}"
-            )
+            raise ValueError(f"the longest window must lie in 1 to {T - 1}, got {longest}")
         # The first half of a run is no place to start: little has been heard there.
         at = np.unique(np.linspace(1, T - longest, starts).astype(int))
         states, outputs, scale = _gaps(net, xs, jnp.asarray(at), longest)
     windows = np.arange(1, longest + 1)
-    return Forgetting(
-        windows, at, np.asarray(outputs), np.asarray(states), float(scale)
-    )
+    return Forgetting(windows, at, np.asarray(outputs), np.asarray(states), float(scale))

@@ -48,9 +48,7 @@ def frequency_plane(period: int, frequency: int) -> Float[np.ndarray, "waves per
     return np.sqrt(2 / period) * np.stack([np.cos(phase), np.sin(phase)])
 
 
-def spectrum(
-    table: Float[np.ndarray, "period ..."],
-) -> Float[np.ndarray, " frequencies"]:
+def spectrum(table: Float[np.ndarray, "period ..."]) -> Float[np.ndarray, " frequencies"]:
     """Energy at frequencies 0, 1, …, half the period; the sum is that of the squares.
 
     >>> wave = frequency_plane(7, 2).T
@@ -109,10 +107,7 @@ def key_frequencies(
     random = np.random.default_rng(seed)
     shares = spectrum(flat)[1:] / total
     null = np.array(
-        [
-            spectrum(flat[random.permutation(len(flat))])[1:].max()
-            for _ in range(shuffles)
-        ]
+        [spectrum(flat[random.permutation(len(flat))])[1:].max() for _ in range(shuffles)]
     )
     null = np.sort(null / total)
     # Ties count against the frequency; the margin absorbs rounding of equal sums.
@@ -120,9 +115,7 @@ def key_frequencies(
     p_values = (1 + above) / (1 + shuffles)
     chosen = tuple(int(k) for k in 1 + np.flatnonzero(p_values <= error))
     allowed = int(np.floor(error * (shuffles + 1))) - 1
-    return KeyFrequencies(
-        chosen, shares, p_values, float(null[shuffles - 1 - allowed]), error
-    )
+    return KeyFrequencies(chosen, shares, p_values, float(null[shuffles - 1 - allowed]), error)
 
 
 def without_frequencies(

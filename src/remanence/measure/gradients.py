@@ -75,13 +75,7 @@ def gradient_decay(
         )
     all_that_matter = min(drive.xs.shape[2], starts.shape[1])
     return GradientDecay(
-        np.arange(lags + 1),
-        at,
-        which,
-        norms,
-        perturbed,
-        drawn or all_that_matter,
-        drawn is None,
+        np.arange(lags + 1), at, which, norms, perturbed, drawn or all_that_matter, drawn is None
     )
 
 

@@ -26,9 +26,7 @@ class LowRank:
     energy: float | None
 
 
-def truncated(
-    W: Float[np.ndarray, "rows columns"], rank: int
-) -> Float[np.ndarray, "rows columns"]:
+def truncated(W: Float[np.ndarray, "rows columns"], rank: int) -> Float[np.ndarray, "rows columns"]:
     """The nearest matrix of that rank.
 
     >>> truncated(np.diag([3.0, 2.0, 1.0]), 1).diagonal().tolist()
@@ -50,9 +48,7 @@ def smallest_rank(
     """Try ranks 1, 2, … and find the smallest whose matrix keeps the target accuracy."""
     u, s, vt = np.linalg.svd(W, full_matrices=False)
     most = len(s) if up_to is None else min(up_to, len(s))
-    tried = np.array(
-        [accuracy((u[:, :r] * s[:r]) @ vt[:r]) for r in range(1, most + 1)]
-    )
+    tried = np.array([accuracy((u[:, :r] * s[:r]) @ vt[:r]) for r in range(1, most + 1)])
     keeps = tried >= target
     rank = int(np.argmax(keeps)) + 1 if keeps.any() else None
     fails = np.flatnonzero(~keeps)

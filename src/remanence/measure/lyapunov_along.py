@@ -48,9 +48,9 @@ def exponents_along(
     >>> [round(value, 3) for value in found.tolist()]
     [-0.693, -1.386]
     """
-    return growth_along(
-        cell, h0, xs, k=k, interval=interval, warmup=warmup, steps=steps, key=key
-    )[0]
+    return growth_along(cell, h0, xs, k=k, interval=interval, warmup=warmup, steps=steps, key=key)[
+        0
+    ]
 
 
 def growth_along(
@@ -122,9 +122,9 @@ def _each(varied, fixed, xs, k, warmup):
     mesh = jax.sharding.Mesh(np.array(devices), ("networks",))
     spec = jax.sharding.PartitionSpec("networks")
     heard = jax.sharding.PartitionSpec() if xs.ndim == 2 else spec
-    return jax.shard_map(
-        share, mesh=mesh, in_specs=(spec, heard), out_specs=spec, check_vma=False
-    )(varied, xs)
+    return jax.shard_map(share, mesh=mesh, in_specs=(spec, heard), out_specs=spec, check_vma=False)(
+        varied, xs
+    )
 
 
 def _steps(varied: Any, fixed: Any, width: int) -> bool:

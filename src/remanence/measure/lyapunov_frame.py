@@ -45,9 +45,7 @@ def triangular(A: Frame) -> Factors:
     """The factors of a frame."""
     lu, _, order = jax.lax.linalg.lu(A)
     rows, k = A.shape
-    rank = (
-        jnp.zeros(rows, order.dtype).at[order].set(jnp.arange(rows, dtype=order.dtype))
-    )
+    rank = jnp.zeros(rows, order.dtype).at[order].set(jnp.arange(rows, dtype=order.dtype))
     below = rank[:, None] - jnp.arange(k, dtype=order.dtype)[None, :]
     Q = jnp.where(below > 0, lu[rank], (below == 0).astype(A.dtype))
     u = jnp.abs(jnp.diagonal(lu))

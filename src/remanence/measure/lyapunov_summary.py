@@ -37,12 +37,7 @@ def summary(
     order = np.argsort(-found.mean[:k], kind="stable")
     found = found.of(order)
     converged, verdict = judged(
-        found,
-        left[order],
-        stderr[order],
-        below[order],
-        inputs=inputs,
-        diverged_at=walk.diverged_at,
+        found, left[order], stderr[order], below[order], inputs=inputs, diverged_at=walk.diverged_at
     )
     totals = np.cumsum(spans.sum(axis=0))[:, None]
     return Spectrum(

@@ -36,10 +36,7 @@ def judged(
     if below.any() and not below[top]:
         said += f"; rounding hides {below.sum()} exponents, they are below the numbers given"
     if diverged_at is not None:
-        return (
-            False,
-            f"{said}; the state leaves the range of floats after step {diverged_at}",
-        )
+        return (False, f"{said}; the state leaves the range of floats after step {diverged_at}")
     if found.known < 3 and (stderr > NEGLIGIBLE).any():
         return False, f"{said}; too few steps for an error"
     asked = ~dead & ~below & (stderr > NEGLIGIBLE)
@@ -47,15 +44,9 @@ def judged(
     if (np.abs(found.drift) > 9 * stderr)[asked].any():
         return False, f"{said}; not stationary, the second half differs from the first"
     if (left > found.stderr)[asked].any():
-        return (
-            False,
-            f"{said}; the start is not forgotten, warm up and measure for longer",
-        )
+        return (False, f"{said}; the start is not forgotten, warm up and measure for longer")
     if asked.any() and inputs < INPUTS:
-        return (
-            False,
-            f"{said}; the inputs change too slowly for this, measure for longer",
-        )
+        return (False, f"{said}; the inputs change too slowly for this, measure for longer")
     if (found.effective < ENOUGH)[asked].any():
         return False, f"{said}; the memory outlasts a batch, measure for longer"
     # Not stricter: whoever picks the runs with small errors picks those that look small.

@@ -200,6 +200,4 @@ def _edges(time: int, warmup: int, sequences: int) -> np.ndarray:
     """Where segments begin and end: one for the warm-up, one for each batch."""
     counted = time - warmup
     batches = min(max(BATCHES // sequences, FEWEST), counted)
-    return np.concatenate(
-        [[0], warmup + np.linspace(0, counted, batches + 1).astype(int)]
-    )
+    return np.concatenate([[0], warmup + np.linspace(0, counted, batches + 1).astype(int)])

@@ -20,9 +20,7 @@ LARGEST = 1_000_000
 """Windows beyond this are refused: nothing is saved by them."""
 
 
-def truncation_bound(
-    proof: Contraction, window: int, *, net: Recurrent | None = None
-) -> float:
+def truncation_bound(proof: Contraction, window: int, *, net: Recurrent | None = None) -> float:
     """The proved gap of the states, or of the outputs of `net`, at one window.
 
     Every rung that the certificate climbed bounds the gap; the least bound counts.
@@ -85,9 +83,7 @@ def truncation_window(
     if not isinstance(what, Contraction):
         if inputs is None:
             raise ValueError("a measured window needs inputs to be measured on")
-        found = replay_window(
-            what, inputs, error=error, of=of or "outputs", lengths=lengths
-        )
+        found = replay_window(what, inputs, error=error, of=of or "outputs", lengths=lengths)
         if math.isinf(found.window):
             raise ValueError(
                 f"no window up to {found.longest} steps keeps every {found.of[:-1]} "
@@ -96,9 +92,7 @@ def truncation_window(
         return int(found.window)
     of = of or ("states" if net is None else "outputs")
     if of == "outputs" and net is None:
-        raise ValueError(
-            "a proved window of the outputs needs net=, whose outputs they are"
-        )
+        raise ValueError("a proved window of the outputs needs net=, whose outputs they are")
     if inputs is not None:
         tokens = np.issubdtype(np.asarray(inputs).dtype, np.integer)
         if tokens and net is not None and net.embedding is not None:
@@ -118,9 +112,7 @@ def _smallest(fits: Callable[[int], bool]) -> int:
     high = 1
     while not fits(high):
         if high >= LARGEST:
-            raise ValueError(
-                f"no window up to {LARGEST} steps keeps the error asked for"
-            )
+            raise ValueError(f"no window up to {LARGEST} steps keeps the error asked for")
         high = min(2 * high, LARGEST)
     low = high // 2
     while high - low > 1:

@@ -24,12 +24,7 @@ BEND = 0.7698003589195011
 
 
 def gradient_bound(
-    cell: Elman,
-    window: int,
-    *,
-    input_bound: float,
-    loss_slope: float,
-    loss_bend: float,
+    cell: Elman, window: int, *, input_bound: float, loss_slope: float, loss_bend: float
 ) -> float:
     r"""The proved gap between full and truncated gradients of a loss at the last state.
 

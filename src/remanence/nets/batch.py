@@ -33,9 +33,7 @@ def on_batch(
     (3, 2)
     """
     cell = net.cell
-    quick = type(cell) in (Elman, LSTM, Residual) and not callable(
-        getattr(cell, "R", None)
-    )
+    quick = type(cell) in (Elman, LSTM, Residual) and not callable(getattr(cell, "R", None))
     if not quick or net.embedding is not None or net.head is not None:
         return jax.vmap(net)(xs)
     every = net.readout == "every"

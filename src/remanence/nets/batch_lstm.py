@@ -22,9 +22,7 @@ def lstm_states(cell: LSTM, xs: Float[Array, "time inputs batch"]) -> Columns:
 
 
 def lstm_token_states(
-    cell: LSTM,
-    embedding: Float[Array, "tokens inputs"],
-    heard: Int[Array, "batch time"],
+    cell: LSTM, embedding: Float[Array, "tokens inputs"], heard: Int[Array, "batch time"]
 ) -> Columns:
     """The same for embedded tokens; what each of a few tokens does is computed once."""
     times = heard.T.reshape(-1)
@@ -80,12 +78,7 @@ def _backward(kept, cotangent):
         dh = dh + ct
         dc = dc + dh * o * (1 - t * t)
         delta = jnp.concatenate(
-            [
-                dc * g * i * (1 - i),
-                dc * c * f * (1 - f),
-                dc * i * (1 - g * g),
-                dh * t * o * (1 - o),
-            ]
+            [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh * t * o * (1 - o)]
         )
         return (W_back @ delta, dc * f), delta
 

@@ -38,9 +38,7 @@ def token_cross_entropy(
     """
     heard, asked = tokens[:, :-1], tokens[:, 1:]
     if heard.shape[1] < context:
-        raise ValueError(
-            f"no position of {heard.shape[1]} has heard a context of {context} tokens"
-        )
+        raise ValueError(f"no position of {heard.shape[1]} has heard a context of {context} tokens")
     quick = (
         isinstance(model, Recurrent)
         and type(model.cell) in (Elman, LSTM)

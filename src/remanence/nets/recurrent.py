@@ -42,9 +42,7 @@ class Recurrent(eqx.Module):
 
     def __check_init__(self):
         if self.head is not None and (self.W_y is not None or self.b_y is not None):
-            raise ValueError(
-                "a head takes the place of W_y and b_y; one of the two would do"
-            )
+            raise ValueError("a head takes the place of W_y and b_y; one of the two would do")
 
     @classmethod
     def init(

@@ -47,9 +47,7 @@ class Truncated(eqx.Module):
         self,
         xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"],
         *,
-        history: Float[ArrayLike, "past inputs"]
-        | Int[ArrayLike, " past"]
-        | None = None,
+        history: Float[ArrayLike, "past inputs"] | Int[ArrayLike, " past"] | None = None,
     ) -> Float[Array, "*time outputs"]:
         """The outputs at every step, or at the last one."""
         heard = self.net.heard(xs)
@@ -70,11 +68,7 @@ class Truncated(eqx.Module):
 
 
 def window_states(
-    cell: Any,
-    xs: Float[Array, "time inputs"],
-    window: int | Int[Array, ""],
-    *,
-    block: int = 1,
+    cell: Any, xs: Float[Array, "time inputs"], window: int | Int[Array, ""], *, block: int = 1
 ) -> Orbit:
     """The states of `Truncated`; `window` may be traced, so that one program serves all."""
     T = xs.shape[0]
@@ -87,9 +81,7 @@ def window_states(
         at = first + j
         following = jax.vmap(cell)(h, xs[jnp.clip(at, 0, T - 1)])
         # Before the first input there is nothing to hear: the state waits.
-        keep = lambda new, old: jnp.where(
-            (at >= 0).reshape(-1, *(1,) * (new.ndim - 1)), new, old
-        )
+        keep = lambda new, old: jnp.where((at >= 0).reshape(-1, *(1,) * (new.ndim - 1)), new, old)
         following = jax.tree.map(keep, following, h)
         return following, following
 

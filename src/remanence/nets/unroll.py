@@ -28,9 +28,7 @@ def unroll(
         t, x = at
         following = cell(h, x)
         if length is not None:
-            following = jax.tree.map(
-                lambda new, old: jnp.where(t < length, new, old), following, h
-            )
+            following = jax.tree.map(lambda new, old: jnp.where(t < length, new, old), following, h)
         return following, following
 
     time = steps if xs is None else xs.shape[0]

@@ -88,20 +88,11 @@ class JudgedClaim:
     @property
     def label(self) -> str:
         """The verdict as shown: a quick run says that it is quick."""
-        return (
-            self.verdict
-            if self.profile == "full"
-            else f"{self.verdict} ({self.profile})"
-        )
+        return self.verdict if self.profile == "full" else f"{self.verdict} ({self.profile})"
 
 
 def judge(
-    claim: Claim,
-    evidence: Evidence | None,
-    *,
-    document: str,
-    command: str,
-    profile: str,
+    claim: Claim, evidence: Evidence | None, *, document: str, command: str, profile: str
 ) -> JudgedClaim:
     """The row that a claim becomes once evidence is there; open without.
 
@@ -127,9 +118,7 @@ def judge(
     )
 
 
-def judge_again(
-    row: JudgedClaim, claims: Sequence[Claim]
-) -> tuple[JudgedClaim | None, str]:
+def judge_again(row: JudgedClaim, claims: Sequence[Claim]) -> tuple[JudgedClaim | None, str]:
     """A stored row judged from its evidence, and a sentence where the verdict is another.
 
     None where it cannot be judged: by a rule that reads other evidence, or by none.
@@ -143,14 +132,9 @@ def judge_again(
     kept = {name: getattr(row, name) for name in ("document", "command", "profile")}
     try:
         fresh = judge(claim, evidence, **kept)
-    except (
-        Exception
-    ) as problem:  # the evidence may be anything, and so its rule's error
+    except Exception as problem:  # the evidence may be anything, and so its rule's error
         why = f"{type(problem).__name__}: {problem}"
         return None, f"{said}, and its rule cannot read the stored evidence ({why})"
     if fresh.verdict == row.verdict:
         return fresh, ""
-    return (
-        fresh,
-        f"{said}, and its rule gives {fresh.verdict!r} for the stored evidence",
-    )
+    return (fresh, f"{said}, and its rule gives {fresh.verdict!r} for the stored evidence")

@@ -46,16 +46,12 @@ class DrawnFigure:
 
 def _saved(canvas: Any, format: str) -> bytes:
     buffer = io.BytesIO()
-    metadata = (
-        {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
-    )
+    metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
     canvas.savefig(buffer, format=format, metadata=metadata)
     return buffer.getvalue()
 
 
-def draw_figure(
-    figure: Figure, change: Callable[[Any], None] = lambda canvas: None
-) -> DrawnFigure:
+def draw_figure(figure: Figure, change: Callable[[Any], None] = lambda canvas: None) -> DrawnFigure:
     """The figure drawn once in each theme; `change` alters a drawing before it is saved."""
     if not FIGURE_NAME.fullmatch(figure.name):
         raise ValueError(

@@ -59,8 +59,7 @@ def full_results(study: Study) -> dict[str, tuple[JudgedClaim, str]] | None:
 
 
 def disagreements(
-    claims: Sequence[JudgedClaim],
-    full: Mapping[str, tuple[JudgedClaim, str]] | None,
+    claims: Sequence[JudgedClaim], full: Mapping[str, tuple[JudgedClaim, str]] | None
 ) -> list[tuple[JudgedClaim, JudgedClaim, str]]:
     """The claims of a smaller run whose verdict is another in the full one."""
     return [

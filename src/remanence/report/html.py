@@ -27,9 +27,7 @@ def stylesheet() -> str:
         return ";".join(f"--{name}:{colour}" for name, colour in colours.items())
 
     css = (ASSETS / "page.css").read_text(encoding="utf-8")
-    dark = (
-        f"@media screen and (prefers-color-scheme:dark){{:root{{{variables('dark')}}}}}"
-    )
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{variables('dark')}}}}}"
     return f":root{{{variables('light')}}}{dark}\n{css}"
 
 

@@ -85,9 +85,7 @@ def conclude(
     )
 
 
-def write_record(
-    record: Record, out: pathlib.Path, scratch: pathlib.Path | None = None
-) -> Record:
+def write_record(record: Record, out: pathlib.Path, scratch: pathlib.Path | None = None) -> Record:
     """Write `OUT/STUDY` as a whole, and give back the record with its folder.
 
     It is put together under `scratch`, the folder of the run's own parts.
@@ -99,8 +97,7 @@ def write_record(
             write_data(record.data, fresh / "data.zarr")
         (fresh / "figures").mkdir()
         pictures = [
-            write_figure(draw_figure(figure), fresh / "figures")
-            for figure in record.figures
+            write_figure(draw_figure(figure), fresh / "figures") for figure in record.figures
         ]
         page = study_page(
             study=record.study,

@@ -60,9 +60,7 @@ def results_page(entries: Sequence[Entry]) -> str:
         home="index.html",
         foot=JUDGED,
         entries=entries,
-        findings=[e for e in entries if e.picture and e.finding and e.finding.number][
-            :3
-        ],
+        findings=[e for e in entries if e.picture and e.finding and e.finding.number][:3],
         claims=[claim for _, claim in claims],
         refuted=[pair for pair in claims if pair[1].verdict == "refuted"],
         undecided=[pair for pair in claims if pair[1].verdict == "open"],
@@ -87,9 +85,7 @@ def write_results_index(
             entry = _entry(out, name, study_of)
         except DamagedResult as problem:
             problems.append(f"{problem}; it is not shown")
-            entry = Entry(
-                name=name, note="The stored result is damaged and is not shown."
-            )
+            entry = Entry(name=name, note="The stored result is damaged and is not shown.")
         if entry.result is not None and (notes := entry.result.notes):
             more = f" (and {len(notes) - 1} more like it)" if notes[1:] else ""
             problems.append(notes[0] + more)

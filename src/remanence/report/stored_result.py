@@ -53,8 +53,7 @@ class StoredResult:
         document = {**self.document, "claims": written}
         left_out = sorted({c.id for c in claims} - {row.id for row in rows})
         notes = tuple(note for _, note in found if note) + tuple(
-            f"{id} is a claim of the study, and the stored result leaves it out"
-            for id in left_out
+            f"{id} is a claim of the study, and the stored result leaves it out" for id in left_out
         )
         return dataclasses.replace(self, claims=rows, document=document, notes=notes)
 
@@ -138,14 +137,10 @@ def read_result(folder: pathlib.Path) -> StoredResult | None:
         provenance = _read_json(folder / "provenance.json")
         found = provenance.get("schema", 1)
         if found not in (1, SCHEMA):
-            raise DamagedResult(
-                f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}"
-            )
+            raise DamagedResult(f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}")
         listed = provenance.get("files")
         if not isinstance(listed, dict):
-            raise DamagedResult(
-                f"{folder}/provenance.json is damaged: it lists no files"
-            )
+            raise DamagedResult(f"{folder}/provenance.json is damaged: it lists no files")
         for path in (folder / name for name in CONTENTS[:-1]):
             if not path.exists():
                 raise DamagedResult(f"{path} is missing")

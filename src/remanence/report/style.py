@@ -33,12 +33,8 @@ class Palette:
     open: str
 
 
-LIGHT = (
-    "#1a64b5", "#de5f0c", "#0a9a7f", "#8a2a72", "#6e5008", "#3f9bd6", "#2c2f66", "#777777",
-)  # fmt: skip
-DARK = (
-    "#5db1ee", "#ff8b52", "#3cc79f", "#ea9dca", "#efbb45", "#a9dbfa", "#b9b8f5", "#9a9a9a",
-)  # fmt: skip
+LIGHT = ("#1a64b5", "#de5f0c", "#0a9a7f", "#8a2a72", "#6e5008", "#3f9bd6", "#2c2f66", "#777777")
+DARK = ("#5db1ee", "#ff8b52", "#3cc79f", "#ea9dca", "#efbb45", "#a9dbfa", "#b9b8f5", "#9a9a9a")
 PALETTES: dict[Theme, Palette] = {
     "light": Palette(
         cycle=LIGHT,

@@ -97,14 +97,10 @@ def write_data(data: Mapping[str, xr.Dataset], path: pathlib.Path) -> None:
         with warnings.catch_warnings():
             # Fixed-width strings have no specification in zarr 3; we write format 2.
             warnings.filterwarnings("ignore", module=r"zarr\..*")
-            fresh.to_zarr(
-                str(path), group=name, mode="w", zarr_format=2, consolidated=False
-            )
+            fresh.to_zarr(str(path), group=name, mode="w", zarr_format=2, consolidated=False)
 
 
-def read_data(
-    path: pathlib.Path, names: Sequence[str] | None = None
-) -> dict[str, xr.Dataset]:
+def read_data(path: pathlib.Path, names: Sequence[str] | None = None) -> dict[str, xr.Dataset]:
     """The datasets of a stored result, or those of them that are asked for, loaded."""
     import zarr
 

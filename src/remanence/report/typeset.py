@@ -13,17 +13,30 @@ import xml.etree.ElementTree as ElementTree
 from markupsafe import Markup
 
 
-ATTRIBUTES = {"display", "displaystyle", "scriptlevel", "stretchy", "width", "mathvariant",
-    "fence", "form", "accent", "lspace", "rspace", "columnalign", "linethickness", "movablelimits",
-    "minsize", "maxsize"}  # fmt: skip
+ATTRIBUTES = {
+    "display",
+    "displaystyle",
+    "scriptlevel",
+    "stretchy",
+    "width",
+    "mathvariant",
+    "fence",
+    "form",
+    "accent",
+    "lspace",
+    "rspace",
+    "columnalign",
+    "linethickness",
+    "movablelimits",
+    "minsize",
+    "maxsize",
+}
 LONGEST = 2000
 """Characters of an equation that are read."""
 
 SYMBOL = re.compile(r"(?<![\w$])([A-Za-zΑ-Ωα-ω])_([A-Za-z0-9]{1,3})(?!\w)")
 """A letter with a short index, as it is written in a sentence: W_fc, h_2, Φ_105."""
-POWER = re.compile(
-    r"(?<=[\w)\]>])\^(?:\(([^()]{1,24})\)|([−-]?(?:\d+(?:\.\d+)?|[^\W\d_](?!\w))))"
-)
+POWER = re.compile(r"(?<=[\w)\]>])\^(?:\(([^()]{1,24})\)|([−-]?(?:\d+(?:\.\d+)?|[^\W\d_](?!\w))))")
 """A power as it is written in a sentence: x^p, e^-0.01, s^(1/3)."""
 DECIMAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?!\w)")
 """A number with its power of ten: 1e-3, 1.117e+05."""

@@ -64,9 +64,7 @@ def stored_result(folder: pathlib.Path) -> StoredResult | None:
     return found.judged_again(study(found.study).claims)
 
 
-def write_index(
-    out: pathlib.Path, failures: Mapping[str, str] | None = None
-) -> tuple[str, ...]:
+def write_index(out: pathlib.Path, failures: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Write `OUT/index.html`; gives back a sentence for everything that is not in order."""
     return write_results_index(out, list(STUDIES), failures or {}, study)
 
@@ -80,15 +78,12 @@ def configured(chosen: Study, profile: str) -> Any:
     """The configuration of a profile."""
     if profile not in chosen.profiles:
         raise ValueError(
-            f"{chosen.name} has no profile {profile!r}; "
-            f"there are {', '.join(chosen.profiles)}"
+            f"{chosen.name} has no profile {profile!r}; there are {', '.join(chosen.profiles)}"
         )
     return chosen.profiles[profile]
 
 
-def parts_folder(
-    out: pathlib.Path, chosen: Study, profile: str, seed: int
-) -> pathlib.Path:
+def parts_folder(out: pathlib.Path, chosen: Study, profile: str, seed: int) -> pathlib.Path:
     """Where an unfinished run keeps its finished parts.
 
     The name tells configurations apart, so that parts of another size or seed are
@@ -126,13 +121,7 @@ def reproduce(
     if time_limit is not None and not time_limit > 0:
         raise ValueError(f"the time limit must be positive, got {time_limit}")
     bench = functools.partial(
-        Bench,
-        seed=seed,
-        profile=profile,
-        tell=tell,
-        quiet=quiet,
-        time_limit=time_limit,
-        on=on,
+        Bench, seed=seed, profile=profile, tell=tell, quiet=quiet, time_limit=time_limit, on=on
     )
     if out is None:
         with tempfile.TemporaryDirectory(prefix="remanence-") as folder:

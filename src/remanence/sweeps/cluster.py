@@ -13,15 +13,7 @@ from typing import Any
 
 from .grid import Part
 from .local import Arrays, HungError, LostError, Work
-from .worker import (
-    difference,
-    environment_there,
-    kept,
-    Overdue,
-    packed,
-    Payload,
-    task,
-)
+from .worker import difference, environment_there, kept, Overdue, packed, Payload, task
 
 
 CONNECT, JOIN, ALONE = 10.0, 60.0, 60.0
@@ -43,9 +35,7 @@ class Cluster:
         try:
             import distributed
         except ImportError:
-            raise ValueError(
-                "on= needs Dask: pip install 'remanence[cluster]'"
-            ) from None
+            raise ValueError("on= needs Dask: pip install 'remanence[cluster]'") from None
         self.owned = not isinstance(self.on, distributed.Client)
         try:
             self.client = (
@@ -59,9 +49,7 @@ class Cluster:
             self.client.wait_for_workers(1, timeout=JOIN)
         except TimeoutError:
             self.__exit__()
-            raise ValueError(
-                f"no worker has joined the scheduler at {self.on}"
-            ) from None
+            raise ValueError(f"no worker has joined the scheduler at {self.on}") from None
         return self
 
     def __exit__(self, *reason) -> None:
@@ -146,9 +134,7 @@ class Cluster:
             else:
                 yield part, result
         if given_up:
-            raise HungError(
-                f"{' and '.join(given_up)} did not end within {self.chunk_limit:g} s"
-            )
+            raise HungError(f"{' and '.join(given_up)} did not end within {self.chunk_limit:g} s")
 
     def _wait(self, arriving: Any) -> None:
         """Until a result arrives, for as long as there is somebody to compute it."""
@@ -166,9 +152,7 @@ class Cluster:
             try:
                 return future.result(timeout=patience)
             except distributed.KilledWorker:
-                raise LostError(
-                    f"{part.name} ended every worker that tried it"
-                ) from None
+                raise LostError(f"{part.name} ended every worker that tried it") from None
             except TimeoutError:
                 if future.status == "error":
                     raise
@@ -198,6 +182,4 @@ class _Presence:
         except (OSError, TimeoutError) as error:
             raise LostError(f"the scheduler at {where} is gone") from error
         if now - self.seen > ALONE:
-            raise LostError(
-                f"the scheduler at {where} has had no worker for {ALONE:g} s"
-            )
+            raise LostError(f"the scheduler at {where} has had no worker for {ALONE:g} s")

@@ -85,12 +85,7 @@ class Grid:
         width, lanes = self.width, self.per_program
         starts = range(0, lanes, width)
         return [
-            Part(
-                program * len(starts) + number,
-                program,
-                start,
-                min(start + width, lanes),
-            )
+            Part(program * len(starts) + number, program, start, min(start + width, lanes))
             for number, start in enumerate(starts)
         ]
 
@@ -127,9 +122,7 @@ class Grid:
         if "seed" in self.axes:
             at = position[list(self.axes).index("seed")]
             draws = np.asarray(self.axes["seed"])[at]
-        keys = jax.vmap(jr.fold_in, in_axes=(None, 0))(
-            jr.key(self.seed), draws.astype(np.uint32)
-        )
+        keys = jax.vmap(jr.fold_in, in_axes=(None, 0))(jr.key(self.seed), draws.astype(np.uint32))
         return values, keys
 
 

@@ -94,9 +94,7 @@ class Local:
     With `workers` given that many are started at once, each on a core of its own.
     """
 
-    def __init__(
-        self, work: Work, limit: int | None = None, *, workers: int | None = None
-    ):
+    def __init__(self, work: Work, limit: int | None = None, *, workers: int | None = None):
         self.work, self.limit, self.workers = work, limit, workers
 
     def __enter__(self) -> "Local":
@@ -156,9 +154,7 @@ class Local:
                         sent = pool.submit(task, payload, waiting[0], wanted, None)
                         running[sent] = waiting.popleft()
                     ended, _ = concurrent.futures.wait(
-                        running,
-                        timeout=0.5,
-                        return_when=concurrent.futures.FIRST_COMPLETED,
+                        running, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED
                     )
                     for future in ended:
                         arrays = future.result()
@@ -169,9 +165,7 @@ class Local:
                 self.limit = 1
 
 
-def useful_workers(
-    seconds: float, busy: float, waiting: int, *, limit: int | None
-) -> int:
+def useful_workers(seconds: float, busy: float, waiting: int, *, limit: int | None) -> int:
     """How many workers `waiting` chunks of so many seconds are worth, or 0.
 
     `busy` is how many cores a chunk keeps busy by itself.
@@ -191,9 +185,7 @@ def _affordable() -> int:
     if not (info.is_file() and here.is_file()):
         return sys.maxsize
     free = next(
-        line.split()[1]
-        for line in info.read_text().splitlines()
-        if line.startswith("MemAvailable")
+        line.split()[1] for line in info.read_text().splitlines() if line.startswith("MemAvailable")
     )
     # Not the largest that it was: that is handed down by whoever started it.
     resident = int(here.read_text().split()[1]) * resource.getpagesize()

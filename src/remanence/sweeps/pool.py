@@ -45,19 +45,13 @@ class WorkerPool:
             workers,
             mp_context=context,
             initializer=_begin,
-            initargs=(
-                dict(environment or {}),
-                free if pin_to else None,
-                self.messages,
-            ),
+            initargs=(dict(environment or {}), free if pin_to else None, self.messages),
         )
 
     def __enter__(self) -> "WorkerPool":
         return self
 
-    def submit(
-        self, function: Callable, *arguments: Any
-    ) -> concurrent.futures.Future[Any]:
+    def submit(self, function: Callable, *arguments: Any) -> concurrent.futures.Future[Any]:
         """Have a worker call a function that can be pickled."""
         with self._scope():  # processes are started by the first that is submitted
             return self._pool.submit(function, *arguments)

@@ -90,17 +90,11 @@ def sweep(
             store = _Memory()
             if folder is not None:
                 folder = pathlib.Path(folder)
-                store = scope.enter_context(
-                    opened_store(folder, plan, here=engine.environment())
-                )
+                store = scope.enter_context(opened_store(folder, plan, here=engine.environment()))
             todo = [part for part in whole.parts if store.get(part.name) is None]
             done = whole.total - sum(part.lanes for part in todo)
             bar = progress_bar(
-                title or "sweep",
-                total=whole.total,
-                done=done,
-                unit="lanes",
-                quiet=quiet,
+                title or "sweep", total=whole.total, done=done, unit="lanes", quiet=quiet
             )
             with bar as show:
                 _complete(engine, store, todo, dims, folder, show, time_limit)
@@ -131,17 +125,13 @@ def _complete(
     end = math.inf if time_limit is None else time.monotonic() + time_limit
     reason = "stopped at the time limit"
     try:
-        for part, arrays in engine.computed(
-            todo, lambda: check_stop() or time.monotonic() >= end
-        ):
+        for part, arrays in engine.computed(todo, lambda: check_stop() or time.monotonic() >= end):
             _check_names(arrays, whole, dims)
             store.put(part.name, arrays)
             done += part.lanes
             show(done)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            str(Unfinished("stopped", done, whole.total, folder))
-        ) from None
+        raise KeyboardInterrupt(str(Unfinished("stopped", done, whole.total, folder))) from None
     except (HungError, LostError) as fault:
         reason = str(fault)
     if done < whole.total:
@@ -157,8 +147,7 @@ def _check_names(
         labels = dims.get(name)
         if labels is not None and len(labels) != array.ndim - 1:
             raise ValueError(
-                f"dims names {len(labels)} dimensions of {name!r}, "
-                f"which has {array.ndim - 1}"
+                f"dims names {len(labels)} dimensions of {name!r}, which has {array.ndim - 1}"
             )
     for name in dims:
         if name not in arrays:
@@ -173,9 +162,7 @@ def _assembled(
     for part in grid.parts:
         arrays = store.get(part.name)
         if arrays is None:
-            raise ValueError(
-                f"{part.name} was damaged while the sweep ran; run it again"
-            )
+            raise ValueError(f"{part.name} was damaged while the sweep ran; run it again")
         lanes = grid.lanes(part)
         for name, array in arrays.items():
             whole[name] = _placed(whole.get(name), lanes, array, name, grid.total)
@@ -190,11 +177,7 @@ def _assembled(
 
 
 def _placed(
-    whole: np.ndarray | None,
-    lanes: np.ndarray,
-    array: np.ndarray,
-    name: str,
-    total: int,
+    whole: np.ndarray | None, lanes: np.ndarray, array: np.ndarray, name: str, total: int
 ) -> np.ndarray:
     """`whole` with the rows `lanes` set; programs of other sizes are padded with NaN."""
     trailing = array.shape[1:]

@@ -38,9 +38,7 @@ def packed(work: Work) -> Payload:
         scope = contextlib.ExitStack()
         scope.callback(cloudpickle.unregister_pickle_by_value, module)
     with scope:
-        content = cloudpickle.dumps(
-            (type(work), vars(work) | {"data": as_numpy(work.data)})
-        )
+        content = cloudpickle.dumps((type(work), vars(work) | {"data": as_numpy(work.data)}))
     return content, work.x64, hashlib.sha256(content).hexdigest()
 
 
@@ -106,10 +104,7 @@ def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
 
 
 def task(
-    payload: Payload,
-    part: Part,
-    wanted: dict[str, Any],
-    limit: float | None,
+    payload: Payload, part: Part, wanted: dict[str, Any], limit: float | None
 ) -> Arrays | Overdue:
     """One chunk, on a worker."""
     program = _program(payload, part.program, wanted)

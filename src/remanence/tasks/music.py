@@ -28,9 +28,7 @@ class Music(eqx.Module):
     lengths: Int[np.ndarray, " pieces"]
 
 
-def music(
-    source: Literal["jsb", "nottingham", "muse", "piano"] = "jsb",
-) -> dict[str, Music]:
+def music(source: Literal["jsb", "nottingham", "muse", "piano"] = "jsb") -> dict[str, Music]:
     """The parts `train`, `valid` and `test` of a set of piano rolls."""
     if source not in FILES:
         raise ValueError(f"source must be one of {', '.join(FILES)}, got {source!r}")
@@ -38,10 +36,7 @@ def music(
 
     path = data_file(f"polymusic/{FILES[source]}.mat")
     held = scipy.io.loadmat(path)
-    return {
-        part: _padded(held[f"{part}data"].ravel())
-        for part in ("train", "valid", "test")
-    }
+    return {part: _padded(held[f"{part}data"].ravel()) for part in ("train", "valid", "test")}
 
 
 def _padded(pieces: np.ndarray) -> Music:

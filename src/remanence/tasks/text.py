@@ -37,15 +37,9 @@ def characters(source: str = "sonnets") -> Text:
     True
     """
     if source == "sonnets":
-        whole = (
-            importlib.resources.files("remanence.tasks")
-            .joinpath("sonnets.txt")
-            .read_text()
-        )
+        whole = importlib.resources.files("remanence.tasks").joinpath("sonnets.txt").read_text()
     elif source == "shakespeare":
-        path = data_file(
-            "tinyshakespeare/input.txt", otherwise="characters() needs no file"
-        )
+        path = data_file("tinyshakespeare/input.txt", otherwise="characters() needs no file")
         whole = path.read_text()
     else:
         raise ValueError(f"source must be 'sonnets' or 'shakespeare', got {source!r}")
@@ -114,7 +108,5 @@ def columns(stream: Stream, batch: int) -> Int[np.ndarray, "batch time"]:
         raise ValueError(f"batch must be at least 1, got {batch}")
     time = len(stream) // batch
     if time < 2:
-        raise ValueError(
-            f"{len(stream)} tokens cannot fill {batch} streams of two or more"
-        )
+        raise ValueError(f"{len(stream)} tokens cannot fill {batch} streams of two or more")
     return stream[: batch * time].reshape(batch, time)

@@ -59,9 +59,7 @@ def _plain(leaf: Any) -> np.ndarray:
 
 def _like(leaf: Any, array: np.ndarray) -> Any:
     if _is_key(leaf):
-        return jax.random.wrap_key_data(
-            jnp.asarray(array), impl=jax.random.key_impl(leaf)
-        )
+        return jax.random.wrap_key_data(jnp.asarray(array), impl=jax.random.key_impl(leaf))
     return jnp.asarray(array)
 
 

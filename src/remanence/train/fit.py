@@ -97,9 +97,7 @@ def fit(
         return run.finished(state, rows, save)
 
 
-def _resumed(
-    store: Store, start: Progress, steps: int
-) -> tuple[Progress, dict[str, list]]:
+def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[str, list]]:
     """Where the run in this store is; `start` if there is none to continue."""
     found = newest_checkpoint(store)
     if found is None:
@@ -130,9 +128,7 @@ class _Run:
     title: str
     quiet: bool
 
-    def finished(
-        self, state: Progress, rows: dict[str, list], save: Callable[..., None]
-    ) -> Fit:
+    def finished(self, state: Progress, rows: dict[str, list], save: Callable[..., None]) -> Fit:
         """Advance chunk by chunk to the end, to divergence, or to an interrupt."""
         step, saved = int(state.step), int(state.step) if rows else -1
         due, title = 0.0, self.title or "training"
@@ -143,12 +139,7 @@ class _Run:
                 while step < self.steps and int(state.diverged_at) < 0:
                     end = min(step + self.every - step % self.every, self.steps)
                     state, row = advanced(
-                        self.recipe,
-                        state,
-                        self.rest,
-                        self.data,
-                        self.key,
-                        jnp.int32(end),
+                        self.recipe, state, self.rest, self.data, self.key, jnp.int32(end)
                     )
                     row = {"step": np.int64(end)} | jax.device_get(row)
                     step = int(state.step)
@@ -173,10 +164,7 @@ class _Run:
         history = xr.Dataset(
             {
                 # A metric that is an array has axes of its own.
-                name: (
-                    ("step", *(f"{name} {i}" for i in range(values.ndim - 1))),
-                    values,
-                )
+                name: (("step", *(f"{name} {i}" for i in range(values.ndim - 1))), values)
                 for name, values in columns.items()
                 if name != "step"
             },

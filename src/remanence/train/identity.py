@@ -55,9 +55,7 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
     kind = type(thing)
     if kind in (type(None), bool, int, float, complex, str, bytes, type(...)):
         return put(kind.__name__, repr(thing))
-    if isinstance(thing, jax.Array) and jnp.issubdtype(
-        thing.dtype, jax.dtypes.prng_key
-    ):
+    if isinstance(thing, jax.Array) and jnp.issubdtype(thing.dtype, jax.dtypes.prng_key):
         put("key", thing.dtype)
         thing = jax.random.key_data(thing)
     if isinstance(thing, jax.Array | np.ndarray | np.generic):
@@ -183,10 +181,7 @@ def environment(function: Any = None) -> dict[str, Any]:
     }
 
 
-HARMLESS = (
-    "--xla_cpu_multi_thread_eigen",
-    "--xla_force_host_platform_device_count",
-)
+HARMLESS = ("--xla_cpu_multi_thread_eigen", "--xla_force_host_platform_device_count")
 """Flags that say where the work is done, not what is computed."""
 
 

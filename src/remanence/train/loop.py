@@ -75,20 +75,13 @@ def started(model: Any, optimizer: Any) -> tuple[Progress, Any]:
         raise ValueError("the model holds no floating-point array, so nothing to train")
     # Weak types would make the second chunk another program than the first.
     strong = lambda leaf: jnp.asarray(leaf, dtype=leaf.dtype)
-    memory = jax.tree.map(
-        lambda a: strong(a) if eqx.is_array(a) else a, optimizer.init(params)
-    )
+    memory = jax.tree.map(lambda a: strong(a) if eqx.is_array(a) else a, optimizer.init(params))
     count = lambda value: jnp.asarray(value, dtype=jnp.int32)
     return Progress(jax.tree.map(strong, params), memory, count(0), count(-1)), rest
 
 
 def chunk(
-    recipe: Recipe,
-    state: Progress,
-    rest: Any,
-    data: Any,
-    key: Key,
-    end: Int[Array, ""],
+    recipe: Recipe, state: Progress, rest: Any, data: Any, key: Key, end: Int[Array, ""]
 ) -> tuple[Progress, dict[str, Array]]:
     """Steps up to `end`, or to divergence: the state, mean loss and metrics there."""
     optimizer = optax.with_extra_args_support(recipe.optimizer)
@@ -96,9 +89,7 @@ def chunk(
     def step(carry):
         state, total, count = carry
         key_batch, key_loss = jr.split(jr.fold_in(key, state.step))
-        drawn = (
-            data if recipe.batch is None else recipe.batch(data, state.step, key_batch)
-        )
+        drawn = data if recipe.batch is None else recipe.batch(data, state.step, key_batch)
 
         def objective(params):
             return recipe.loss(eqx.combine(params, rest), drawn, key_loss)
@@ -108,12 +99,7 @@ def chunk(
         gradient = jax.tree.map(jnp.conj, gradient)
         with jax.numpy_dtype_promotion("standard"):  # optax mixes floats and counts
             updates, memory = optimizer.update(
-                gradient,
-                state.memory,
-                state.params,
-                value=value,
-                grad=gradient,
-                value_fn=objective,
+                gradient, state.memory, state.params, value=value, grad=gradient, value_fn=objective
             )
         params = eqx.apply_updates(state.params, updates)
         if recipe.project is not None:
@@ -154,9 +140,7 @@ def _loss_dtype(recipe: Recipe, state: Progress, rest: Any, data: Any, key: Key)
 
     shape = eqx.filter_eval_shape(value, state.params, data, key)
     if shape.shape or not jnp.issubdtype(shape.dtype, jnp.floating):
-        raise ValueError(
-            f"loss must give one real number, got {shape.dtype}{list(shape.shape)}"
-        )
+        raise ValueError(f"loss must give one real number, got {shape.dtype}{list(shape.shape)}")
     return shape.dtype
 
 

@@ -28,9 +28,7 @@ def part_bytes(arrays: Mapping[str, np.ndarray], words: Mapping[str, str]) -> by
     return tensors_to(plain, metadata=meta | {"seal": _digest_of_arrays(plain, meta)})
 
 
-def read_part(
-    content: bytes, words: Mapping[str, str]
-) -> tuple[dict[str, np.ndarray], Any]:
+def read_part(content: bytes, words: Mapping[str, str]) -> tuple[dict[str, np.ndarray], Any]:
     """The arrays and the record of a part, if its digest and its words fit."""
     plain = tensors_from(content)
     meta = part_metadata(content)

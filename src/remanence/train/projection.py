@@ -24,9 +24,7 @@ INPUT_BOUND = 0.75
 """The modulus of a component of the input for which `RADII` prove f < .64."""
 
 
-def stable(
-    cell: Any, *, rate: float = 0.97, by: Literal["rows", "columns"] = "rows"
-) -> Any:
+def stable(cell: Any, *, rate: float = 0.97, by: Literal["rows", "columns"] = "rows") -> Any:
     """The nearest cell of its kind in the stable set; `fit(project=...)` takes it.
 
     `rate` is the Lipschitz constant that classical, linear and residual cells are
@@ -117,11 +115,7 @@ def _gru(cell: GRU, rate: float) -> GRU:
     W_r, W_z, W_n = jnp.split(cell.W_h, 3)
     U_r, U_z, U_n = jnp.split(cell.W_x, 3)
     W_h = jnp.concatenate(
-        [
-            inside_ball(W_r, rate),
-            inside_ball(W_z, 0.128),
-            inside_ball(W_n, rate / 2),
-        ]
+        [inside_ball(W_r, rate), inside_ball(W_z, 0.128), inside_ball(W_n, rate / 2)]
     )
     W_x = jnp.concatenate([U_r, inside_ball(U_z, 0.25), U_n])
     b = cell.b

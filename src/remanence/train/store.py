@@ -20,14 +20,7 @@ import safetensors
 from .._atomic_write import locked, write_atomically
 from .bar import told
 from .identity import environment
-from .part_file import (
-    digest_of,
-    part_bytes,
-    part_metadata,
-    read_part,
-    sealed as sealed,
-    unsealed,
-)
+from .part_file import digest_of, part_bytes, part_metadata, read_part, sealed as sealed, unsealed
 
 
 SCHEMA = 1
@@ -69,9 +62,7 @@ class Store:
             self.tell(f"{path} is damaged ({error}) and is computed again")
             return None
 
-    def put(
-        self, name: str, arrays: Mapping[str, np.ndarray], record: Any = None
-    ) -> None:
+    def put(self, name: str, arrays: Mapping[str, np.ndarray], record: Any = None) -> None:
         """Store arrays and a JSON record; once this returns they survive any crash."""
         if not name or pathlib.PurePath(name).name != name or name.startswith("."):
             raise ValueError(f"{name!r} cannot be the name of a part")
@@ -128,8 +119,7 @@ def opened_store(
         if found is not None and found["environment"] != here:
             changed = [k for k in here if found["environment"].get(k) != here[k]]
             store.tell(
-                f"{folder} was computed with other {' and '.join(changed)}, "
-                "so it is computed again"
+                f"{folder} was computed with other {' and '.join(changed)}, so it is computed again"
             )
             old = digest_of({"work": work, "environment": found["environment"]})
             _remove_parts(folder, old)
@@ -188,9 +178,7 @@ def _refuse_other_work(
 ) -> None:
     names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
     if names:
-        said = [
-            name + _values(theirs.get(name), ours.get(name)) for name in sorted(names)
-        ]
+        said = [name + _values(theirs.get(name), ours.get(name)) for name in sorted(names)]
         raise ValueError(
             f"{folder} holds other work, which differs in {' and '.join(said)}; "
             "choose another folder"

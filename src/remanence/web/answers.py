@@ -7,16 +7,7 @@ from fastapi import APIRouter, HTTPException, Response
 from .dynamics import dynamics
 from .languages import languages
 from .memories import frontier, weights
-from .questions import (
-    Dynamics,
-    GUARDED,
-    Languages,
-    MALFORMED,
-    Memorize,
-    Method,
-    SLOW,
-    Text,
-)
+from .questions import Dynamics, GUARDED, Languages, MALFORMED, Memorize, Method, SLOW, Text
 from .worker import Busy, Late, Worker
 
 
@@ -45,9 +36,7 @@ def answers(worker: Worker) -> APIRouter:
         content = await asked(weights, text, method)
         name = f'attachment; filename="memory-{method}.safetensors"'
         return Response(
-            content,
-            media_type="application/octet-stream",
-            headers={"content-disposition": name},
+            content, media_type="application/octet-stream", headers={"content-disposition": name}
         )
 
     @router.post("/dynamics")

@@ -28,9 +28,7 @@ STATIC = pathlib.Path(__file__).parent / "static"
 
 
 def lab(
-    out: pathlib.Path,
-    command: list[str] | None = None,
-    closing: Callable[[], bool] = lambda: False,
+    out: pathlib.Path, command: list[str] | None = None, closing: Callable[[], bool] = lambda: False
 ) -> Guard:
     """The server's application for one results folder; `closing` says that it ends."""
     worker, jobs = Worker(), Jobs(out, command, closing)
@@ -51,13 +49,10 @@ def lab(
     )
 
     @app.exception_handler(RequestValidationError)
-    async def refused(
-        request: Request, problem: RequestValidationError
-    ) -> JSONResponse:
+    async def refused(request: Request, problem: RequestValidationError) -> JSONResponse:
         # What came is not repeated: it may be huge, or not even be JSON.
         said = [
-            {"loc": list(e["loc"]), "msg": e["msg"], "type": e["type"]}
-            for e in problem.errors()
+            {"loc": list(e["loc"]), "msg": e["msg"], "type": e["type"]} for e in problem.errors()
         ]
         return JSONResponse({"detail": said}, 422)
 

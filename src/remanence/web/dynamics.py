@@ -18,9 +18,7 @@ EDGE = 0.01
 """Nats a step: an exponent nearer to zero than this, or than two errors, is at the edge."""
 
 
-def dynamics(
-    radius: float, angle: float, coupling: float, units: int, seed: int
-) -> dict[str, Any]:
+def dynamics(radius: float, angle: float, coupling: float, units: int, seed: int) -> dict[str, Any]:
     """Spectrum, orbit and gradient of one weakly coupled network."""
     import jax
     import jax.numpy as jnp
@@ -31,18 +29,12 @@ def dynamics(
     from ..subjects.fading_memory.residual_spectrum import rotational
 
     if units not in SIZES:
-        raise ValueError(
-            f"units must be one of {', '.join(map(str, SIZES))}, got {units}"
-        )
+        raise ValueError(f"units must be one of {', '.join(map(str, SIZES))}, got {units}")
     with double():
         R = np.asarray(rotational(units, radius=radius, angle=angle), dtype=float)
-        draw = jax.random.normal(
-            jax.random.key(seed), (units, units), dtype=jnp.float64
-        )
+        draw = jax.random.normal(jax.random.key(seed), (units, units), dtype=jnp.float64)
         W = np.asarray(draw) / np.sqrt(units)
-        cell = Residual(
-            jnp.asarray(R), jnp.asarray(W), jnp.zeros((units, 1)), coupling=coupling
-        )
+        cell = Residual(jnp.asarray(R), jnp.asarray(W), jnp.zeros((units, 1)), coupling=coupling)
         start = jnp.ones(units) / np.sqrt(units)
         found = lyapunov_spectrum(cell, steps=STEPS, h0=start)
     orbit, growth, last = _walk(R, W, coupling)
@@ -52,9 +44,7 @@ def dynamics(
         "errors": [number(e) for e in found.stderr],
         "converged": bool(found.converged),
         "verdict": found.verdict,
-        "regime": regime(
-            float(found.exponents[0]), float(found.stderr[0]), escaped=bool(escaped)
-        ),
+        "regime": regime(float(found.exponents[0]), float(found.stderr[0]), escaped=bool(escaped)),
         "residual": sorted((number(e) for e in _log_moduli(R)), key=_key, reverse=True),
         "orbit": orbit,
         "growth": growth,

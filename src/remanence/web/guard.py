@@ -40,9 +40,7 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self.app(scope, receive, send)
             return
-        headers = {
-            k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]
-        }
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         sentence, status = refusal(headers, scope["server"][1], self.largest)
         if sentence:
             await _answer(send, status, sentence)

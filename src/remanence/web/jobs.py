@@ -166,9 +166,7 @@ class Jobs:
 
     def _set_apart(self, study: str) -> None:
         """Keep the claims of what is stored, whoever made it, before it is replaced."""
-        with contextlib.suppress(
-            OSError, DamagedResult
-        ):  # the result itself is still there
+        with contextlib.suppress(OSError, DamagedResult):  # the result itself is still there
             if (last := read_result(self.out / study)) is not None:
                 name = f"{study}-{last.profile}-{last.seed}.json"
                 content = json.dumps(dict(last.document)).encode()

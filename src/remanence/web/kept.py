@@ -65,9 +65,7 @@ def _stored(out: pathlib.Path, name: str) -> dict[str, Any]:
         "title": result.document.get("title", name),
         "profile": result.profile,
         "seed": result.seed,
-        "tally": {
-            verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)
-        },
+        "tally": {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)},
         "claims": result.document["claims"],
         "notes": result.notes,
     }

@@ -26,9 +26,7 @@ def languages(T: list[list[int]], scale: float, seed: int) -> dict[str, Any]:
         "outputs": outputs.tolist(),
         "inputs": inputs.tolist(),
         "connected": bool(found.connected),
-        "paths": np.where(
-            np.isfinite(found.path_lengths), found.path_lengths, 0
-        ).tolist(),
+        "paths": np.where(np.isfinite(found.path_lengths), found.path_lengths, 0).tolist(),
         "steps": steps,
         "taught": taught,
         "untaught": untaught,
@@ -36,17 +34,13 @@ def languages(T: list[list[int]], scale: float, seed: int) -> dict[str, Any]:
     }
 
 
-def _trained(
-    T: np.ndarray, scale: float, seed: int
-) -> tuple[list, list, list, np.ndarray]:
+def _trained(T: np.ndarray, scale: float, seed: int) -> tuple[list, list, list, np.ndarray]:
     """Descent that starts over with half the step if it diverges."""
     for halvings in range(6):
         history = _descent(T, scale, seed, RATE * 0.5**halvings)
         if np.isfinite(history[-1]).all():
             return history
-    raise ValueError(
-        "the training diverged with every step size; choose a smaller scale"
-    )
+    raise ValueError("the training diverged with every step size; choose a smaller scale")
 
 
 def _descent(
@@ -55,9 +49,7 @@ def _descent(
     """Gradient descent with momentum, in NumPy: the network is tiny."""
     L, D = len(T), WORDS
     rng = np.random.default_rng(seed)
-    W_o, W_h, W_i = (
-        scale * rng.normal(size=shape) for shape in ((L, D, D), (D, D), (L, D, D))
-    )
+    W_o, W_h, W_i = (scale * rng.normal(size=shape) for shape in ((L, D, D), (D, D), (L, D, D)))
     speeds = [np.zeros_like(W) for W in (W_o, W_h, W_i)]
     marks = set(np.geomspace(1, STEPS, 60).astype(int).tolist())
     steps, taught, untaught = [], [], []

@@ -24,9 +24,7 @@ def number(value: Any) -> float | str | None:
 def checked(text: str) -> str:
     """The string itself, if it is neither empty nor too long for the page."""
     if not 1 <= len(text) <= LONGEST:
-        raise ValueError(
-            f"the string must have 1 to {LONGEST} symbols here, got {len(text)}"
-        )
+        raise ValueError(f"the string must have 1 to {LONGEST} symbols here, got {len(text)}")
     return text
 
 
@@ -65,9 +63,7 @@ def _row(memory: Any) -> dict[str, Any]:
             "W_y": np.asarray(written.W_y, dtype=float).tolist(),
             "b_y": np.asarray(written.b_y, dtype=float).tolist(),
             "h_0": np.asarray(written.h_0, dtype=float).tolist(),
-            "W_x": None
-            if written.W_x is None
-            else np.asarray(written.W_x, dtype=float).tolist(),
+            "W_x": None if written.W_x is None else np.asarray(written.W_x, dtype=float).tolist(),
             "first": int(written.first),
             "activation": written.activation,
         }
@@ -84,11 +80,7 @@ def _plane(orbit: np.ndarray, period: int) -> dict[str, Any]:
     directions = axes[:2]
     if states.shape[1] == 1:
         directions = np.array([[1.0]])
-    return {
-        "centre": centre.tolist(),
-        "directions": directions.tolist(),
-        "flat": bool(flat),
-    }
+    return {"centre": centre.tolist(), "directions": directions.tolist(), "flat": bool(flat)}
 
 
 def weights(text: str, method: str) -> bytes:

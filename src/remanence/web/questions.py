@@ -38,9 +38,7 @@ class Body(Strict):
     @classmethod
     def _numbers(cls, given: Any) -> Any:
         for name, field in cls.model_fields.items() if isinstance(given, dict) else ():
-            if field.annotation in (int, float) and isinstance(
-                given.get(name), bool | str
-            ):
+            if field.annotation in (int, float) and isinstance(given.get(name), bool | str):
                 raise ValueError(f"{name} must be a number")
         return given
 
@@ -99,10 +97,7 @@ GUARDED: Responses = {
     403: {"description": "From another page or by another name"},
     413: {"description": "Too large"},
 }
-SLOW: Responses = {
-    429: {"description": "Too much at once"},
-    503: {"description": "Took too long"},
-}
+SLOW: Responses = {429: {"description": "Too much at once"}, 503: {"description": "Took too long"}}
 ABSENT: Responses = {404: {"description": "There is no such thing"}}
 BUSY: Responses = {409: {"description": "Something else is running"}}
 

@@ -11,18 +11,14 @@ HOST = "127.0.0.1"
 
 
 def serve(
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="0 takes a free one.")
-    ] = 8321,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8321,
     out: Annotated[
         pathlib.Path, typer.Option(help="The folder that results go to.")
     ] = pathlib.Path("results"),
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the browser.")
     ] = True,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Say only the address.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Say only the address.")] = False,
 ) -> None:
     """The lab in a browser, on this machine only. Ctrl-C ends it."""
     try:
@@ -30,9 +26,7 @@ def serve(
 
         from .app import lab
     except ModuleNotFoundError as missing:
-        raise ValueError(
-            f"the lab needs {missing.name}: pip install 'remanence[web]'"
-        ) from None
+        raise ValueError(f"the lab needs {missing.name}: pip install 'remanence[web]'") from None
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

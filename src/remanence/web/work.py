@@ -8,16 +8,7 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, StreamingResponse
 
 from .jobs import Job, Jobs
-from .questions import (
-    ABSENT,
-    BUSY,
-    Checkup,
-    GUARDED,
-    MALFORMED,
-    missing,
-    Number,
-    Reproduce,
-)
+from .questions import ABSENT, BUSY, Checkup, GUARDED, MALFORMED, missing, Number, Reproduce
 
 
 UPLOAD = {"content": {"application/octet-stream": {"schema": {"format": "binary"}}}}
@@ -37,9 +28,7 @@ def work(jobs: Jobs) -> APIRouter:
         responses=MALFORMED | BUSY,
         openapi_extra={"requestBody": {"required": True, **UPLOAD}},
     )
-    async def checkup(
-        request: Request, asked: Annotated[Checkup, Query()]
-    ) -> dict[str, Any]:
+    async def checkup(request: Request, asked: Annotated[Checkup, Query()]) -> dict[str, Any]:
         """Start a checkup of a safetensors file sent as the body.
 
         What the network hears may follow the weights in the body. The file is not

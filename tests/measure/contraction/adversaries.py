@@ -10,12 +10,7 @@ from jax.flatten_util import ravel_pytree
 
 from remanence._precision import as_double, double
 from remanence.cells import input_size
-from remanence.measure.contraction.worst_pair import (
-    ascent,
-    drawn_state,
-    FAR,
-    inside,
-)
+from remanence.measure.contraction.worst_pair import ascent, drawn_state, FAR, inside
 
 
 def largest_excess(cells, proofs, *, key, starts, ascents, steps=0):
@@ -86,9 +81,7 @@ def euclidean_ascent(cell, domain, bound, rate, key, ascents, steps):
         size = jnp.linalg.norm(ravel_pytree(slope)[0])
         pace = 0.3 * jnp.exp(-3.0 * t / ascents) / jnp.maximum(size, 1e-12)
         sound = jnp.isfinite(value) & jnp.isfinite(size)
-        moved = jax.tree.map(
-            lambda f, s: jnp.where(sound, f + pace * s, f), free, slope
-        )
+        moved = jax.tree.map(lambda f, s: jnp.where(sound, f + pace * s, f), free, slope)
         return (moved, jnp.where(sound, jnp.maximum(best, value), best)), None
 
     start = (free, jnp.full((), -jnp.inf, flat.dtype))

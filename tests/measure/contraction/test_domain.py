@@ -72,9 +72,7 @@ def test_no_input_leads_out_of_a_domain(kind):
         "residual": Residual.init(2, 3, key=key, residual=0.4, coupling=0.2),
         "linear": Linear.init(2, 3, key=key, gain=0.3),
     }[kind]
-    cell = Stack(
-        (below, jax.tree.map(lambda leaf: 0.2 * leaf, GRU.init(3, 3, key=key)))
-    )
+    cell = Stack((below, jax.tree.map(lambda leaf: 0.2 * leaf, GRU.init(3, 3, key=key))))
     proof = contraction(cell, input_bound=0.3)
     assert not proof.vacuous
     with double():

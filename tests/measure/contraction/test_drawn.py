@@ -7,16 +7,7 @@ import numpy as np
 import pytest
 from adversaries import largest_excess
 
-from remanence.cells import (
-    Diagonal,
-    Elman,
-    GRU,
-    Linear,
-    LSTM,
-    NonlinearResidual,
-    Residual,
-    Stack,
-)
+from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, NonlinearResidual, Residual, Stack
 from remanence.measure.contraction import contraction, worst_pair_rate
 
 
@@ -40,32 +31,21 @@ CELLS = {
     "linear": (lambda key, gain: Linear.init(2, 6, key=key, gain=gain), LOOP),
     "tanh": (lambda key, gain: Elman.init(2, 6, key=key, gain=gain), LOOP),
     "relu": (
-        lambda key, gain: Elman.init(
-            2, 6, key=key, gain=gain, activation=jax.nn.leaky_relu
-        ),
+        lambda key, gain: Elman.init(2, 6, key=key, gain=gain, activation=jax.nn.leaky_relu),
         LOOP,
     ),
     "residual": (residual, LOOP),
     "nonlinear residual": (nonlinear, GATED),
-    "diagonal": (
-        lambda key, gain: Diagonal.init(2, 3, key=key, radius=(0.1, gain)),
-        ("auto",),
-    ),
+    "diagonal": (lambda key, gain: Diagonal.init(2, 3, key=key, radius=(0.1, gain)), ("auto",)),
     "lstm": (lambda key, gain: scaled(LSTM.init(2, 4, key=key), 0.6 * gain), GATED),
     "gru": (lambda key, gain: scaled(GRU.init(2, 4, key=key), 0.6 * gain), GATED),
 }
 STACKS = {
     "linear, GRU": lambda key, gain: Stack(
-        (
-            Linear.init(2, 4, key=key, gain=0.5 * gain),
-            scaled(GRU.init(4, 3, key=key), 0.4 * gain),
-        )
+        (Linear.init(2, 4, key=key, gain=0.5 * gain), scaled(GRU.init(4, 3, key=key), 0.4 * gain))
     ),
     "residual, LSTM": lambda key, gain: Stack(
-        (
-            residual(key, 0.6 * gain),
-            scaled(LSTM.init(6, 3, key=key), 0.4 * gain),
-        )
+        (residual(key, 0.6 * gain), scaled(LSTM.init(6, 3, key=key), 0.4 * gain))
     ),
     "GRU, (tanh, LSTM)": lambda key, gain: Stack(
         (

@@ -5,26 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from remanence.cells import (
-    Diagonal,
-    Elman,
-    GRU,
-    Linear,
-    LSTM,
-    NonlinearResidual,
-    Residual,
-    Stack,
-)
+from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, NonlinearResidual, Residual, Stack
 from remanence.measure.contraction import contraction
 from remanence.measure.contraction.comparison import maximum_proof, scaled_proof
 from remanence.measure.contraction.loop import loop_of
 from remanence.measure.contraction.quadratic_metric import proved, verified_proof
-from remanence.measure.contraction.rounding import (
-    definite,
-    norm_above,
-    sigmoid_at,
-    tanh_at,
-)
+from remanence.measure.contraction.rounding import definite, norm_above, sigmoid_at, tanh_at
 from remanence.nets import Recurrent
 
 
@@ -95,7 +81,9 @@ def test_a_residual_without_coupling_is_its_residual(residual):
 
 def test_a_nonlinear_residual_without_coupling_is_its_steepest_slope():
     R = jnp.array([[0.5, 0.2], [0.0, 0.25]])
-    bend = lambda act: Residual(NonlinearResidual(R, act), jnp.ones((2, 2)), jnp.ones((2, 1)), coupling=0.0)  # fmt: skip
+    bend = lambda act: Residual(
+        NonlinearResidual(R, act), jnp.ones((2, 2)), jnp.ones((2, 1)), coupling=0.0
+    )
     proof = contraction(bend(jnp.tanh), metric="diagonal")
     assert proof.rate == pytest.approx(0.5, rel=1e-3) and proof.limit <= proof.rate
     quarter = contraction(bend(jax.nn.sigmoid), metric="norm")
@@ -199,9 +187,7 @@ def test_refusals_say_what_would_do(cell, options, sentence):
 
 
 def test_given_slopes_certify_an_unknown_activation():
-    cell = Elman(
-        0.5 * jnp.eye(2), jnp.ones((2, 1)), activation=lambda z: 1.5 * jnp.sin(z)
-    )
+    cell = Elman(0.5 * jnp.eye(2), jnp.ones((2, 1)), activation=lambda z: 1.5 * jnp.sin(z))
     assert contraction(cell, slopes=(-1.5, 1.5)).rate == pytest.approx(0.75, rel=1e-6)
 
 

@@ -34,14 +34,9 @@ def hidden_growth() -> tuple[Residual, Fraction]:
     rows = [[0.25 - grid * (i == j) for j in range(4)] for i in range(4)]
     pairs = [[cancelling(rows[i][j], 4 * i + j) for j in range(4)] for i in range(4)]
     R, W = np.moveaxis(np.array(pairs), -1, 0)
-    exact = [
-        sum(Fraction(r) + Fraction(COUPLING) * Fraction(w) for r, w in row)
-        for row in pairs
-    ]
+    exact = [sum(Fraction(r) + Fraction(COUPLING) * Fraction(w) for r, w in row) for row in pairs]
     with double():
-        cell = Residual(
-            jnp.asarray(R), jnp.asarray(W), jnp.ones((4, 1)), None, COUPLING, abs
-        )
+        cell = Residual(jnp.asarray(R), jnp.asarray(W), jnp.ones((4, 1)), None, COUPLING, abs)
     return cell, min(exact)
 
 
@@ -59,9 +54,7 @@ def test_slopes_whose_middle_is_rounded_are_all_inside():
     # (a + b) / 2 and (b - a) / 2 are not floats here; J = R + d W for d = b is.
     a, b = -0.1, 1.1
     for R, W in ((-1 / 3, 0.7), (0.05, 0.9), (1 / 7, -0.3)):
-        loop = loop_of(
-            LoopForm(np.full((1, 1), W), np.ones((1, 1)), None, abs, R), (a, b)
-        )
+        loop = loop_of(LoopForm(np.full((1, 1), W), np.ones((1, 1)), None, abs, R), (a, b))
         ends = [abs(Fraction(R) + Fraction(d) * Fraction(W)) for d in (a, b)]
         assert Fraction(norm_proof(loop).rate) >= max(ends)
 
@@ -76,9 +69,7 @@ def test_a_rate_below_the_truth_is_not_proved(part):
 def test_saturated_gates_keep_their_box(kind):
     # Gates and candidates round to 1: the box is the unit box, and still holds.
     blocks = 4 if kind == "lstm" else 3
-    cell = (LSTM if kind == "lstm" else GRU)(
-        jnp.zeros((blocks, 1)), jnp.full((blocks, 1), 400.0)
-    )
+    cell = (LSTM if kind == "lstm" else GRU)(jnp.zeros((blocks, 1)), jnp.full((blocks, 1), 400.0))
     proof = contraction(cell, input_bound=1.0)
     assert proof.vacuous and np.all(proof.evidence["box"][:1] <= 1)
     assert cell.initial_state() in proof.domain

@@ -24,16 +24,9 @@ def drawn(kind, key):
     gain = jnp.exp(jr.uniform(key_g, minval=jnp.log(0.5), maxval=jnp.log(3.0)))
     scaled = lambda cell: eqx.tree_at(lambda c: c.W_h, cell, gain * cell.W_h)
     if kind == "two layers":
-        cell = Stack(
-            (
-                scaled(GRU.init(2, 4, key=key_cell)),
-                scaled(Elman.init(4, 4, key=key_2)),
-            )
-        )
+        cell = Stack((scaled(GRU.init(2, 4, key=key_cell)), scaled(Elman.init(4, 4, key=key_2))))
     else:
-        cell = scaled(
-            {"elman": Elman, "gru": GRU, "lstm": LSTM}[kind].init(2, 6, key=key_cell)
-        )
+        cell = scaled({"elman": Elman, "gru": GRU, "lstm": LSTM}[kind].init(2, 6, key=key_cell))
     return Recurrent.init(cell, outputs=3, key=key_y)
 
 
@@ -129,9 +122,7 @@ def test_a_window_counts_only_if_every_longer_one_is_as_good():
     errors = np.zeros((T, T))
     for t in range(1, T + 1):
         for k in range(1, t):
-            errors[k - 1, t - 1] = abs(
-                (W_y @ np.linalg.matrix_power(A, k) @ h[t - k]).item()
-            )
+            errors[k - 1, t - 1] = abs((W_y @ np.linalg.matrix_power(A, k) @ h[t - k]).item())
     found = rm.replay_window(net, np.ones((T, 2)), error=0.1)
     expected = brute_windows(errors, T, 0.1)
     assert found.at[0].tolist() == expected and found.worst == max(expected)
@@ -154,9 +145,7 @@ def test_one_number_everywhere():
     one = xs[1]
     least = int(rm.replay_window(net, one).window)
     assert least == rm.truncation_window(net, error=1e-3, inputs=one, of="outputs")
-    gaps = [
-        truncation_error(net, one, [k], gradients=False) for k in (least - 1, least)
-    ]
+    gaps = [truncation_error(net, one, [k], gradients=False) for k in (least - 1, least)]
     assert gaps[0].outputs[0] > 1e-3 >= gaps[1].outputs[0]
     states = rm.truncation_window(net, error=1e-3, inputs=one, of="states")
     assert states == rm.replay_window(net, one, of="states").window != least

@@ -81,9 +81,7 @@ def _recovery(xs, start):
 
 
 def test_cost_from_drawn_starts_is_near_the_whole():
-    net = Recurrent.init(
-        GRU.init(3, 8, key=jr.key(0)), outputs=5, key=jr.key(1), tokens=5
-    )
+    net = Recurrent.init(GRU.init(3, 8, key=jr.key(0)), outputs=5, key=jr.key(1), tokens=5)
     tokens = np.random.default_rng(0).integers(0, 5, (4, 500))
     whole = rm.replay_window(net, tokens)
     drawn = rm.replay_window(net, tokens, work=3e8)

@@ -21,9 +21,7 @@ TOKENS, LENGTHS = 5, [30, 17]
 def language_model():
     with double():
         cell = GRU.init(3, 8, key=jr.key(0))
-        net = as_double(
-            Recurrent.init(cell, outputs=TOKENS, key=jr.key(1), tokens=TOKENS)
-        )
+        net = as_double(Recurrent.init(cell, outputs=TOKENS, key=jr.key(1), tokens=TOKENS))
         return Recurrent(cell, 9 * net.W_y, net.b_y, 2 * net.embedding)
 
 
@@ -90,9 +88,7 @@ def test_one_target_a_sequence_where_only_the_last_output_is_read():
         wide = as_double(net)
         for k, loss in zip(cost.windows, cost.loss, strict=True):
             one = [
-                -jax.nn.log_softmax(
-                    logits(wide, jnp.asarray(x), jnp.asarray(k))[end - 1]
-                )[z]
+                -jax.nn.log_softmax(logits(wide, jnp.asarray(x), jnp.asarray(k))[end - 1])[z]
                 for x, end, z in zip(np.float64(xs), ends, targets, strict=True)
             ]
             assert loss == pytest.approx(float(np.mean(one)), rel=1e-9)

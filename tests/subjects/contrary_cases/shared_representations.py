@@ -9,12 +9,7 @@ THRESHOLD = {
 }
 ACROSS = {"across_mean": 0.95, "across_stderr": 0.05, "disconnected_generalise": 0.0}
 SPIKES = {"tried": 20, "step_only": 20, "real": 0, "undecided": 0}
-TRANSLATION = {
-    "low_loss_runs": 9,
-    "accuracy_diagonal": 0.1,
-    "chance": 0.03,
-    "accuracy_full": 1.0,
-}
+TRANSLATION = {"low_loss_runs": 9, "accuracy_diagonal": 0.1, "chance": 0.03, "accuracy_full": 1.0}
 ALIGNED = {
     "count": 2,
     "worst": 0.004,
@@ -59,10 +54,7 @@ PATHS = {"violations": 0, "blocks": 900, "largest": 0.6}
 
 CASES = {
     "003.1": (THRESHOLD, THRESHOLD | {"threshold_median": 0.45}),
-    "003.2": (
-        {"across_mean": 0.05, "across_stderr": 0.01, "disconnected_generalise": 0.9},
-        ACROSS,
-    ),
+    "003.2": ({"across_mean": 0.05, "across_stderr": 0.01, "disconnected_generalise": 0.9}, ACROSS),
     "003.3": (SPIKES, SPIKES | {"step_only": 7, "real": 25}),
     "003.4": (TRANSLATION | {"accuracy_diagonal": 0.99}, TRANSLATION),
     "003.5": (ALIGNED, ALIGNED | {"exponents": [0.76, 0.0]}),
@@ -72,10 +64,7 @@ CASES = {
         CIRCULANT | {"success": [0.1, 0.2], "low": [0.05, 0.15], "high": [0.15, 0.25]},
     ),
     "003.8": (RACE, RACE | {"largest_gap": 0.5, "final_gap": 0.4}),
-    "003.9": (
-        RANDOM | {"edge_ratio": [0.07, 0.07], "document_edge_ratio": [0.98, 1.0]},
-        RANDOM,
-    ),
+    "003.9": (RANDOM | {"edge_ratio": [0.07, 0.07], "document_edge_ratio": [0.98, 1.0]}, RANDOM),
     "003.10": (EQUIVALENCE, EQUIVALENCE | {"loss_gap_dictionaries": 0.2}),
     "003.11": (PREDICTION, PREDICTION | {"seen_at": [0.6, 0.5, 0.4]}),
     "003.12": (WIDE, WIDE | {"above": [0.121, 0.051]}),

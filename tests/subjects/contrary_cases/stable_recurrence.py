@@ -21,15 +21,9 @@ CASES = {
         {"gap": 0.25, "printed": 0.0, "corrected": 0.25},
     ),
     "004.2": (GRADIENT | {"largest_ratio": 0.01}, GRADIENT | {"largest_ratio": 2.0}),
-    "004.3": (
-        DESCENT | {"constant_over_bound": 4.0},
-        DESCENT | {"constant_over_bound": 0.4},
-    ),
+    "004.3": (DESCENT | {"constant_over_bound": 4.0}, DESCENT | {"constant_over_bound": 0.4}),
     "004.4": ({"slope": -0.3, "log_rate": -0.1}, {"slope": -0.01, "log_rate": -0.1}),
-    "004.5": (
-        SCORES | {"gaps": {"rnn": (-0.01, 0.01)}},
-        SCORES | {"gaps": {"rnn": (0.6, 0.7)}},
-    ),
+    "004.5": (SCORES | {"gaps": {"rnn": (-0.01, 0.01)}}, SCORES | {"gaps": {"rnn": (0.6, 0.7)}}),
     "004.6": (
         EXPONENTS | {"exponents": [-0.1], "largest": -0.1},
         EXPONENTS | {"exponents": [0.1], "largest": 0.1},
@@ -46,8 +40,5 @@ CASES = {
     ),
     "004.11": ({"nearest": 0.97, "cells": 4}, {"nearest": 1.01, "cells": 4}),
     "004.12": (tasks(1.38), tasks(0.5)),
-    "004.13": (
-        {"window": 16, "worst_loss": 1.01},
-        {"window": 16, "worst_loss": 1.5},
-    ),
+    "004.13": ({"window": 16, "worst_loss": 1.01}, {"window": 16, "worst_loss": 1.5}),
 }

@@ -24,12 +24,7 @@ from remanence.subjects.fading_memory.claims.accuracy import (
     radius_evidence,
     speed_evidence,
 )
-from remanence.subjects.fading_memory.comparison import (
-    beats,
-    better_rate,
-    first_crossing,
-    tuned,
-)
+from remanence.subjects.fading_memory.comparison import beats, better_rate, first_crossing, tuned
 from remanence.subjects.fading_memory.config import QUICK
 from remanence.subjects.fading_memory.networks import cases, DRAWS, informed_by, table
 from remanence.subjects.fading_memory.training_lanes import learned
@@ -50,9 +45,7 @@ def test_a_win_needs_every_seed_and_twice_the_error():
 def test_crossings_and_tuning():
     history = np.array([[0.2, 0.6, 0.8], [0.1, 0.2, 0.3]])
     np.testing.assert_array_equal(first_crossing(history, 50, 0.6), [100, np.nan])
-    best, values = tuned(
-        np.array([[0.5, 0.6], [0.7, 0.8]]), np.array([[0.9, 0.9], [0.1, 0.2]])
-    )
+    best, values = tuned(np.array([[0.5, 0.6], [0.7, 0.8]]), np.array([[0.9, 0.9], [0.1, 0.2]]))
     assert best == 1  # by the tuning half, although the reported half is worse
     np.testing.assert_array_equal(values, [0.1, 0.2])
 
@@ -93,9 +86,7 @@ def test_the_edge_must_beat_all_that_is_far_from_it():
 def test_speed_is_judged_at_the_highest_accuracy_that_all_seeds_reach():
     config = dataclasses.replace(QUICK, steps=75, every=25, targets=(0.3, 0.6, 0.9))
     judge = fastest_at_the_edge
-    of = lambda rows: speed_evidence(
-        {"config": config, "table": _swept(rows, [-0.7, 0.0])}
-    )
+    of = lambda rows: speed_evidence({"config": config, "table": _swept(rows, [-0.7, 0.0])})
     found = of([[0.1, 0.2, 0.3], [0.1, 0.65, 0.7]])
     assert found["target"] == 0.6 and found["steps"] == [None, 50.0]
     assert judge(found) == "holds"
@@ -162,9 +153,7 @@ def test_the_table_holds_every_case():
 
 
 def test_residual_and_coupling_are_not_trained(key):
-    cell = cells.Residual.init(
-        1, 4, key=key, residual=jnp.eye(4), coupling=jnp.float32(0.1)
-    )
+    cell = cells.Residual.init(1, 4, key=key, residual=jnp.eye(4), coupling=jnp.float32(0.1))
     net = nets.Recurrent.init(cell, outputs=2, key=key)
     part, rest = learned(net)
     assert part.cell.R is None
@@ -227,6 +216,9 @@ def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
         assert list(csv_tables(shown[name])) == [""]
     assert shown["radius"].accuracy.dims == ("radius", "seed")
     assert set(outcome.data["table"].experiment.values) == {
-        "radius", "kind", "angle, sequential", "angle, permuted"
-    }  # fmt: skip
+        "radius",
+        "kind",
+        "angle, sequential",
+        "angle, permuted",
+    }
     assert outcome.data["cross"].sizes["network"] == 3

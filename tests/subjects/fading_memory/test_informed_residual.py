@@ -13,10 +13,7 @@ from remanence.subjects.fading_memory.informed_residual import spectral_peaks
 def waves(*periods, steps=240, samples=1):
     t = np.arange(steps)
     return np.stack(
-        [
-            sum(a * np.cos(2 * np.pi * t / p + s) for a, p in periods)
-            for s in range(samples)
-        ]
+        [sum(a * np.cos(2 * np.pi * t / p + s) for a, p in periods) for s in range(samples)]
     )
 
 
@@ -35,20 +32,14 @@ def test_angles_follow_the_peaks_and_radii_the_timescales():
     np.testing.assert_allclose(informed.peaks, [2 * np.pi / 8, 2 * np.pi / 5])
     assert informed.shares == (6, 2)  # amplitudes 3 : 1
     values = np.linalg.eigvals(np.asarray(informed))
+    np.testing.assert_allclose(np.sort(np.unique(np.round(-1 / np.log(np.abs(values))))), [10, 100])
     np.testing.assert_allclose(
-        np.sort(np.unique(np.round(-1 / np.log(np.abs(values))))), [10, 100]
-    )
-    np.testing.assert_allclose(
-        np.sort(np.abs(np.angle(values))),
-        np.sort(np.repeat(informed.angles, 2)),
-        atol=1e-5,
+        np.sort(np.abs(np.angle(values))), np.sort(np.repeat(informed.angles, 2)), atol=1e-5
     )
 
 
 def test_ragged_and_token_data_are_heard():
-    ragged = fading_memory.power_spectrum(
-        [waves((1.0, 8))[0], waves((1.0, 8))[0][:120]]
-    )
+    ragged = fading_memory.power_spectrum([waves((1.0, 8))[0], waves((1.0, 8))[0][:120]])
     assert ragged.angles[ragged.power.argmax()] == pytest.approx(2 * np.pi / 8)
     tokens = fading_memory.power_spectrum(np.arange(90) % 3)
     assert tokens.angles[tokens.power.argmax()] == pytest.approx(2 * np.pi / 3)

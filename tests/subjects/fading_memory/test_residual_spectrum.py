@@ -38,9 +38,7 @@ def residual_cell(R, units, coupling, key, inputs=1):
 def test_without_coupling_every_exponent_is_log_r(radius, key):
     xs = jr.normal(key, (20, 1))
     flat = residual_cell(radius, 6, 0.0, key)
-    turning = residual_cell(
-        fading_memory.rotational(6, radius=radius, angle=0.4), 6, 0.0, key
-    )
+    turning = residual_cell(fading_memory.rotational(6, radius=radius, angle=0.4), 6, 0.0, key)
     # Weights are float32: the radius is exact as such, right to seven figures.
     exact = math.log(np.float32(radius))
     np.testing.assert_allclose(exponents(flat, xs), exact, atol=1e-12)
@@ -91,22 +89,16 @@ def test_spectral_has_the_eigenvalues_asked_for():
     radii, angles = [0.9, 0.5], [0.3, math.pi]
     values = np.linalg.eigvals(np.asarray(fading_memory.spectral(radii, angles), float))
     expected = [0.9 * np.exp(0.3j), 0.9 * np.exp(-0.3j), -0.5, -0.5]
-    np.testing.assert_allclose(
-        np.sort_complex(values), np.sort_complex(expected), atol=1e-6
-    )
+    np.testing.assert_allclose(np.sort_complex(values), np.sort_complex(expected), atol=1e-6)
 
 
 def test_heterogeneous_radii_spread_in_timescale(key):
     R = fading_memory.heterogeneous(16, key=key, radii=(0.9, 0.999), angles=(0.0, 1.0))
     values = np.linalg.eigvals(np.asarray(R, float))
     taus = np.sort(-1 / np.log(np.abs(values[values.imag > 0])))
-    np.testing.assert_allclose(
-        np.diff(np.log(taus)), np.diff(np.log(taus)).mean(), rtol=1e-2
-    )
+    np.testing.assert_allclose(np.diff(np.log(taus)), np.diff(np.log(taus)).mean(), rtol=1e-2)
     assert np.abs(np.angle(values)).max() <= 1.0
-    again = fading_memory.heterogeneous(
-        16, key=key, radii=(0.9, 0.999), angles=(0.0, 1.0)
-    )
+    again = fading_memory.heterogeneous(16, key=key, radii=(0.9, 0.999), angles=(0.0, 1.0))
     np.testing.assert_array_equal(R, again)
 
 
@@ -129,18 +121,41 @@ def test_orthogonal_keeps_lengths_and_elman_keeps_the_spectrum(key):
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
-        (lambda: fading_memory.rotational(5, radius=0.9, angle=0.1), "even number of units, got 5: take 4 or 6"),
-        (lambda: fading_memory.rotational(4, radius=-0.9, angle=0.1), "radius must be positive, got -0.9"),
-        (lambda: fading_memory.rotational(4, radius=math.nan, angle=0.1), "radius must be positive, got nan"),
-        (lambda: fading_memory.rotational(4, radius=3.0, angle=0.1), "radius must be at most 2, got 3"),
-        (lambda: fading_memory.rotational(4, radius=0.9, angle=-0.1), r"angle must lie in \[0, pi\] radians per step, got -0.1"),
+        (
+            lambda: fading_memory.rotational(5, radius=0.9, angle=0.1),
+            "even number of units, got 5: take 4 or 6",
+        ),
+        (
+            lambda: fading_memory.rotational(4, radius=-0.9, angle=0.1),
+            "radius must be positive, got -0.9",
+        ),
+        (
+            lambda: fading_memory.rotational(4, radius=math.nan, angle=0.1),
+            "radius must be positive, got nan",
+        ),
+        (
+            lambda: fading_memory.rotational(4, radius=3.0, angle=0.1),
+            "radius must be at most 2, got 3",
+        ),
+        (
+            lambda: fading_memory.rotational(4, radius=0.9, angle=-0.1),
+            r"angle must lie in \[0, pi\] radians per step, got -0.1",
+        ),
         (lambda: fading_memory.rotational(4, radius=0.9, angle=7.0), r"got 7"),
-        (lambda: fading_memory.spectral([0.9], [0.1, 0.2]), "equally many and at least one, got 1 and 2"),
+        (
+            lambda: fading_memory.spectral([0.9], [0.1, 0.2]),
+            "equally many and at least one, got 1 and 2",
+        ),
         (lambda: fading_memory.jordan_block(4, radius=0.0), "radius must be positive"),
         (lambda: fading_memory.heterogeneous(4, key=jr.key(0), radii=(0.9, 0.8)), r"\(low, high\)"),
-        (lambda: fading_memory.weak_coupling_bound(jnp.diag(jnp.array([1.0, 0.5])), jnp.eye(2), coupling=0.1), "multiple of an orthogonal"),
+        (
+            lambda: fading_memory.weak_coupling_bound(
+                jnp.diag(jnp.array([1.0, 0.5])), jnp.eye(2), coupling=0.1
+            ),
+            "multiple of an orthogonal",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_out_of_range_is_refused(made, sentence):
     with pytest.raises(ValueError, match=sentence):
         made()

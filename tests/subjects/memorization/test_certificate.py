@@ -6,16 +6,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import remanence as rm
-from remanence.subjects.memorization.certificates.attraction import (
-    attraction_certificate,
-)
+from remanence.subjects.memorization.certificates.attraction import attraction_certificate
 from remanence.subjects.memorization.certificates.file_check import check
-from remanence.subjects.memorization.certificates.integer_exactness import (
-    exact_certificate,
-)
-from remanence.subjects.memorization.certificates.rotation_drift import (
-    drift_certificate,
-)
+from remanence.subjects.memorization.certificates.integer_exactness import exact_certificate
+from remanence.subjects.memorization.certificates.rotation_drift import drift_certificate
 from remanence.subjects.memorization.recall import first_error
 
 
@@ -33,10 +27,7 @@ def independent(m):
     room = math.inf
     for t, w in enumerate(labels):
         phi = np.ravel(
-            [
-                (math.cos(2 * math.pi * j * t / p), math.sin(2 * math.pi * j * t / p))
-                for j in S
-            ]
+            [(math.cos(2 * math.pi * j * t / p), math.sin(2 * math.pi * j * t / p)) for j in S]
         )
         for k in set(labels) - {w}:
             d = (m.written.W_y[w] - m.written.W_y[k]).reshape(-1, 2)
@@ -96,23 +87,17 @@ def test_wrong_weights_are_not_certified():
     with pytest.raises(ValueError, match="not a rotation"):
         drift_certificate(tampered(m, W_h=W), m.word.indices, 7, m.frequencies)
     worse = drift_certificate(
-        tampered(m, b_y=m.written.b_y + np.array([9.0, 0.0])),
-        m.word.indices,
-        7,
-        m.frequencies,
+        tampered(m, b_y=m.written.b_y + np.array([9.0, 0.0])), m.word.indices, 7, m.frequencies
     )
     assert worse.steps["float64"] == 0 and worse.lead < 0
     m = rm.memorize("0001011", method="tanh")
     with pytest.raises(ValueError, match=r"cyclic|limit cycle"):
         attraction_certificate(
-            tampered(m, W_h=m.written.W_h + np.eye(7)[[0, 0, 0, 0, 0, 0, 1]] * 0.1),
-            m.word.indices,
+            tampered(m, W_h=m.written.W_h + np.eye(7)[[0, 0, 0, 0, 0, 0, 1]] * 0.1), m.word.indices
         )
 
 
-@pytest.mark.parametrize(
-    "method", ["auto", "permutation", "harmonic", "rational", "shift", "tanh"]
-)
+@pytest.mark.parametrize("method", ["auto", "permutation", "harmonic", "rational", "shift", "tanh"])
 @pytest.mark.parametrize("how", [{}, {"end": True}, {"start": True}])
 def test_a_file_is_proved_again(tmp_path, method, how):
     path = tmp_path / "m.safetensors"
@@ -162,10 +147,7 @@ def test_torch_runs_the_tanh_memory(tmp_path, text):
     )
     x = torch.zeros(1, 2 * len(text), 4, dtype=torch.float64)
     x[0, 0, 3] = 1.0
-    y = (
-        rnn(x)[0][0].detach().numpy() @ tensors["readout.weight"].T
-        + tensors["readout.bias"]
-    )
+    y = rnn(x)[0][0].detach().numpy() @ tensors["readout.weight"].T + tensors["readout.bias"]
     assert m.word.joined(y.argmax(axis=1).tolist()) == text * 2
     assert check(path).certificate.steps["float32"] == float("inf")
 

@@ -120,9 +120,7 @@ def test_the_program_and_least_squares_agree_and_both_are_proved(seed, monkeypat
             assert separation.proved_gap(second.u, labels, phi) > 0
 
 
-def test_elimination_by_rows_encloses_the_solution_and_minds_the_clock(
-    clock, monkeypatch
-):
+def test_elimination_by_rows_encloses_the_solution_and_minds_the_clock(clock, monkeypatch):
     draw = np.random.default_rng(0)
     M = [[arb(int(x)) for x in row] for row in draw.integers(-9, 10, size=(12, 12))]
     x = [arb(k) for k in range(12)]

@@ -13,8 +13,7 @@ def ordered(text, a):
     w = [int(x) for x in text]
     p = len(w)
     h = [
-        sum((a ** (i - 1) * w[(t - i) % p] for i in range(1, p + 1)), Fraction(0))
-        for t in range(p)
+        sum((a ** (i - 1) * w[(t - i) % p] for i in range(1, p + 1)), Fraction(0)) for t in range(p)
     ]
     ones = [h[t] for t in range(p) if w[t]]
     zeros = [h[t] for t in range(p) if not w[t]]
@@ -61,10 +60,7 @@ def spelled(found):
     their own, in rationals and from the definition."""
     labels, p = found.word.pattern, found.word.period
     h = [
-        sum(
-            found.a ** (i - 1) * found.weights[labels[(t - i) % p]]
-            for i in range(1, p + 1)
-        )
+        sum(found.a ** (i - 1) * found.weights[labels[(t - i) % p]] for i in range(1, p + 1))
         for t in range(p)
     ]
     ends = [

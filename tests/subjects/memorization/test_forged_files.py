@@ -51,7 +51,7 @@ def test_the_metadata_replaces_no_tensor(saved):
 def test_the_shift_map_is_read_whole(saved, options):
     path, tensors, about, metadata = saved("abracadabra", method="shift", **options)
     refused(path, tensors | {"W_h": tensors["W_h"] + 0.5}, about, metadata, "not whole")
-    refused(path, tensors | {"W_y": tensors["W_y"] * 1.25}, about, metadata, "not whole")  # fmt: skip
+    refused(path, tensors | {"W_y": tensors["W_y"] * 1.25}, about, metadata, "not whole")
     h_0 = tensors["h_0"].copy()
     h_0[0] = np.nextafter(h_0[0], 2.0) + 1e-3
     refused(path, tensors | {"h_0": h_0}, about, metadata, "not the exact one")
@@ -83,9 +83,7 @@ def test_a_wrong_frequency_claims_no_steps_and_is_refused(saved):
     path, tensors, about, metadata = saved("00010110111", method="harmonic")
     steps = dict.fromkeys(about["steps"], 0)
     tensors["W_h"] = np.eye(len(tensors["W_h"]))
-    refused(
-        path, tensors, about | {"steps": steps}, metadata, "do not say|plane|begins"
-    )
+    refused(path, tensors, about | {"steps": steps}, metadata, "do not say|plane|begins")
 
 
 METHODS = ("permutation", "harmonic", "rational", "shift", "tanh")
@@ -143,7 +141,7 @@ def said_by_hand(tensors, about):
         "W_y": "readout.weight" if torch else "W_y",
         "b_y": "readout.bias" if torch else "b_y",
     }
-    W_h, W_y, b_y = (np.asarray(tensors[names[n]], float) for n in ("W_h", "W_y", "b_y"))  # fmt: skip
+    W_h, W_y, b_y = (np.asarray(tensors[names[n]], float) for n in ("W_h", "W_y", "b_y"))
     W_x = tensors.get(names["W_x"])
     h, token, said = np.asarray(tensors["h_0"], float), about["first"], []
     for _ in about["indices"]:

@@ -8,15 +8,17 @@ from remanence import memorize
 from remanence.subjects.memorization.words import END, START, word
 
 
-SYMBOLS = st.characters() | st.sampled_from(
-    ["<START>", "\x00", "\ud800", "👩‍👩‍👧", "é", "é"]
-)
+SYMBOLS = st.characters() | st.sampled_from(["<START>", "\x00", "\ud800", "👩‍👩‍👧", "é", "é"])
 WORDS = (
     st.lists(SYMBOLS, max_size=12).map("".join)
-    | st.lists(st.integers() | st.none() | st.booleans() | st.text(max_size=2) | st.floats(), max_size=8)
+    | st.lists(
+        st.integers() | st.none() | st.booleans() | st.text(max_size=2) | st.floats(), max_size=8
+    )
     | st.lists(st.sampled_from([START, END, "a"]), max_size=4)
-    | st.integers(1, 5).flatmap(lambda n: st.text("ab", min_size=1, max_size=4).map(lambda s: s * n))
-)  # fmt: skip
+    | st.integers(1, 5).flatmap(
+        lambda n: st.text("ab", min_size=1, max_size=4).map(lambda s: s * n)
+    )
+)
 
 
 @pytest.fixture(scope="module")

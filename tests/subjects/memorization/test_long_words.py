@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.minimal.energy_bound import (
-    energy_floor,
-    two_unit_floor,
-)
+from remanence.subjects.memorization.minimal.energy_bound import energy_floor, two_unit_floor
 from remanence.subjects.memorization.minimal.minimal_dimension import harmonic_dimension
 from remanence.subjects.memorization.words import necklaces, word
 
@@ -78,8 +75,5 @@ def test_the_floor_is_below_every_known_minimum():
 def test_the_floor_bites():
     """Random signs spread their energy: the bound grows like a root of the length."""
     rng = np.random.default_rng(8)
-    floors = [
-        energy_floor(word(rng.integers(2, size=p).tolist()).pattern)
-        for p in (50, 500, 5000)
-    ]
+    floors = [energy_floor(word(rng.integers(2, size=p).tolist()).pattern) for p in (50, 500, 5000)]
     assert floors[0] >= 3 and floors[1] >= 7 and floors[2] >= 20

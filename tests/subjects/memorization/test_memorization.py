@@ -36,18 +36,11 @@ def test_the_whole_study_in_small(tmp_path):
     evidence = {c.id: c.evidence_in(outcome.results) for c in chosen.claims}
     json.dumps(evidence)
     assert all(found is not None for found in evidence.values())
-    row = lambda c: judge(
-        c, evidence[c.id], document="000", command="", profile="quick"
-    )
+    row = lambda c: judge(c, evidence[c.id], document="000", command="", profile="quick")
     verdicts = {c.id: row(c).verdict for c in chosen.claims}
     shown = {figure.name for figure in outcome.figures}
     assert {c.figure for c in chosen.claims} - {""} <= shown
-    expected = {
-        "000.2": "refuted",
-        "000.4": "differs",
-        "000.9": "refuted",
-        "000.12": "differs",
-    }
+    expected = {"000.2": "refuted", "000.4": "differs", "000.9": "refuted", "000.12": "differs"}
     holding = [f"000.{i}" for i in (1, 3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 16, 19)]
     assert {k: verdicts[k] for k in expected} == expected
     assert {verdicts[k] for k in holding} == {"holds"}
@@ -68,13 +61,7 @@ def test_the_frontier_bounds_what_it_measures():
 def test_totients_and_orders():
     found = checks.totients(2000)
     assert found["exceptions"] == 0 and found["at"] == 2
-    assert [checks.rational_order(q)["least"] for q in (2, 3, 8, 12, 105)] == [
-        1,
-        2,
-        4,
-        4,
-        12,
-    ]
+    assert [checks.rational_order(q)["least"] for q in (2, 3, 8, 12, 105)] == [1, 2, 4, 4, 12]
 
 
 @pytest.mark.parametrize("radius", [1.0, 1.2])
@@ -82,8 +69,6 @@ def test_a_reading_recognises_a_construction(radius):
     import remanence as rm
 
     m = rm.memorize("0010111", method="harmonic")
-    found = reading(
-        radius * m.written.W_h, m.written.W_y, m.written.h_0, spelled="0010111"
-    )
+    found = reading(radius * m.written.W_h, m.written.W_y, m.written.h_0, spelled="0010111")
     assert found.frequencies == m.frequencies and found.nearest == "minimal harmonic"
     np.testing.assert_allclose(found.distance, radius - 1, atol=1e-9)

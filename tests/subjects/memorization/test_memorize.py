@@ -4,16 +4,9 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.constructions.limit_cycle import (
-    amplitude,
-    exponent,
-)
+from remanence.subjects.memorization.constructions.limit_cycle import amplitude, exponent
 from remanence.subjects.memorization.harmonics import units
-from remanence.subjects.memorization.recall import (
-    first_error,
-    noise_tolerance,
-    recalled,
-)
+from remanence.subjects.memorization.recall import first_error, noise_tolerance, recalled
 from remanence.subjects.memorization.words import word
 
 
@@ -21,9 +14,7 @@ METHODS = ("rotation", "permutation", "harmonic", "rational", "shift", "tanh")
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize(
-    "text", ["a", "aaaa", "ab", "abab", "0001", "abracadabra", "日本"]
-)
+@pytest.mark.parametrize("text", ["a", "aaaa", "ab", "abab", "0001", "abracadabra", "日本"])
 @pytest.mark.parametrize("start", [False, True])
 @pytest.mark.parametrize("end", [False, True])
 def test_small_words(method, text, start, end):
@@ -49,9 +40,7 @@ def test_auto_prefers_what_is_proved():
 
 
 def test_rotation_says_which_methods_serve():
-    with pytest.raises(
-        ValueError, match="harmonic, rational, permutation, tanh and shift"
-    ):
+    with pytest.raises(ValueError, match="harmonic, rational, permutation, tanh and shift"):
         rm.memorize("mississippi", method="rotation")
 
 
@@ -158,9 +147,7 @@ def test_long_words_are_served_by_every_method():
         assert m.generate(3_000) == text + text[:500] and m.dimension < 2_501
 
 
-@pytest.mark.parametrize(
-    ("text", "units"), [("0001111", 1), ("0011010", 2), ("mississippi", 2)]
-)
+@pytest.mark.parametrize(("text", "units"), [("0001111", 1), ("0011010", 2), ("mississippi", 2)])
 @pytest.mark.parametrize("start", [False, True])
 def test_a_string_read_once_takes_fewer_units(text, units, start):
     m = rm.memorize(text, end=True, start=start)
@@ -180,9 +167,7 @@ def test_once_needs_an_end():
 
 
 def test_a_reading_with_thin_leads_is_not_proved():
-    from remanence.subjects.memorization.constructions.single_reading import (
-        reading_certificate,
-    )
+    from remanence.subjects.memorization.constructions.single_reading import reading_certificate
     from remanence.subjects.memorization.written import Written
 
     # Three states of h' = h / 2, the middle one 1e-9 from the edge of its symbol.
@@ -192,10 +177,7 @@ def test_a_reading_with_thin_leads_is_not_proved():
     assert found.steps == {"float32": 1.0, "float64": 3.0}
     with pytest.raises(ValueError, match="planes"):
         reading_certificate(
-            Written(
-                np.array([[0.5, 1.0], [0.0, 0.5]]), np.ones((2, 2)), b_y, np.ones(2)
-            ),
-            (0, 0, 1),
+            Written(np.array([[0.5, 1.0], [0.0, 0.5]]), np.ones((2, 2)), b_y, np.ones(2)), (0, 0, 1)
         )
 
 

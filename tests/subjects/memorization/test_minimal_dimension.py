@@ -15,12 +15,7 @@ from remanence.subjects.memorization.minimal.separation import separation
 from remanence.subjects.memorization.words import necklaces, word
 
 
-COUNTS = {
-    6: {2: 3, 3: 2},
-    7: {2: 7, 4: 2},
-    8: {2: 7, 3: 4, 4: 5},
-    9: {2: 10, 4: 18},
-}
+COUNTS = {6: {2: 3, 3: 2}, 7: {2: 7, 4: 2}, 8: {2: 7, 3: 4, 4: 5}, 9: {2: 10, 4: 18}}
 
 
 @pytest.mark.parametrize("period", COUNTS)
@@ -99,9 +94,7 @@ def test_rational_sets_are_whole_orbits():
     found = rm.minimal_dimension("0000001", field="rational")
     assert found.dimension == 6 and found.frequencies == (1, 2, 3)
     for text in ("00101101", "000000111", "abcacb", "010011010111"):
-        real, rational = (
-            rm.minimal_dimension(text, field=f) for f in ("real", "rational")
-        )
+        real, rational = (rm.minimal_dimension(text, field=f) for f in ("real", "rational"))
         assert rational.optimal and rational.dimension >= real.dimension
         members = set(rational.frequencies)
         for _, orbit in harmonics.orbits(rational.word.period):

@@ -40,8 +40,7 @@ def balanced(found, r):
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["00010110111", "0010111", "000100101101", "abcacb", "mississippi", "abcabdacbd"],
+    "text", ["00010110111", "0010111", "000100101101", "abcacb", "mississippi", "abcabdacbd"]
 )
 def test_refutations_cover_and_balance(text):
     found = rm.minimal_dimension(text)

@@ -7,11 +7,7 @@ from remanence.subjects.memorization.minimal.single_pass import walk
 from remanence.subjects.memorization.minimal.two_units import two_units_refuted
 
 
-REFUTED = (
-    "111000000111111111110110",
-    "011011100101000000000111",
-    "011001110111111010111100",
-)
+REFUTED = ("111000000111111111110110", "011011100101000000000111", "011001110111111010111100")
 
 
 def labelled(text):

@@ -1,23 +1,12 @@
 import pytest
 
-from remanence.subjects.memorization.words import (
-    drawn,
-    END,
-    necklaces,
-    START,
-    true_period,
-    word,
-)
+from remanence.subjects.memorization.words import drawn, END, necklaces, START, true_period, word
 
 
 def test_period_is_the_true_one():
     assert word("abcabcabc").indices == (0, 1, 2)
     assert word("aab").period == 3 and word("aaaa").period == 1
-    assert [true_period(w) for w in ((0, 1, 0, 1, 0), (1,) * 6, (0, 1) * 4)] == [
-        5,
-        1,
-        2,
-    ]
+    assert [true_period(w) for w in ((0, 1, 0, 1, 0), (1,) * 6, (0, 1) * 4)] == [5, 1, 2]
 
 
 @pytest.mark.parametrize(("period", "count"), [(3, 1), (6, 5), (9, 28), (12, 170)])
@@ -32,8 +21,7 @@ def test_necklaces_are_counted_right(period, count):
         assert not seen & turns
         seen |= turns
     primitive = sum(
-        true_period([c >> i & 1 for i in range(period)]) == period
-        for c in range(1 << period)
+        true_period([c >> i & 1 for i in range(period)]) == period for c in range(1 << period)
     )
     assert len(seen) == primitive
 

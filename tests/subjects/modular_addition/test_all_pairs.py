@@ -24,9 +24,7 @@ from remanence.subjects.modular_addition.task import Modular
 def drawn(kind, modulus=5, units=6, inputs=4, seed=0):
     key_cell, key_net = jr.split(jr.key(seed))
     cell = kind.init(inputs, units, key=key_cell)
-    return Recurrent.init(
-        cell, outputs=modulus, tokens=modulus + 1, readout="last", key=key_net
-    )
+    return Recurrent.init(cell, outputs=modulus, tokens=modulus + 1, readout="last", key=key_net)
 
 
 @pytest.mark.parametrize("kind", [Elman, LSTM, GRU, Residual])
@@ -68,9 +66,7 @@ def test_the_gradient_by_tables_is_the_plain_one():
         jitted_grad = lambda f: eqx.filter_jit(eqx.filter_grad(f))(net)
         ours = jitted_grad(lambda n: loss(pair_logits(n, pairs)))
         plain = jitted_grad(lambda n: loss(jax.vmap(n)(heard)))
-        for one, other in zip(
-            jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True
-        ):
+        for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-10)
 
 
@@ -93,9 +89,7 @@ def test_a_changed_state_changes_every_later_one(kind):
 
 
 def test_a_wrong_vocabulary_is_refused_with_both_sizes():
-    with pytest.raises(
-        ValueError, match="modulus 7 needs 8 tokens and 7 outputs, got 6 and 5"
-    ):
+    with pytest.raises(ValueError, match="modulus 7 needs 8 tokens and 7 outputs, got 6 and 5"):
         table_states(drawn(Elman, 5), 7)
     net = Recurrent(Elman.init(3, 3, key=jr.key(0)))
     with pytest.raises(ValueError, match="needs an embedding and a readout"):

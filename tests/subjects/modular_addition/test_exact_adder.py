@@ -2,10 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from remanence.subjects.modular_addition.ablation import (
-    modular_accuracy,
-    modular_states,
-)
+from remanence.subjects.modular_addition.ablation import modular_accuracy, modular_states
 from remanence.subjects.modular_addition.exact_adder import adder, spread_frequencies
 
 

@@ -17,12 +17,7 @@ from remanence.subjects.modular_addition.fit_modular import (
 from remanence.subjects.modular_addition.task import Modular
 
 
-SMALL: dict[str, Any] = {
-    "embedding": 8,
-    "units": 24,
-    "learning_rate": 1e-2,
-    "weight_decay": 0.3,
-}
+SMALL: dict[str, Any] = {"embedding": 8, "units": 24, "learning_rate": 1e-2, "weight_decay": 0.3}
 
 
 def test_a_small_table_is_learned_and_its_history_holds_the_spectra():
@@ -52,9 +47,7 @@ def test_without_spectra_the_same_network_comes_out_and_only_the_loss_is_kept():
     plain = fit_modular(Modular(5), record_spectra=False, **asked)
     recorded = fit_modular(Modular(5), **asked)
     assert list(plain.history) == ["loss"]
-    for one, other in zip(
-        jax.tree.leaves(plain.net), jax.tree.leaves(recorded.net), strict=True
-    ):
+    for one, other in zip(jax.tree.leaves(plain.net), jax.tree.leaves(recorded.net), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
 
 

@@ -22,10 +22,7 @@ from remanence.subjects.modular_addition.dynamics import pad_network
 from remanence.subjects.modular_addition.exact_adder import adder
 from remanence.subjects.modular_addition.frequency_counts import narrowed
 from remanence.subjects.modular_addition.task import Modular
-from remanence.subjects.modular_addition.training_animation import (
-    animated,
-    animation_figure,
-)
+from remanence.subjects.modular_addition.training_animation import animated, animation_figure
 from remanence.subjects.modular_addition.weights_figures import merged_labels
 
 
@@ -48,9 +45,7 @@ def test_every_pair_is_removed_and_each_alone_on_the_diagonal():
     from remanence.subjects.modular_addition.ablation import ablated_accuracy
 
     built = adder(11, (1, 3))
-    cuts = ablations(
-        built.net, built.task, (1, 3), subsets=2, seed=0, pairs=("embedding", "h2")
-    )
+    cuts = ablations(built.net, built.task, (1, 3), subsets=2, seed=0, pairs=("embedding", "h2"))
     assert cuts.pairs is not None and cuts.pairs.shape == (2, 5, 5)
     assert set(cuts.single) == {"embedding", "h1", "h2", "h3", "unembedding"}
     for place in ("embedding", "h2"):
@@ -59,9 +54,7 @@ def test_every_pair_is_removed_and_each_alone_on_the_diagonal():
             plain = ablated_accuracy(built.net, built.task, gone, at=place)
             # Answers that are tied once their waves are gone may fall either way.
             assert ours == pytest.approx(plain, abs=0.1)
-            assert ours == float(
-                cuts.pairs.sel(place=place, frequency=gone[-1], other=gone[0])
-            )
+            assert ours == float(cuts.pairs.sel(place=place, frequency=gone[-1], other=gone[0]))
     assert [len(size) for size in cuts.growing["h1"]] == [1, 2, 1]
     assert cuts.growing["h1"][0] == [1.0] and cuts.control[0] == [1.0]
 
@@ -73,10 +66,7 @@ def test_a_narrowed_network_trains_as_narrow():
     import jax.random as jr
 
     from remanence.subjects.modular_addition.all_pairs import pairs_of
-    from remanence.subjects.modular_addition.fit_modular import (
-        modular_network,
-        table_loss,
-    )
+    from remanence.subjects.modular_addition.fit_modular import modular_network, table_loss
     from remanence.subjects.modular_addition.task import Modular
 
     task = Modular(7)
@@ -161,9 +151,7 @@ def test_the_animation_moves_in_svg_and_stands_still_in_png():
     )
     figure, buffer = animation_figure(one), io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
-    assert (
-        buffer.getvalue().count(b"<animate") == 9
-    )  # three frames: two spectra, a text
+    assert buffer.getvalue().count(b"<animate") == 9  # three frames: two spectra, a text
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     assert buffer.getvalue()[:4] == b"\x89PNG"

@@ -11,9 +11,7 @@ from remanence.subjects.shared_representations.pair_training import PairRun
 
 
 def drawn(key, fraction=0.45, languages=4, words=3, units=3, scale=0.1):
-    net = GatedLinear.init(
-        languages=languages, words=words, units=units, scale=scale, key=key
-    )
+    net = GatedLinear.init(languages=languages, words=words, units=units, scale=scale, key=key)
     return PairRun(net, nested_pairs(languages, fraction, key=key))
 
 

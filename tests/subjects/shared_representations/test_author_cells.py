@@ -19,9 +19,7 @@ def file(tmp_path, monkeypatch):
 
 def test_a_published_cell_comes_out_again(file, tmp_path):
     file.write_text(
-        HEAD
-        + "10,32,32,0.341,0.001,2,2.2888896e-06\n"
-        + "10,32,32,0.241,0.0001,0,571.8141\n"
+        HEAD + "10,32,32,0.341,0.001,2,2.2888896e-06\n" + "10,32,32,0.241,0.0001,0,571.8141\n"
     )
     found = author_cells(QUICK, Bench(folder=tmp_path / "kept"))
     assert found is not None and found.sizes["cell"] == 1  # the other takes too long

@@ -14,9 +14,7 @@ from remanence.subjects.shared_representations.connectivity import (
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
 
 
-@pytest.mark.parametrize(
-    ("pairs", "exact"), [(21, 0.338), (25, 0.749), (29, 0.918), (31, 0.954)]
-)
+@pytest.mark.parametrize(("pairs", "exact"), [(21, 0.338), (25, 0.749), (29, 0.918), (31, 0.954)])
 def test_probability_at_ten_languages(pairs, exact):
     assert round(probability_connected(10, pairs), 3) == exact
 
@@ -68,10 +66,7 @@ def test_path_bound_holds_on_drawn_blocks(residual):
         W_i = [np.eye(D) + residual * 0.1 * rng.normal(size=(D, D)) for _ in range(L)]
         W_o = [np.eye(D) + residual * 0.1 * rng.normal(size=(D, D)) for _ in range(L)]
         gap = np.array(
-            [
-                [np.linalg.norm(W_o[k] @ W_i[l] - np.eye(D), 2) for l in range(L)]
-                for k in range(L)
-            ]
+            [[np.linalg.norm(W_o[k] @ W_i[l] - np.eye(D), 2) for l in range(L)] for k in range(L)]
         )
         worst = gap[T == 1].max()
         assert (gap <= path_bound(graph, worst) + 1e-12).all()

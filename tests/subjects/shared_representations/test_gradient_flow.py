@@ -52,9 +52,7 @@ def test_the_flow_is_what_diffrax_makes_of_it(key):
             return jnp.sum(error**2) / (2 * D * pairs)
 
         flow = diffrax.diffeqsolve(
-            diffrax.ODETerm(
-                lambda t, w, args: jax.tree.map(lambda g: -g, jax.grad(loss)(w))
-            ),
+            diffrax.ODETerm(lambda t, w, args: jax.tree.map(lambda g: -g, jax.grad(loss)(w))),
             diffrax.Dopri8(),
             t0=0.0,
             t1=fit.time,
@@ -70,9 +68,7 @@ def test_the_flow_is_what_diffrax_makes_of_it(key):
 def test_the_flow_in_float32_ends_at_the_same_place(key):
     run, mask = drawn(key), "full"
     ends = [
-        dict(gradient_flow([run], mask=mask, stop=1e-6, width=1, precision=precision))[
-            0
-        ]
+        dict(gradient_flow([run], mask=mask, stop=1e-6, width=1, precision=precision))[0]
         for precision in ("float32", "float64")
     ]
     single, exact = ends

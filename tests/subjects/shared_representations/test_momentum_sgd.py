@@ -7,14 +7,9 @@ from pair_runs import by_optax, drawn
 
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
-from remanence.subjects.shared_representations.momentum_sgd import (
-    momentum_sgd,
-    smallest_precision,
-)
+from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd, smallest_precision
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
-from remanence.subjects.shared_representations.worker_trainings import (
-    trained_by_workers,
-)
+from remanence.subjects.shared_representations.worker_trainings import trained_by_workers
 
 
 @pytest.mark.parametrize("mask", ["full", "diagonal"])
@@ -33,9 +28,7 @@ def test_batch_neighbours_do_not_change_a_lane(key):
     runs = [drawn(k, scale=0.3) for k in jax.random.split(key, 3)]
     together = dict(momentum_sgd(runs, mask="diagonal", stop=1e-7, every=50, width=2))
     for i, run in enumerate(runs):
-        (_, alone), *_ = momentum_sgd(
-            [run], mask="diagonal", stop=1e-7, every=50, width=2
-        )
+        (_, alone), *_ = momentum_sgd([run], mask="diagonal", stop=1e-7, every=50, width=2)
         np.testing.assert_array_equal(alone.net.W_o, together[i].net.W_o)
         assert alone.steps == together[i].steps
 
@@ -79,6 +72,4 @@ def test_the_documents_cell():
     T = published_pairs(0.401, seed=0)
     run = PairRun(GatedLinear.published(seed=0, scale=1e-2), T)
     (_, fit), *_ = momentum_sgd([run], mask="diagonal", stop=1e-6 / 64, width=1)
-    assert 64 * exact_loss(fit.net, 1 - T, "diagonal") == pytest.approx(
-        2.03814e-4, rel=1e-2
-    )
+    assert 64 * exact_loss(fit.net, 1 - T, "diagonal") == pytest.approx(2.03814e-4, rel=1e-2)

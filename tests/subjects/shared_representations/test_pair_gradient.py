@@ -7,20 +7,9 @@ import numpy as np
 import pytest
 
 from remanence._precision import as_double, double
-from remanence.subjects.shared_representations.gated_linear import (
-    GatedLinear,
-    relabelled,
-)
-from remanence.subjects.shared_representations.language_pairs import (
-    nested_pairs,
-    word_permutations,
-)
-from remanence.subjects.shared_representations.pair_gradient import (
-    gradient,
-    loss,
-    packed,
-    unpacked,
-)
+from remanence.subjects.shared_representations.gated_linear import GatedLinear, relabelled
+from remanence.subjects.shared_representations.language_pairs import nested_pairs, word_permutations
+from remanence.subjects.shared_representations.pair_gradient import gradient, loss, packed, unpacked
 
 
 def written(net, T, mask, words=None):
@@ -42,9 +31,7 @@ def written(net, T, mask, words=None):
 @pytest.mark.parametrize("units", [3, 5])
 def test_gradient_is_that_of_the_written_loss(mask, units, key):
     with double():
-        net = as_double(
-            GatedLinear.init(languages=4, words=3, units=units, scale=0.7, key=key)
-        )
+        net = as_double(GatedLinear.init(languages=4, words=3, units=units, scale=0.7, key=key))
         T = jnp.asarray(nested_pairs(4, 0.5, key=key))
         half, expected = jax.jit(jax.value_and_grad(lambda n: written(n, T, mask)))(net)
         w = packed(net, mask)
@@ -64,36 +51,25 @@ def test_dictionaries_do_not_matter(mask, key):
     """Any Π_k: same loss and the relabelled gradient, hence the same dynamics."""
     words = word_permutations(4, 5, key=jr.key(3))
     with double():
-        net = as_double(
-            GatedLinear.init(languages=4, words=5, units=6, scale=0.6, key=key)
-        )
+        net = as_double(GatedLinear.init(languages=4, words=5, units=6, scale=0.6, key=key))
         T = jnp.asarray(nested_pairs(4, 0.4, key=key))
         other = relabelled(net, words)
         plain = jax.jit(jax.value_and_grad(lambda n: written(n, T, mask)))(net)
-        spoken = jax.jit(jax.value_and_grad(lambda n: written(n, T, mask, words)))(
-            other
-        )
+        spoken = jax.jit(jax.value_and_grad(lambda n: written(n, T, mask, words)))(other)
         assert float(plain[0]) == pytest.approx(float(spoken[0]), rel=1e-12)
         moved = relabelled(plain[1], words)
-        for a, b in zip(
-            jax.tree.leaves(moved), jax.tree.leaves(spoken[1]), strict=True
-        ):
+        for a, b in zip(jax.tree.leaves(moved), jax.tree.leaves(spoken[1]), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12)
 
 
 def test_gaussian_words_give_the_same_loss(key):
     """E over x ~ N(0, I/D) of ½|Ax - x|² is the one-hot average, by quadrature of x."""
     with double():
-        net = as_double(
-            GatedLinear.init(languages=2, words=3, units=3, scale=0.8, key=key)
-        )
+        net = as_double(GatedLinear.init(languages=2, words=3, units=3, scale=0.8, key=key))
         D = 3
         A = net.products()[0, 1]
         onehot = np.mean(
-            [
-                0.5 * float(jnp.sum((net(e, source=1, target=0) - e) ** 2))
-                for e in jnp.eye(D)
-            ]
+            [0.5 * float(jnp.sum((net(e, source=1, target=0) - e) ** 2)) for e in jnp.eye(D)]
         )
         # A spherical design of degree 2 has the Gaussian's second moments exactly.
         xs = jnp.concatenate([jnp.eye(D), -jnp.eye(D)])

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from pair_runs import drawn
 
-from remanence.subjects.shared_representations.connectivity import (
-    connectivity,
-    path_bound,
-)
+from remanence.subjects.shared_representations.connectivity import connectivity, path_bound
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
@@ -86,9 +83,7 @@ def test_words_that_mean_nothing_are_refused(train, told, sentence, key, monkeyp
 @pytest.mark.parametrize("train", WAYS)
 def test_runs_of_two_sizes_are_refused(train, key):
     both = [drawn(key), drawn(key, words=2, units=2)]
-    with pytest.raises(
-        ValueError, match=r"one size, got .*\(4, 3, 3\) and \(4, 2, 2\)"
-    ):
+    with pytest.raises(ValueError, match=r"one size, got .*\(4, 3, 3\) and \(4, 2, 2\)"):
         next(train(both, mask="full", stop=1e-6))
 
 

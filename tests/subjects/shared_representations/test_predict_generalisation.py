@@ -4,10 +4,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from remanence.subjects.shared_representations.language_pairs import (
-    circulant_pairs,
-    nested_pairs,
-)
+from remanence.subjects.shared_representations.language_pairs import circulant_pairs, nested_pairs
 from remanence.subjects.shared_representations.predict_generalisation import (
     largest_scale,
     predict_generalisation,
@@ -21,9 +18,7 @@ from remanence.subjects.shared_representations.toy_model import toy_flow, toy_st
 
 
 def test_a_graph_is_described():
-    told = predict_generalisation(
-        circulant_pairs(10, 2), log10_scale=-10.0, key=jr.key(0)
-    )
+    told = predict_generalisation(circulant_pairs(10, 2), log10_scale=-10.0, key=jr.key(0))
     assert (told.components, told.longest_path) == (1, 9)
     assert told.gap == pytest.approx(np.cos(np.pi / 10))
     assert 0.55 < told.success < 0.75
@@ -70,10 +65,7 @@ def test_one_language_needs_no_small_start():
             lambda T: largest_scale(T, wanted=1.0, key=jr.key(0)),
             "wanted must lie between 0 and 1, got 1.0",
         ),
-        (
-            lambda T: largest_scale(T, within=0.0, key=jr.key(0)),
-            "within must be positive, got 0.0",
-        ),
+        (lambda T: largest_scale(T, within=0.0, key=jr.key(0)), "within must be positive, got 0.0"),
         (
             lambda T: predict_generalisation(T * 0.5, log10_scale=-3.0, key=jr.key(0)),
             "T must hold only zeros and ones",
@@ -87,14 +79,8 @@ def test_one_language_needs_no_small_start():
             "draws must be at least 1, got 0",
         ),
         (lambda T: needed_scale(T, 0), "contamination must be positive, got 0"),
-        (
-            lambda T: needed_scale(T, 0.01, constant=np.nan),
-            "constant must be positive, got nan",
-        ),
-        (
-            lambda T: needed_scale(0 * T, 0.01),
-            "language 0 is never taught as an output",
-        ),
+        (lambda T: needed_scale(T, 0.01, constant=np.nan), "constant must be positive, got nan"),
+        (lambda T: needed_scale(0 * T, 0.01), "language 0 is never taught as an output"),
     ],
 )
 def test_what_makes_no_sense_is_refused(call, sentence):

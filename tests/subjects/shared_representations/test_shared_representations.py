@@ -165,9 +165,7 @@ def test_a_seed_that_never_generalises_counts():
 def test_equivalences_are_exact_and_other_moments_are_seen():
     assert max(equivalence_gaps(0).values()) < 1e-12
     sampled = equivalence_gaps(0, whiten=False)
-    assert (
-        sampled["loss_gap_dictionaries"] < 1e-12 < 1e-3 < sampled["loss_gap_gaussian"]
-    )
+    assert sampled["loss_gap_dictionaries"] < 1e-12 < 1e-3 < sampled["loss_gap_gaussian"]
 
 
 def test_random_matrices_have_their_outlier_and_edge():

@@ -10,10 +10,7 @@ import xarray as xr
 from contrary_cases.shared_representations import PATHS, THRESHOLD, WIDE
 
 from remanence.report import Bench
-from remanence.subjects.shared_representations import (
-    path_bounds,
-    random_graphs,
-)
+from remanence.subjects.shared_representations import path_bounds, random_graphs
 from remanence.subjects.shared_representations.claims.connectivity_threshold import (
     comes_down_to_connectivity,
     connectivity_decides,
@@ -29,10 +26,7 @@ from remanence.subjects.shared_representations.figures.threshold_by_graph import
     wide_threshold_figure,
 )
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
-from remanence.subjects.shared_representations.path_bounds import (
-    bound_ratios,
-    ratios_to_path_bound,
-)
+from remanence.subjects.shared_representations.path_bounds import bound_ratios, ratios_to_path_bound
 from remanence.subjects.shared_representations.threshold_fit import (
     logistic_threshold,
     thresholds_by_scale,
@@ -73,9 +67,7 @@ def test_the_threshold_is_where_the_runs_turn():
     one = np.ones((1, share.size))
     assert logistic_threshold(share, hit, one)[0] == pytest.approx(0.27, abs=0.01)
     # Parted completely, and never reached.
-    assert logistic_threshold(share, share > 0.3, one)[0] == pytest.approx(
-        0.3, abs=0.003
-    )
+    assert logistic_threshold(share, share > 0.3, one)[0] == pytest.approx(0.3, abs=0.003)
     assert logistic_threshold(share, np.zeros_like(hit), one)[0] == np.inf
 
 
@@ -184,9 +176,7 @@ def test_the_bound_is_attained_and_one_without_inverses_is_broken(monkeypatch):
 
 
 def test_trained_blocks_keep_their_bound_and_break_a_wrong_one(monkeypatch, tmp_path):
-    config = dataclasses.replace(
-        QUICK, path_graphs=4, path_stops=(1e-6,), graph_limit=400
-    )
+    config = dataclasses.replace(QUICK, path_graphs=4, path_stops=(1e-6,), graph_limit=400)
     found, fits = {}, []
 
     def trained_once(*cells, **options):

@@ -14,10 +14,7 @@ from remanence.subjects.shared_representations.claims.published_figure import (
 )
 from remanence.subjects.shared_representations.config import FULL, QUICK
 from remanence.subjects.shared_representations.figures.spikes_again import spikes_figure
-from remanence.subjects.shared_representations.spikes import (
-    highest_spikes,
-    retrained_spikes,
-)
+from remanence.subjects.shared_representations.spikes import highest_spikes, retrained_spikes
 
 
 def test_an_unfinished_run_says_nothing_about_a_spike():
@@ -52,9 +49,7 @@ def test_an_unfinished_run_says_nothing_about_a_spike():
         (14, 0, 15, "open"),
     ],
 )
-def test_spikes_are_judged_only_where_enough_are_decided(
-    step_only, real, undecided, verdict
-):
+def test_spikes_are_judged_only_where_enough_are_decided(step_only, real, undecided, verdict):
     counts = {"step_only": step_only, "real": real, "undecided": undecided}
     assert spikes_are_numerical(counts) == verdict
 

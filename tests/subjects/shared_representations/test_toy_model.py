@@ -57,8 +57,7 @@ def test_three_factors_take_one_over_sigma():
 def test_barriers_are_predicted_and_positive_starts_meet_none():
     T = circulant_pairs(10, 2)
     probability = [
-        barrier_probability(T, log10_scale=s, key=jr.key(0))
-        for s in (-1.0, -10.0, -40.0)
+        barrier_probability(T, log10_scale=s, key=jr.key(0)) for s in (-1.0, -10.0, -40.0)
     ]
     assert probability[0] > 0.8 > probability[1] > 0.2 > 0.05 > probability[2]
     start = toy_start(10, log10_scale=-1.0, draws=8, key=jr.key(2))

@@ -8,19 +8,13 @@ import optax
 import pytest
 
 from remanence import nets
-from remanence.subjects.stable_recurrence import (
-    language_models as language,
-    truncated_training,
-)
+from remanence.subjects.stable_recurrence import language_models as language, truncated_training
 from remanence.subjects.stable_recurrence.config import SHAKESPEARE, SONNETS
 from remanence.subjects.stable_recurrence.gated_convolution import (
     convolution_like,
     GatedConvolution,
 )
-from remanence.subjects.stable_recurrence.train_stable_and_free import (
-    project,
-    StableOrFree,
-)
+from remanence.subjects.stable_recurrence.train_stable_and_free import project, StableOrFree
 
 
 def test_the_peer_hears_its_context_and_no_more(key):
@@ -56,7 +50,9 @@ def test_the_last_loss_of_a_window_is_that_of_the_truncated_network(key):
     near = nets.truncate(net, 4)
     logits = jax.vmap(near)(rows[:, :-1])[:, -1]
     plain = optax.softmax_cross_entropy_with_integer_labels(logits, rows[:, -1]).mean()
-    assert float(truncated_training.last_loss(net, rows, 11 - 4)) == pytest.approx(float(plain), rel=1e-5)  # fmt: skip
+    assert float(truncated_training.last_loss(net, rows, 11 - 4)) == pytest.approx(
+        float(plain), rel=1e-5
+    )
 
 
 def test_stable_models_hear_only_what_their_proof_allows():

@@ -34,7 +34,12 @@ def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
             raise OutOfTimeError
 
     stopped.watch = impatient
-    assert stopped.get_or_make("m", lambda: stopped.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how)) is None  # fmt: skip
+    assert (
+        stopped.get_or_make(
+            "m", lambda: stopped.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how)
+        )
+        is None
+    )
     assert stopped.missing == ["m"]
     again = Parts(Bench(folder=tmp_path / "cut"))
     np.testing.assert_array_equal(
@@ -44,11 +49,7 @@ def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
 
 def test_the_cheapest_slice_is_given_and_survives_a_stop(tmp_path):
     loss = lambda w, batch, key: (w**2).sum()
-    how = {
-        "steps": 32,
-        "key": jr.key(0),
-        "validation": lambda w: float(abs(w[0] - 0.5)),
-    }
+    how = {"steps": 32, "key": jr.key(0), "validation": lambda w: float(abs(w[0] - 0.5))}
     start = jnp.ones(1)
     parts = Parts(Bench(folder=tmp_path))
     model = parts.train("m", start, loss, optax.sgd(0.05), **how)
@@ -64,16 +65,12 @@ def test_the_cheapest_slice_is_given_and_survives_a_stop(tmp_path):
     with pytest.raises(OutOfTimeError):
         stopped.train("m", start, loss, optax.sgd(0.05), **how)
     again = Parts(Bench(folder=tmp_path / "cut"))
-    np.testing.assert_array_equal(
-        again.train("m", start, loss, optax.sgd(0.05), **how), model
-    )
+    np.testing.assert_array_equal(again.train("m", start, loss, optax.sgd(0.05), **how), model)
 
 
 def test_no_part_is_begun_when_time_is_up(tmp_path):
     parts = Parts(Bench(folder=tmp_path, time_limit=1e-9))
-    assert parts.get_or_make("late", lambda: 1 / 0) is None and parts.missing == [
-        "late"
-    ]
+    assert parts.get_or_make("late", lambda: 1 / 0) is None and parts.missing == ["late"]
 
 
 def test_what_has_no_data_stays_open(tmp_path):

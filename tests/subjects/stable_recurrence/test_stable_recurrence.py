@@ -23,20 +23,13 @@ from remanence.subjects.stable_recurrence.claims.models import (
     nats_lost,
 )
 from remanence.subjects.stable_recurrence.claims.theory import needs_decay
-from remanence.subjects.stable_recurrence.config import (
-    Adding,
-    Config,
-    SONNETS,
-    TruncatedTraining,
-)
+from remanence.subjects.stable_recurrence.config import Adding, Config, SONNETS, TruncatedTraining
 
 
 def test_a_caption_speaks_of_convolutions_only_where_there_are_some():
-    models = {"sonnets rnn free": {"windows": [1, 2], "truncated": [3.0, 2.0], "nll": 2.0}}  # fmt: skip
+    models = {"sonnets rnn free": {"windows": [1, 2], "truncated": [3.0, 2.0], "nll": 2.0}}
     peers = {"sonnets": {"contexts": [2], "score": [2.5]}}
-    alone, beside = (
-        context_figures.context_figure(models, {}, p, None) for p in ({}, peers)
-    )
+    alone, beside = (context_figures.context_figure(models, {}, p, None) for p in ({}, peers))
     assert "convolutions" in beside.caption and "convolutions" not in alone.caption
 
 
@@ -57,7 +50,7 @@ def test_one_draw_is_no_verdict_and_overlapping_draws_are_none():
 def test_an_exponent_within_its_error_of_zero_is_no_verdict():
     of = lambda exponent, settled=True: effectively_stable(
         {"exponents": [-0.3, exponent], "stderrs": [0.01, 0.01], "converged": [True, settled]}
-    )  # fmt: skip
+    )
     assert of(-0.1) == "holds"
     assert of(-0.1, settled=False) == "open"
     assert of(0.01) == of(-0.01) == "open"
@@ -84,10 +77,10 @@ def test_a_cell_at_rest_loses_the_entropy_of_its_string():
     net = Recurrent(cell, jnp.eye(4), jnp.zeros(4))
     string = memory_tasks.string_of(8, 0)
     assert sorted(string.tolist()) == [0, 0, 1, 1, 2, 2, 3, 3]
-    assert memory_tasks.string_floor(net, string) == pytest.approx(
-        math.log(4), rel=1e-12
+    assert memory_tasks.string_floor(net, string) == pytest.approx(math.log(4), rel=1e-12)
+    loud = Recurrent(
+        Elman(0.9 * jnp.eye(4), 9 * jnp.ones((4, 1)), jnp.zeros(4)), 9 * jnp.eye(4), jnp.zeros(4)
     )
-    loud = Recurrent(Elman(0.9 * jnp.eye(4), 9 * jnp.ones((4, 1)), jnp.zeros(4)), 9 * jnp.eye(4), jnp.zeros(4))  # fmt: skip
     assert memory_tasks.string_floor(loud, string) == 0
 
 
@@ -113,9 +106,7 @@ def test_descents_obey_the_recursion_they_are_bounded_by():
 
 
 def test_kinds_of_matrices():
-    assert (
-        np.linalg.matrix_rank(certified_gains.recurrent_matrix("gaussian", 6, 0)) == 6
-    )
+    assert np.linalg.matrix_rank(certified_gains.recurrent_matrix("gaussian", 6, 0)) == 6
     Q = certified_gains.recurrent_matrix("orthogonal", 6, 0)
     np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-12)
     with pytest.raises(ValueError, match="no kind of matrix is called 'dense'"):
@@ -148,9 +139,7 @@ def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
         sums=(2,),
         sum_steps=5,
         adding=Adding(length=4, steps=5, windows=(1, 4), contexts=(2,)),
-        truncated_training=TruncatedTraining(
-            text="sonnets", units=4, steps=3, windows=(2, 5)
-        ),
+        truncated_training=TruncatedTraining(text="sonnets", units=4, steps=3, windows=(2, 5)),
         language=(sonnets,),
     )
     found = study("stable-recurrence")

@@ -15,10 +15,5 @@ def memory_pictures(found: Sequence[Checkup]) -> tuple[Figure, ...]:
 
 def network_pictures(found: Checkup) -> tuple[Figure, ...]:
     """What one network looks like: its states and its weights."""
-    makers = (
-        states.eigenvalues,
-        weights.singular,
-        weights.fourier,
-        states.fixed_points,
-    )
+    makers = (states.eigenvalues, weights.singular, weights.fourier, states.fixed_points)
     return tuple(figure for make in makers if (figure := make(found)) is not None)

@@ -49,8 +49,7 @@ def spectrum(found: Sequence[Checkup]) -> Figure | None:
     dead = sum(int((~np.isfinite(c.spectrum.exponents)).sum()) for c in found)
     note = f" {dead} exponents are −∞ and not drawn." if dead else ""
     said = "; ".join(
-        c.spectrum.verdict if alone else f"{c.name}: {c.spectrum.verdict}"
-        for c in found
+        c.spectrum.verdict if alone else f"{c.name}: {c.spectrum.verdict}" for c in found
     )
     return Figure(
         "spectrum",
@@ -59,25 +58,29 @@ def spectrum(found: Sequence[Checkup]) -> Figure | None:
         "Below zero: differences of state fade at this rate.",
         draw,
         _data(
-            found, "index", lambda c: {"exponent": c.spectrum.exponents}
-            | dict(zip(("low", "high"), c.spectrum.confidence(), strict=True)), first=1
+            found,
+            "index",
+            lambda c: (
+                {"exponent": c.spectrum.exponents}
+                | dict(zip(("low", "high"), c.spectrum.confidence(), strict=True))
+            ),
+            first=1,
         ),
-    )  # fmt: skip
+    )
 
 
 def gradients(found: Sequence[Checkup]) -> Figure | None:
     """The whole distribution of the gradient's decay over positions, or several medians."""
     lines = [
-        {
-            q: np.maximum(c.horizon.gradients.quantile(q / 100), 1e-16)
-            for q in (10, 25, 50, 75, 90)
-        }
+        {q: np.maximum(c.horizon.gradients.quantile(q / 100), 1e-16) for q in (10, 25, 50, 75, 90)}
         for c in found
     ]
     if not max(line[90].max() for line in lines) > 1e-16:
         return None
     # Beyond a millionth there is nothing to see.
-    last = max(5 + int(np.flatnonzero(line[90] > 1e-6)[-1]) for line in lines if line[90].max() > 1e-6)  # fmt: skip
+    last = max(
+        5 + int(np.flatnonzero(line[90] > 1e-6)[-1]) for line in lines if line[90].max() > 1e-6
+    )
     most = max(int(c.horizon.gradients.lags[-1]) for c in found)
 
     def draw():
@@ -88,7 +91,7 @@ def gradients(found: Sequence[Checkup]) -> Figure | None:
                 for inner, outer, alpha in ((10, 90, 0.15), (25, 75, 0.25)):
                     axes.fill_between(
                         decay.lags, line[inner], line[outer], alpha=alpha, color=colour, lw=0
-                    )  # fmt: skip
+                    )
             label = "median over positions" if len(found) == 1 else short(each.name)
             axes.plot(decay.lags, line[50], color=colour, label=label)
             if np.isfinite(decay.remembers):
@@ -107,14 +110,8 @@ def gradients(found: Sequence[Checkup]) -> Figure | None:
         return figure
 
     decay = found[-1].horizon.gradients
-    how = (
-        ""
-        if decay.exact
-        else f" Norms from {decay.directions} random input directions each."
-    )
-    what = (
-        "median, middle half, 10 to 90 %" if len(found) == 1 else "the median of each"
-    )
+    how = "" if decay.exact else f" Norms from {decay.directions} random input directions each."
+    what = "median, middle half, 10 to 90 %" if len(found) == 1 else "the median of each"
     return Figure(
         "gradients",
         "How the gradient fades",
@@ -124,9 +121,7 @@ def gradients(found: Sequence[Checkup]) -> Figure | None:
         _data(
             found,
             "lag",
-            lambda c: {
-                f"q{q}": c.horizon.gradients.quantile(q / 100) for q in (10, 50, 90)
-            },
+            lambda c: {f"q{q}": c.horizon.gradients.quantile(q / 100) for q in (10, 50, 90)},
         ),
     )
 
@@ -138,7 +133,9 @@ def windows(found: Sequence[Checkup]) -> Figure | None:
     if not top > 0:
         return None
     error, floor = found[-1].horizon.error, 1e-9 * top
-    last = max(5 + int(np.flatnonzero(line > floor)[-1]) for line in worst if line.max(initial=0.0) > floor)  # fmt: skip
+    last = max(
+        5 + int(np.flatnonzero(line > floor)[-1]) for line in worst if line.max(initial=0.0) > floor
+    )
 
     def draw():
         figure, axes = blank()
@@ -148,10 +145,7 @@ def windows(found: Sequence[Checkup]) -> Figure | None:
             axes.plot(k, np.maximum(line, 1e-17), color=f"C{j % 7}", label=label)
             if len(found) == 1:
                 axes.plot(
-                    k,
-                    np.maximum(replay.typical, 1e-17),
-                    color="C1",
-                    label="root mean square",
+                    k, np.maximum(replay.typical, 1e-17), color="C1", label="root mean square"
                 )
             if np.isfinite(replay.worst):
                 axes.plot(replay.worst, error, "o", color=f"C{j % 7}", ms=5)
@@ -180,10 +174,7 @@ def windows(found: Sequence[Checkup]) -> Figure | None:
         _data(
             found,
             "window",
-            lambda c: {
-                "largest": c.horizon.replay.largest,
-                "typical": c.horizon.replay.typical,
-            },
+            lambda c: {"largest": c.horizon.replay.largest, "typical": c.horizon.replay.typical},
             first=1,
         ),
     )
@@ -201,8 +192,5 @@ def _data(found: Sequence[Checkup], along: str, lines, first: int = 0) -> xr.Dat
             key: (("network", along), np.stack([pad(each[key]) for each in named]))
             for key in named[0]
         },
-        coords={
-            "network": [each.name for each in found],
-            along: np.arange(first, first + length),
-        },
+        coords={"network": [each.name for each in found], along: np.arange(first, first + length)},
     )

@@ -46,13 +46,7 @@ def fixed_points(found: Checkup) -> Figure | None:
     def draw():
         figure, axes = blank()
         axes.plot(*flat.T, ".", ms=3, color="C7", alpha=0.6, label="states visited")
-        marks = {
-            "stable": "o",
-            "saddle": "X",
-            "repeller": "^",
-            "marginal": "D",
-            "slow": "s",
-        }
+        marks = {"stable": "o", "saddle": "X", "repeller": "^", "marginal": "D", "slow": "s"}
         for j, (word, mark) in enumerate(marks.items()):
             at = [i for i, w in enumerate(words) if w == word]
             if at:

@@ -26,22 +26,17 @@ def over_training(found: Sequence[Checkup]) -> Figure | None:
     largest = np.array([_finite(each.figures["largest_exponent"]) for each in found])
     # The exponents are sorted, and so are both ends of their intervals.
     low, high = (
-        np.array([_finite(each.spectrum.confidence()[end][0]) for each in found])
-        for end in (0, 1)
+        np.array([_finite(each.spectrum.confidence()[end][0]) for each in found]) for end in (0, 1)
     )
 
     def draw():
         figure, (left, right) = blank(ncols=2)
-        for colour, marker, (name, values) in zip(
-            ("C0", "C1"), "os", steps.items(), strict=True
-        ):
+        for colour, marker, (name, values) in zip(("C0", "C1"), "os", steps.items(), strict=True):
             left.plot(at, values, color=colour, marker=marker, ms=4, label=name)
         left.set(ylabel="steps", ylim=(0, None))
         left.legend()
         right.axhline(0, color="C7", lw=1)
-        right.errorbar(
-            at, largest, yerr=(largest - low, high - largest), fmt="o-", ms=4, capsize=2
-        )
+        right.errorbar(at, largest, yerr=(largest - low, high - largest), fmt="o-", ms=4, capsize=2)
         right.set(ylabel="largest exponent (nats per step)")
         for axes in (left, right):
             every = at[:: -(-len(at) // NAMES)]

@@ -20,13 +20,9 @@ def singular(found: Checkup) -> Figure | None:
         for j, (name, values) in enumerate(found.singular.items()):
             share = np.arange(1, len(values) + 1) / len(values)
             kept = np.maximum(values, 1e-12)
-            axes.plot(
-                share, kept, color=f"C{j % 8}", ls="-" if j < 8 else "--", label=name
-            )
+            axes.plot(share, kept, color=f"C{j % 8}", ls="-" if j < 8 else "--", label=name)
         axes.axhline(1, color="C7", lw=1)
-        axes.set(
-            yscale="log", xlabel="rank (share of the whole)", ylabel="singular value"
-        )
+        axes.set(yscale="log", xlabel="rank (share of the whole)", ylabel="singular value")
         if len(found.singular) <= 16:
             axes.legend(ncols=2 if len(found.singular) > 4 else 1)
         return figure
@@ -51,11 +47,7 @@ def fourier(found: Checkup) -> Figure | None:
             frequency = np.arange(len(share)) / max(2 * (len(share) - 1), 1)
             axes.plot(frequency, share, color=f"C{j % 7}", label=name)
             axes.axhline(1 / max(len(share) - 1, 1), color=f"C{j % 7}", lw=1, ls=":")
-        axes.set(
-            xlabel="frequency (cycles per row)",
-            ylabel="share of energy",
-            ylim=(0, None),
-        )
+        axes.set(xlabel="frequency (cycles per row)", ylabel="share of energy", ylim=(0, None))
         axes.legend()
         return figure
 

@@ -86,9 +86,7 @@ def _reading(
             arrays = recurrent_arrays(layer.weights)
             arrays = {place: arrays[place]} if place in arrays else arrays
             inside = _inside(layer, way)
-            for key, settings in zip(
-                _ordered(layer, arrays, inside), inside, strict=True
-            ):
+            for key, settings in zip(_ordered(layer, arrays, inside), inside, strict=True):
                 weights = weights_of(f"{layer.name}/{key}".rstrip("/"), *arrays[key])
                 if not settings:
                     word = options.activation or "tanh"
@@ -138,9 +136,7 @@ def _inside(layer: Layer, way: str) -> list[dict[str, Any]]:
     return [each["config"] | {"class_name": each["class_name"]} for each in cells]
 
 
-def _ordered(
-    layer: Layer, arrays: dict[str, Any], inside: list[dict[str, Any]]
-) -> list[str]:
+def _ordered(layer: Layer, arrays: dict[str, Any], inside: list[dict[str, Any]]) -> list[str]:
     """The places of a layer's cells in the order of the configuration."""
     if len(arrays) == len(inside) == 1:
         return list(arrays)

@@ -8,8 +8,15 @@ from ..assembled import Readout
 from .model import Layer
 
 
-FREE = ("Dropout", "SpatialDropout1D", "ActivityRegularization", "GaussianNoise",
-        "GaussianDropout", "AlphaDropout", "Masking")  # fmt: skip
+FREE = (
+    "Dropout",
+    "SpatialDropout1D",
+    "ActivityRegularization",
+    "GaussianNoise",
+    "GaussianDropout",
+    "AlphaDropout",
+    "Masking",
+)
 """Layers that do nothing to what a trained network computes; masks are reported apart."""
 LAYERS = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU", "RNN")
 SCORES = ("softmax", "sigmoid")
@@ -96,9 +103,7 @@ def readout_of(layer: Layer, neighbours: Neighbours) -> Readout | str:
     if kernel is None or function not in ("linear", None, *SCORES):
         return f"{above.name} is no affine map with {str(function)[:20]}"
     last, left = neighbours.above(above), [function] if function in SCORES else []
-    while (
-        isinstance(last, Layer) and last.kind in ("Activation", "Softmax") and not left
-    ):
+    while isinstance(last, Layer) and last.kind in ("Activation", "Softmax") and not left:
         left = [str(last.settings.get("activation", "softmax"))]
         if left[0] not in SCORES:
             break

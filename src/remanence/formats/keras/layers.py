@@ -60,9 +60,7 @@ def weights_of(title: str, kernel: Any, recurrent: Any, bias: Any) -> Weights:
             f"{title}'s recurrent kernel is {units} × {gates}; N × N, 3N or 4N would do"
         )
     if bias is not None and gates > units and bias.shape == (2 * gates,):
-        blocks = [
-            k.reshape(units, -1) for k in np.split(kernel, gates // units, axis=1)
-        ]
+        blocks = [k.reshape(units, -1) for k in np.split(kernel, gates // units, axis=1)]
         W_x = np.concatenate(blocks)
         W_h = np.concatenate(np.split(recurrent, gates // units, axis=1))
         return Weights(title, W_x, W_h, bias[:gates], bias[gates:], True)
@@ -76,9 +74,7 @@ def weights_of(title: str, kernel: Any, recurrent: Any, bias: Any) -> Weights:
     return Weights(title, kernel.T, recurrent.T, b_x, b_h, False)
 
 
-def cell_of(
-    weights: Weights, settings: dict[str, Any], version: tuple[int, ...]
-) -> Any:
+def cell_of(weights: Weights, settings: dict[str, Any], version: tuple[int, ...]) -> Any:
     """The cell, by the settings of its layer (or by its version's defaults)."""
     kind = weights.kind
     outer = _function(settings.get("activation", "tanh"), version)
@@ -98,19 +94,14 @@ def cell_of(
     return _gru(weights, settings, version, (gate, outer), plain)
 
 
-def _gru(
-    weights: Weights, settings: Any, version: Any, functions: Any, plain: bool
-) -> Any:
+def _gru(weights: Weights, settings: Any, version: Any, functions: Any, plain: bool) -> Any:
     z, r, n = np.split(np.arange(3 * weights.units), 3)
     order = np.concatenate([r, z, n])
     W_h, W_x = jnp.asarray(weights.W_h[order]), jnp.asarray(weights.W_x[order])
     after = weights.b_h is not None
     if weights.b_x is None:  # only the settings decide it then
         after = bool(settings.get("reset_after", version >= (2, 3)))
-    elif (
-        after != bool(settings.get("reset_after", after or weights.cudnn))
-        and not weights.cudnn
-    ):
+    elif after != bool(settings.get("reset_after", after or weights.cudnn)) and not weights.cudnn:
         raise ValueError(f"{weights.title}'s bias does not go with its reset_after")
     b = None if weights.b_x is None else weights.b_x[order]
     b_n = None
@@ -150,11 +141,6 @@ def recurrent_arrays(arrays: Tensors) -> dict[str, tuple[Any, Any, Any]]:
         at = lambda what, place=place: named.get(f"{place}/{what}" if place else what)
         if last == "recurrent_kernel":
             found[place] = at("kernel"), tensor, at("bias")
-        elif (
-            last == "1"
-            and place.endswith("vars")
-            and "cell" in place
-            and tensor.ndim == 2
-        ):
+        elif last == "1" and place.endswith("vars") and "cell" in place and tensor.ndim == 2:
             found[place] = at("0"), tensor, at("2")
     return found

@@ -57,11 +57,7 @@ def _collect(
         name = str(each.get("name") or name)
         stem = snake_case(kind)
         number = counts[stem] = counts.get(stem, -1) + 1
-        place = (
-            f"{root}{name}/"
-            if old
-            else f"{root}layers/{stem}{f'_{number}' if number else ''}/"
-        )
+        place = f"{root}{name}/" if old else f"{root}layers/{stem}{f'_{number}' if number else ''}/"
         if kind in MODELS:
             # Old files keep all weights of a model inside under its one name.
             _collect(each, arrays, place, old, f"{path}{name}/", found)
@@ -112,16 +108,11 @@ def _unconfigured(store: Store, old: bool) -> list[Layer]:
         inside = place.removeprefix("model_weights/")
         if old:
             names[inside.partition("/")[0]] = place[: len(place) - len(inside)]
-        elif (
-            found := re.match(
-                r"(?P<layer>.*?)/((forward|backward)_layer/)?cell/", place
-            )
-        ) or (found := re.match(r"(?P<layer>.*?)/(layer/)?vars/", place)):
+        elif (found := re.match(r"(?P<layer>.*?)/((forward|backward)_layer/)?cell/", place)) or (
+            found := re.match(r"(?P<layer>.*?)/(layer/)?vars/", place)
+        ):
             names[found["layer"]] = ""
     known = [name for name in store.order if name in names]
     ordered = [*known, *sorted({*names} - {*known}, key=natural_sort_key)]
     below = lambda name: _under(store.arrays, f"{names[name]}{name}/")
-    return [
-        Layer(name.removeprefix("layers/"), "", "", {}, below(name), None)
-        for name in ordered
-    ]
+    return [Layer(name.removeprefix("layers/"), "", "", {}, below(name), None) for name in ordered]

@@ -67,9 +67,7 @@ def _from_zip(h5py: Any, archive: zipfile.ZipFile, size: int) -> Store:
         if name not in names:
             raise ValueError(f"it is a zip without {name}, so no file of Keras's")
     config = json.loads(archive.read("config.json"))
-    metadata = (
-        json.loads(archive.read("metadata.json")) if "metadata.json" in names else {}
-    )
+    metadata = json.loads(archive.read("metadata.json")) if "metadata.json" in names else {}
     with h5py.File(io.BytesIO(archive.read("model.weights.h5")), "r") as file:
         inside = _from_file(h5py, file, size)
     version = metadata.get("keras_version") if isinstance(metadata, dict) else None

@@ -46,9 +46,7 @@ def _networks(whole: Scope) -> dict[str, Reading]:
     for scope in whole.everywhere():
         for node in scope.graph.node:
             if node.op_type in QUANTISED:
-                raise ValueError(
-                    f"its {node.op_type} is quantised; the float model would do"
-                )
+                raise ValueError(f"its {node.op_type} is quantised; the float model would do")
             if node.op_type not in GATES or node.domain not in ("", "ai.onnx"):
                 others.add(node.op_type)
                 continue

@@ -62,10 +62,7 @@ def zeros_of(scope: Scope, name: str) -> bool:
         if node.op_type == "ConstantOfShape":
             value = attributes(scope.onnx, node).get("value")
             return value is None or not array(scope.onnx, value, scope.folder).any()
-        if (
-            node.op_type not in (*FREE, "Slice", "Expand", "Transpose")
-            or not node.input
-        ):
+        if node.op_type not in (*FREE, "Slice", "Expand", "Transpose") or not node.input:
             return False
         name = node.input[0]
         value = scope.constant(name)
@@ -83,14 +80,9 @@ def embedding_before(scope: Scope, name: str) -> tuple[str, np.ndarray] | None:
         if home is None:
             return None
         node = home.made[name]
-        if (
-            node.op_type == "Gather"
-            and attributes(scope.onnx, node).get("axis", 0) == 0
-        ):
+        if node.op_type == "Gather" and attributes(scope.onnx, node).get("axis", 0) == 0:
             rows = home.constant(node.input[0])
-            return (
-                (node.input[0], rows) if rows is not None and rows.ndim == 2 else None
-            )
+            return (node.input[0], rows) if rows is not None and rows.ndim == 2 else None
         if not _free(scope, node) or not node.input:
             return None
         name = node.input[0]
@@ -114,9 +106,7 @@ def _affine(scope: Scope, name: str, positions: str) -> Readout | str:
     for _ in range(DEEPEST):
         users = _users(scope, name)
         if len(users) != 1:
-            return (
-                "its outputs go to several places" if users else "they are the outputs"
-            )
+            return "its outputs go to several places" if users else "they are the outputs"
         user = users[0]
         if user.op_type == "Gather" and _last(scope, user):
             positions = "last"

@@ -40,10 +40,7 @@ def _concat(inputs: Inputs, settings: dict[str, Any], room: int) -> list[np.ndar
 
 def _reshape(inputs: Inputs, settings: dict[str, Any], room: int) -> list[np.ndarray]:
     keep = not settings.get("allowzero", 0)
-    sizes = [
-        inputs[0].shape[i] if keep and n == 0 else int(n)
-        for i, n in enumerate(inputs[1])
-    ]
+    sizes = [inputs[0].shape[i] if keep and n == 0 else int(n) for i, n in enumerate(inputs[1])]
     return [inputs[0].reshape(sizes)]
 
 
@@ -66,12 +63,8 @@ def _unsqueeze(inputs: Inputs, settings: dict[str, Any], room: int) -> list[np.n
 FOLDED: dict[str, Callable[[Inputs, dict[str, Any], int], list[np.ndarray]]] = {
     "Identity": lambda inputs, settings, room: [inputs[0]],
     "Cast": lambda inputs, settings, room: [inputs[0].astype(DTYPES[settings["to"]])],
-    "Transpose": lambda inputs, settings, room: [
-        np.transpose(inputs[0], settings.get("perm"))
-    ],
-    "Squeeze": lambda inputs, settings, room: [
-        np.squeeze(inputs[0], _axes(inputs, settings))
-    ],
+    "Transpose": lambda inputs, settings, room: [np.transpose(inputs[0], settings.get("perm"))],
+    "Squeeze": lambda inputs, settings, room: [np.squeeze(inputs[0], _axes(inputs, settings))],
     "Unsqueeze": _unsqueeze,
     "Concat": _concat,
     "Slice": _slice,

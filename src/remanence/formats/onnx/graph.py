@@ -68,9 +68,7 @@ class Scope:
         if name in self.given:
             return array(self.onnx, self.given[name], self.folder)
         if name not in self.made:
-            return (
-                None if self.parent is None else self.parent.constant(name, depth + 1)
-            )
+            return None if self.parent is None else self.parent.constant(name, depth + 1)
         node = self.made[name]
         settings = attributes(self.onnx, node)
         if node.op_type == "Constant":
@@ -78,17 +76,13 @@ class Scope:
         fold = FOLDED.get(node.op_type)
         if fold is None or node.domain not in ("", "ai.onnx"):
             return None
-        inputs = [
-            self.constant(each, depth + 1) if each else None for each in node.input
-        ]
+        inputs = [self.constant(each, depth + 1) if each else None for each in node.input]
         if any(v is None and n for v, n in zip(inputs, node.input, strict=True)):
             return None
         try:
             made = fold(inputs, settings, self.room)
         except (ValueError, IndexError, TypeError, OverflowError, KeyError) as error:
-            raise ValueError(
-                f"its {node.op_type} {node.name!a} fails: {error}"
-            ) from None
+            raise ValueError(f"its {node.op_type} {node.name!a} fails: {error}") from None
         return made[list(node.output).index(name)]
 
 
@@ -99,9 +93,7 @@ def _refuse_no_text(graph: Any) -> None:
         names += [node.name, node.op_type, node.domain, *node.input, *node.output]
         names += [attribute.name for attribute in node.attribute]
     for tensor in graph.initializer:
-        names += [
-            word for each in tensor.external_data for word in (each.key, each.value)
-        ]
+        names += [word for each in tensor.external_data for word in (each.key, each.value)]
     if any(isinstance(name, bytes) for name in names):
         raise ValueError("its names are no text; a whole ONNX file would do")
 
@@ -135,9 +127,7 @@ def array(onnx: Any, tensor: Any, folder: pathlib.Path) -> np.ndarray:
         raise ValueError(f"{tensor.name!a} is malformed: {error}") from None
 
 
-def _beside(
-    tensor: Any, folder: pathlib.Path, kind: np.dtype, count: int
-) -> np.ndarray:
+def _beside(tensor: Any, folder: pathlib.Path, kind: np.dtype, count: int) -> np.ndarray:
     """Numbers in another file: one in the same folder, by a bare name, and no link."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
     name = entries.get("location", "")
@@ -148,20 +138,14 @@ def _beside(
         raise ValueError(f"its weights lie in {name!a}, which is no file beside it")
     written, length = entries.get("offset", "0"), count * kind.itemsize
     offset = int(written) if written.isdecimal() and len(written) < 20 else -1
-    if (
-        offset < 0
-        or min(tensor.dims, default=0) < 0
-        or offset + length > path.stat().st_size
-    ):
+    if offset < 0 or min(tensor.dims, default=0) < 0 or offset + length > path.stat().st_size:
         raise ValueError(f"{tensor.name!a} reaches beyond the file {name!a}")
     with path.open("rb") as file:
         file.seek(offset)
         return np.frombuffer(file.read(length), kind).reshape(tuple(tensor.dims))
 
 
-def _constant_value(
-    onnx: Any, settings: dict[str, Any], folder: pathlib.Path
-) -> np.ndarray | None:
+def _constant_value(onnx: Any, settings: dict[str, Any], folder: pathlib.Path) -> np.ndarray | None:
     if "value" in settings:
         return array(onnx, settings["value"], folder)
     for name, kind in (("float", np.float32), ("int", np.int64)):

@@ -23,11 +23,7 @@ from .graph import Scope
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 ORDER = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 """Where our blocks stand among ONNX's: i, f, g, o and r, z, n."""
-DEFAULTS = {
-    "LSTM": ("Sigmoid", "Tanh", "Tanh"),
-    "GRU": ("Sigmoid", "Tanh"),
-    "RNN": ("Tanh",),
-}
+DEFAULTS = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
 INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
 
 
@@ -72,9 +68,7 @@ def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
             )
     stated = operator.settings.get("hidden_size", units)
     if stated != units:
-        raise ValueError(
-            f"{operator.name!a} has hidden_size {stated}, and R has {units}"
-        )
+        raise ValueError(f"{operator.name!a} has hidden_size {stated}, and R has {units}")
     order = np.concatenate([np.arange(units) + i * units for i in ORDER[kind]])
     W_h, W_x = jnp.asarray(R[order]), jnp.asarray(W[order])
     b_x, b_h = (None, None) if B is None else (B[:gates][order], B[gates:][order])
@@ -84,11 +78,7 @@ def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
         peepholes = None if P is None else jnp.asarray(P.reshape(3, units)[[0, 2, 1]])
         coupled = bool(operator.settings.get("input_forget", 0))
         cell: Any = GeneralLSTM(W_h, W_x, b, None, peepholes, functions, coupled)
-        if (
-            functions == (jax.nn.sigmoid, jnp.tanh, jnp.tanh)
-            and P is None
-            and not coupled
-        ):
+        if functions == (jax.nn.sigmoid, jnp.tanh, jnp.tanh) and P is None and not coupled:
             cell = LSTM(W_h, W_x, b)
     elif kind == "GRU":
         cell = _gru(W_h, W_x, b_x, b_h, functions, operator.settings)
@@ -138,9 +128,7 @@ def _functions(operator: Operator, side: int) -> Any:
     if not names:
         names = [*DEFAULTS[kind]] * sides
     if len(names) != sides * count:
-        raise ValueError(
-            f"{operator.name!a} has {len(names)} activations, not {sides * count}"
-        )
+        raise ValueError(f"{operator.name!a} has {len(names)} activations, not {sides * count}")
     alphas, betas = ([*settings.get(f"activation_{n}", ())] for n in ("alpha", "beta"))
     found: list[Callable] = []
     for name in names:
@@ -177,13 +165,7 @@ def _started(cell: Any, operator: Operator, side: int, remarks: dict[str, str]) 
     for i, value in enumerate(values):
         if value is None:
             continue
-        if (
-            value.ndim != 3
-            or value.shape[batch] != 1
-            or value.shape[2:] != leaves[i].shape
-        ):
+        if value.ndim != 3 or value.shape[batch] != 1 or value.shape[2:] != leaves[i].shape:
             raise ValueError(f"the first state of {operator.name!a} is {value.shape}")
-        leaves[i] = jnp.asarray(
-            real("initial state", plain(np.moveaxis(value, batch, 1)[side, 0]))
-        )
+        leaves[i] = jnp.asarray(real("initial state", plain(np.moveaxis(value, batch, 1)[side, 0])))
     return Started(cell, jax.tree.unflatten(rebuild, leaves))

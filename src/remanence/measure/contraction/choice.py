@@ -34,9 +34,7 @@ class Request:
     ) -> tuple[dict[str, Proof], dict[str, str]]:
         """The proofs found in the metrics asked for, and why others are missing."""
         if self.metric not in ("auto", *ways):
-            raise ValueError(
-                f"no {self.metric} metric is known for {kind}; try {', '.join(ways)}"
-            )
+            raise ValueError(f"no {self.metric} metric is known for {kind}; try {', '.join(ways)}")
         proofs, untried = {}, {}
         for name in ways if self.metric == "auto" else (self.metric,):
             if time.monotonic() > self.deadline:

@@ -14,16 +14,7 @@ from ...cells import GRU, GRUForm
 from .choice import Request
 from .comparison import weighted_proof
 from .gated import Compared, gated_certificate, required_bound
-from .gates import (
-    candidate,
-    drives,
-    Gate,
-    gate,
-    gate_weights,
-    Interval,
-    smallest_box,
-    Units,
-)
+from .gates import candidate, drives, Gate, gate, gate_weights, Interval, smallest_box, Units
 from .record import Contraction
 from .rounding import above, sigmoid_at, stored, tanh_at
 

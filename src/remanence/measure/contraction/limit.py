@@ -63,9 +63,7 @@ def _climbed(loop: Loop, mask, deadline: float):
     return found, mask
 
 
-def sampled_radius(
-    cell: Any, box: np.ndarray, input_bound: float, *, seed: int = 0
-) -> float:
+def sampled_radius(cell: Any, box: np.ndarray, input_bound: float, *, seed: int = 0) -> float:
     """The largest spectral radius of a gated cell's Jacobian at drawn points of its box."""
     rng = np.random.default_rng(seed)
     samples = 32 if len(box) <= 128 else 2

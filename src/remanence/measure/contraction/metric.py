@@ -105,10 +105,7 @@ class Domain(eqx.Module):
         flat = ravel_pytree(h)[0]
         # States that were computed may stand an ulp or two outside of where they are.
         room = 1 + 16 * float(jnp.finfo(flat.dtype).eps)
-        return all(
-            bool(ball.norm(flat[ball.place]) <= ball.radius * room)
-            for ball in self.balls
-        )
+        return all(bool(ball.norm(flat[ball.place]) <= ball.radius * room) for ball in self.balls)
 
     def require(self, *states: State) -> None:
         """Refuse states outside; what is traced cannot be looked at."""
@@ -116,9 +113,7 @@ class Domain(eqx.Module):
             leaves = jax.tree.leaves(h)
             traced = any(isinstance(leaf, Tracer) for leaf in leaves)
             if not traced and h not in self:
-                raise ValueError(
-                    f"the certificate speaks of {self}, and a state outside came"
-                )
+                raise ValueError(f"the certificate speaks of {self}, and a state outside came")
 
 
 ALL_STATES = Domain()

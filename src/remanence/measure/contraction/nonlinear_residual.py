@@ -21,9 +21,7 @@ from .rounding import above, norm_above
 from .slopes import size_of, Slopes, slopes_of
 
 
-def nonlinear_residual_certificate(
-    form: NonlinearResidualForm, request: Request
-) -> Contraction:
+def nonlinear_residual_certificate(form: NonlinearResidualForm, request: Request) -> Contraction:
     """The certificate of a cell whose residual is a `cells.NonlinearResidual`."""
     loop = loop_of(form.loop, request.slopes)
     sigma = form.residual_activation

@@ -29,9 +29,9 @@ def stored(name: str, value: Any, shape: tuple[int | None, ...]) -> Values:
     """Stored weights as they are, in float64, which holds them exactly."""
     found = np.asarray(value)
     if np.iscomplexobj(found):
-        raise ValueError(f"{name} is complex; a certificate of this cell needs real weights")  # fmt: skip
+        raise ValueError(f"{name} is complex; a certificate of this cell needs real weights")
     fits = found.ndim == len(shape)
-    if not fits or any(n not in (None, m) for n, m in zip(shape, found.shape, strict=True)):  # fmt: skip
+    if not fits or any(n not in (None, m) for n, m in zip(shape, found.shape, strict=True)):
         raise ValueError(f"{name} has shape {found.shape}, where {shape} would do")
     found = found.astype(np.float64)
     if not np.all(np.isfinite(found)):
@@ -123,9 +123,7 @@ def perron(K: Matrix, *, iterations: int = 3000) -> tuple[Values, Values]:
     # A little of everything is added so that reducible matrices have them too.
     K = K + (1e-6 * float(K.max(initial=0.0)) / len(K) + SMALLEST**0.5)
     start = np.ones(len(K))
-    return grown(lambda v: K @ v, start, iterations), grown(
-        lambda v: K.T @ v, start, iterations
-    )
+    return grown(lambda v: K @ v, start, iterations), grown(lambda v: K.T @ v, start, iterations)
 
 
 def grown(step: Callable[[Values], Values], v: Values, iterations: int) -> Values:

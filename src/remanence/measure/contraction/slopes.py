@@ -50,8 +50,4 @@ def slopes_of(activation: Callable | None, given: Slopes | None = None) -> Slope
 
 def size_of(activation: Callable | None) -> float:
     """The largest modulus of an activation, infinite where none is known."""
-    return (
-        math.inf
-        if activation is None
-        else ACTIVATIONS.get(activation, (0, 0, math.inf))[2]
-    )
+    return math.inf if activation is None else ACTIVATIONS.get(activation, (0, 0, math.inf))[2]

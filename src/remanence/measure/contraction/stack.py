@@ -39,9 +39,7 @@ def stack_certificate(layers: Sequence[Contraction], units: int) -> Contraction:
     if worst.rate < 1:
         T, domain = _transfer(layers), _domain(layers)
         rates = [worst.rate + part * (1 - worst.rate) for part in PARTS]
-        proofs = [
-            _weighted(layers, T, rate, least) for rate in rates for least in LEAST
-        ]
+        proofs = [_weighted(layers, T, rate, least) for rate in rates for least in LEAST]
         proof = min(proofs, key=lambda proof: proof.patience)
         gain, rest = _accumulated(layers)
     return best(
@@ -62,9 +60,7 @@ def _transfer(layers: Sequence[Contraction]) -> np.ndarray:
     return T
 
 
-def _weighted(
-    layers: Sequence[Contraction], T: np.ndarray, rate: float, least: float
-) -> Proof:
+def _weighted(layers: Sequence[Contraction], T: np.ndarray, rate: float, least: float) -> Proof:
     """Weights with T v at most rate v, by substitution from the first layer."""
     v = least * np.array([proof.overshoot for proof in layers])
     v[0] = layers[0].overshoot

@@ -53,10 +53,7 @@ def ascent(
     }
 
     def log_ratio(free):
-        one, two = (
-            inside(domain, free["middle"] + side * free["apart"])
-            for side in (0.1, -0.1)
-        )
+        one, two = (inside(domain, free["middle"] + side * free["apart"]) for side in (0.1, -0.1))
         x = bound * jnp.tanh(free["x"])
         after = [ravel_pytree(cell(unravel(h), x))[0] for h in (one, two)]
         gap = norm(one - two)
@@ -71,9 +68,7 @@ def ascent(
         size = jnp.linalg.norm(ravel_pytree(slope)[0])
         rate = 0.3 * jnp.exp(-3.0 * t / ascents) / jnp.maximum(size, 1e-12)
         sound = jnp.isfinite(value) & jnp.isfinite(size)
-        moved = jax.tree.map(
-            lambda f, s: jnp.where(sound, f + rate * s, f), free, slope
-        )
+        moved = jax.tree.map(lambda f, s: jnp.where(sound, f + rate * s, f), free, slope)
         return (moved, jnp.where(sound, jnp.maximum(best, jnp.exp(value)), best)), None
 
     times = jnp.arange(ascents, dtype=flat.dtype)

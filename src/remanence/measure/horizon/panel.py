@@ -64,21 +64,15 @@ def memory_horizon(
         spectrum = lyapunov_spectrum(net, inputs, k=k, lengths=lengths)
     tell("gradients back to every position")
     places = 16 if quick else 48
-    gradients = gradient_decay(
-        net, inputs, lengths=lengths, lags=lags, positions=places
-    )
+    gradients = gradient_decay(net, inputs, lengths=lengths, lags=lags, positions=places)
     tell("windows of every length at every position")
     work = QUICK_WORK if quick else WORK
-    replay = replay_window(
-        net, inputs, error=error, lengths=lengths, targets=targets, work=work
-    )
+    replay = replay_window(net, inputs, error=error, lengths=lengths, targets=targets, work=work)
     tell("linear memory capacity")
     capacity, lost = _capacity(net, sequences, quick)
     tell("a proof that the past is forgotten")
     certificate, why = _certificate(net, sequences, input_bound, time_limit)
-    measures = _measures(
-        net, spectrum, gradients, replay, capacity, lost, certificate, why, error
-    )
+    measures = _measures(net, spectrum, gradients, replay, capacity, lost, certificate, why, error)
     return MemoryHorizon(
         measures=measures,
         notes=notes({m.name: m.value for m in measures}, spectrum),
@@ -136,10 +130,7 @@ def _capacity(
 
 
 def _certificate(
-    net: Recurrent,
-    sequences: list[np.ndarray],
-    bound: float | None,
-    time_limit: float,
+    net: Recurrent, sequences: list[np.ndarray], bound: float | None, time_limit: float
 ) -> tuple[Contraction | None, str]:
     if bound is None:
         bound = max(float(np.abs(_heard(net, xs)).max()) for xs in sequences)

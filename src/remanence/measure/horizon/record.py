@@ -29,9 +29,7 @@ class Measure:
         return f"{shown(self.value)} {unit}"
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.said}" + (
-            f" ({self.remark})" if self.remark else ""
-        )
+        return f"{self.name}: {self.said}" + (f" ({self.remark})" if self.remark else "")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,7 @@ from .record import WindowCost
 from .runs import FullRun
 
 
-def with_targets(
-    full: FullRun, inputs: np.ndarray, targets: Any, ends: np.ndarray
-) -> FullRun:
+def with_targets(full: FullRun, inputs: np.ndarray, targets: Any, ends: np.ndarray) -> FullRun:
     """The full run with a target at some rows, if there are any to be had.
 
     Where a network reads tokens and gives as many numbers as there are tokens, each
@@ -39,15 +37,12 @@ def with_targets(
             found[:] = given.reshape(S, T)
         if _probabilities(full):
             raise ValueError(
-                "the outputs are probabilities; a head that gives their logarithms "
-                "would do"
+                "the outputs are probabilities; a head that gives their logarithms would do"
             )
     rows = found[np.arange(T) < ends[:, None]]
     outputs = full.outputs.shape[1]
     if not 0 <= rows.max() < outputs:
-        raise ValueError(
-            f"the largest target must lie in 0 to {outputs - 1}, got {rows.max()}"
-        )
+        raise ValueError(f"the largest target must lie in 0 to {outputs - 1}, got {rows.max()}")
     unit = "token" if targets is None else "target"
     return dataclasses.replace(full, targets=jnp.asarray(rows), unit=unit)
 

@@ -150,7 +150,9 @@ class ReplayWindow:
         return f"at all {among}"
 
     def __str__(self) -> str:
-        spread = f"median {_steps(self.median)}, 95 % {_steps(self.q95)}, worst {_steps(self.worst)}"
+        spread = (
+            f"median {_steps(self.median)}, 95 % {_steps(self.q95)}, worst {_steps(self.worst)}"
+        )
         return f"{self.decision}\n{spread}, {self.evidence}"
 
 

@@ -102,9 +102,7 @@ def _score(y, target):
 def _advance(net, full, h, fresh, row, of, steps):
     xs, states, outputs, targets, scores = full
     cell = net.cell
-    empty = lambda old, new: jnp.where(
-        fresh.reshape(-1, *(1,) * (old.ndim - 1)), new, old
-    )
+    empty = lambda old, new: jnp.where(fresh.reshape(-1, *(1,) * (old.ndim - 1)), new, old)
     h = jax.tree.map(empty, h, jax.tree.map(jnp.asarray, cell.initial_state()))
 
     def step(h, j):
@@ -123,9 +121,7 @@ def _advance(net, full, h, fresh, row, of, steps):
     return jax.lax.scan(step, h, jnp.arange(steps))
 
 
-def follow(
-    full: FullRun, starts: np.ndarray, *, of: str, negligible: float
-) -> Iterator[Piece]:
+def follow(full: FullRun, starts: np.ndarray, *, of: str, negligible: float) -> Iterator[Piece]:
     """Follow runs from the given rows; errors far below `negligible` may go unreported."""
     cell = full.net.cell
     slots = min(SLOTS, len(starts))
@@ -149,9 +145,7 @@ def follow(
             return
         fresh = np.zeros(slots, bool)
         fresh[free] = True
-        h, found = _advance(
-            full.net, given, h, jnp.asarray(fresh), jnp.asarray(row), of, steps
-        )
+        h, found = _advance(full.net, given, h, jnp.asarray(fresh), jnp.asarray(row), of, steps)
         same, gap, scores = jax.tree.map(np.asarray, found)
         at = row + np.arange(steps)[:, None]
         end = np.where(run < 0, 0, full.end[starts[run]])

@@ -15,9 +15,7 @@ from .config import Config
 from .residual_spectrum import rotation_blocks
 
 
-def cross_rows(
-    config: Config, table: xr.Dataset, found: Any, task: Pixels
-) -> xr.Dataset:
+def cross_rows(config: Config, table: xr.Dataset, found: Any, task: Pixels) -> xr.Dataset:
     """One row a kind: its exponent, its certified rate, its rank and its angles."""
     inputs = task.test_x[-40:].reshape(-1, 1).astype(np.float64)
     rows = []

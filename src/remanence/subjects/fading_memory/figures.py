@@ -44,9 +44,7 @@ def _coupling(data: Mapping[str, xr.Dataset]) -> Figure:
             for i, units in enumerate(spectra.units.values):
                 gap = here.gap.sel(units=units).transpose("seed", "coupling").values
                 ax.loglog(gamma, gap.mean(0), f"C{i}o-", ms=3.5, label=f"N = {units}")
-                ax.fill_between(
-                    gamma, gap.min(0), gap.max(0), color=f"C{i}", alpha=0.2, lw=0
-                )
+                ax.fill_between(gamma, gap.min(0), gap.max(0), color=f"C{i}", alpha=0.2, lw=0)
             least = here.bound.min(["seed", "units"])
             ax.loglog(gamma, least, color="C7", lw=1, label="least proved bound")
             ax.axhline(LEAVES, color="C7", lw=0.6, ls=":")
@@ -117,9 +115,7 @@ def _kinds(kinds: xr.Dataset) -> Figure:
 
         order = np.argsort(kinds.accuracy.mean("seed").values)
         values = kinds.accuracy.values[order]
-        figure, ax = plt.subplots(
-            figsize=(6.5, 0.6 + 0.27 * len(order)), layout="constrained"
-        )
+        figure, ax = plt.subplots(figsize=(6.5, 0.6 + 0.27 * len(order)), layout="constrained")
         for i, row in enumerate(values):
             ax.plot(row, np.full(len(row), i), "o", ms=3.5, color="C0", alpha=0.6)
             ax.plot(row.mean(), i, "|", ms=12, color="C1")

@@ -102,15 +102,11 @@ def informed_residual(
         raise ValueError(f"peaks must be a whole number of at least 1, got {peaks}")
     spectrum = power_spectrum(data)
     if timescales is None:
-        timescales = np.geomspace(
-            max(2.0, spectrum.steps / 8), spectrum.steps, 4
-        ).tolist()
+        timescales = np.geomspace(max(2.0, spectrum.steps / 8), spectrum.steps, 4).tolist()
     taus = np.atleast_1d(np.asarray(timescales))
     real = taus.size > 0 and taus.dtype.kind in "iuf"
     if not real or not (np.isfinite(taus).all() and (taus >= SHORTEST).all()):
-        raise ValueError(
-            f"timescales must be at least {SHORTEST:g} steps, got {timescales}"
-        )
+        raise ValueError(f"timescales must be at least {SHORTEST:g} steps, got {timescales}")
     found = spectral_peaks(spectrum, most=min(peaks, pairs))
     if found.size == 0:
         raise ValueError(

@@ -72,22 +72,22 @@ def cases(config: Config, task: Pixels, informed: Any) -> list[Case]:
             "heterogeneous": _heterogeneous(config, task),
             "informed": _of(informed, config),
             "Elman, Gaussian": {**even(1.0, 0.0), "residual": False},
-            "Elman, Gaussian, clipped": {
-                **even(1.0, 0.0), "residual": False, "clip": 1.0,
-            },
-            "Elman, orthogonal": {
-                **even(1.0, 0.0), "residual": False, "draw": "orthogonal",
-            },
+            "Elman, Gaussian, clipped": {**even(1.0, 0.0), "residual": False, "clip": 1.0},
+            "Elman, orthogonal": {**even(1.0, 0.0), "residual": False, "draw": "orthogonal"},
             "Elman, orthogonal, clipped": {
-                **even(1.0, 0.0), "residual": False, "draw": "orthogonal", "clip": 1.0,
+                **even(1.0, 0.0),
+                "residual": False,
+                "draw": "orthogonal",
+                "clip": 1.0,
             },
             "Elman, informed spectrum": {
-                **_of(informed, config), "residual": False, "draw": "spectrum",
+                **_of(informed, config),
+                "residual": False,
+                "draw": "spectrum",
             },
-        }  # fmt: skip
+        }
         found += [
-            Case(experiment="kind", name=name, rate=rate, **made)
-            for name, made in kinds.items()
+            Case(experiment="kind", name=name, rate=rate, **made) for name, made in kinds.items()
         ]
     return found
 

@@ -64,8 +64,7 @@ def _checked_swing(sequences: list[np.ndarray]) -> None:
     least, largest = SQUARES
     if not least < swing < largest:
         raise ValueError(
-            f"data must change by between {least:g} and {largest:g}, got {swing:.0e}: "
-            "scale them"
+            f"data must change by between {least:g} and {largest:g}, got {swing:.0e}: scale them"
         )
 
 
@@ -81,18 +80,14 @@ def _sequences(data: Any) -> list[np.ndarray]:
             )
         parts = [array] if array.ndim == 1 else list(array)
     if any(part.ndim not in (1, 2) or not part.size for part in parts):
-        raise ValueError(
-            "every sequence must be (time) or (time, inputs) and not empty"
-        )
+        raise ValueError("every sequence must be (time) or (time, inputs) and not empty")
     strange = [part.dtype for part in parts if part.dtype.kind not in "biuf"]
     if strange:
         raise ValueError(f"data must be real numbers or tokens, got {strange[0]}")
     if all(np.issubdtype(part.dtype, np.integer) and part.ndim == 1 for part in parts):
         tokens = np.unique(np.concatenate(parts))
         if len(tokens) > 512:
-            raise ValueError(
-                f"{len(tokens)} different tokens are too many, at most 512"
-            )
+            raise ValueError(f"{len(tokens)} different tokens are too many, at most 512")
         parts = [(part[:, None] == tokens) for part in parts]
     columns = [part[:, None] if part.ndim == 1 else part for part in parts]
     return [np.asarray(part, float) for part in columns]

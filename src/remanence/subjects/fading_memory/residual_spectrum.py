@@ -26,9 +26,7 @@ def _checked(radii: np.ndarray, angles: np.ndarray) -> None:
     if not (np.isfinite(radii).all() and (radii > 0).all()):
         raise ValueError(f"radius must be positive, got {_first_bad(radii, radii > 0)}")
     if (radii > LARGEST_RADIUS).any():
-        raise ValueError(
-            f"radius must be at most {LARGEST_RADIUS:g}, got {radii.max():g}"
-        )
+        raise ValueError(f"radius must be at most {LARGEST_RADIUS:g}, got {radii.max():g}")
     inside = (angles >= 0) & (angles <= math.pi)
     if not inside.all():
         raise ValueError(
@@ -53,9 +51,7 @@ def even(units: int) -> int:
     return units
 
 
-def rotation_blocks(
-    radii: Float[Array, " pairs"], angles: Float[Array, " pairs"]
-) -> Matrix:
+def rotation_blocks(radii: Float[Array, " pairs"], angles: Float[Array, " pairs"]) -> Matrix:
     """One scaled rotation a pair of units, for traced radii and angles (no refusals)."""
     pairs = radii.shape[0]
     c, s = radii * jnp.cos(angles), radii * jnp.sin(angles)
@@ -109,8 +105,7 @@ def heterogeneous(
     r = jnp.exp(-jnp.geomspace(fast, slow, pairs))
     low, high = angles
     return rotation_blocks(
-        jr.permutation(key_r, r),
-        jr.uniform(key_angle, (pairs,), minval=low, maxval=high),
+        jr.permutation(key_r, r), jr.uniform(key_angle, (pairs,), minval=low, maxval=high)
     )
 
 
@@ -146,11 +141,7 @@ def elman_with_spectrum(
 
 
 def weak_coupling_bound(
-    R: Float[Array, "units units"] | Scalar,
-    W_h: Matrix,
-    *,
-    coupling: float,
-    slope: float = 1.0,
+    R: Float[Array, "units units"] | Scalar, W_h: Matrix, *, coupling: float, slope: float = 1.0
 ) -> float:
     r"""How far any exponent can be from $\log r$: $-\log(1 - \gamma L \|W\|_2 / r)$, at every time.
 

@@ -27,12 +27,7 @@ from .figures import figures
 from .networks import informed_by
 from .sweep_figures import angle_figure
 from .training import trained_adding, trained_others, trained_table
-from .weak_coupling import (
-    defective,
-    exponents_over_coupling,
-    gradients_over_radius,
-    where_it_ends,
-)
+from .weak_coupling import defective, exponents_over_coupling, gradients_over_radius, where_it_ends
 
 
 def run(config: Config, bench: Bench) -> Outcome:
@@ -56,8 +51,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     kinds = accuracy_by_kind(table, others)
     bench.tell("spectra of trained networks")
     marks = [
-        first_crossing(table.accuracy.values, config.every, target)
-        for target in config.targets
+        first_crossing(table.accuracy.values, config.every, target) for target in config.targets
     ]
     data = {
         "spectra": spectra,
@@ -70,8 +64,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         ),
         "others": others,
         "kinds": xr.Dataset(
-            {"accuracy": (("kind", "seed"), np.stack(list(kinds.values())))},
-            {"kind": list(kinds)},
+            {"accuracy": (("kind", "seed"), np.stack(list(kinds.values())))}, {"kind": list(kinds)}
         ),
         "adding": sums,
         "cross": cross_rows(config, table, networks, task),

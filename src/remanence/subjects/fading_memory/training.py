@@ -11,20 +11,10 @@ from ...sweeps import sweep
 from ...tasks import Pixels
 from .config import Config
 from .networks import Case, cases, table
-from .training_lanes import (
-    ACTIVATIONS,
-    adding_lane,
-    gated_lane,
-    nonlinear_lane,
-    table_lane,
-)
+from .training_lanes import ACTIVATIONS, adding_lane, gated_lane, nonlinear_lane, table_lane
 
 
-MARKED: dict[str, tuple[str, ...]] = {
-    "loss": ("mark",),
-    "tuning": ("mark",),
-    "accuracy": ("mark",),
-}
+MARKED: dict[str, tuple[str, ...]] = {"loss": ("mark",), "tuning": ("mark",), "accuracy": ("mark",)}
 
 
 def pixel_data(config: Config, task: Pixels, informed: Any) -> dict[str, Any]:
@@ -66,15 +56,11 @@ def trained_table(
             {"case": range(len(chosen)), "seed": range(config.seeds)},
             data=data,
             dims=MARKED | {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)},
-            **config.sweep_options(
-                bench, name, f"{images.side} x {images.side} pixels"
-            ),
+            **config.sweep_options(bench, name, f"{images.side} x {images.side} pixels"),
         )
         parts.append(rows.drop_vars("case"))
     results = xr.concat(parts, dim="case")
-    marks = np.minimum(
-        config.every * np.arange(1, results.sizes["mark"] + 1), config.steps
-    )
+    marks = np.minimum(config.every * np.arange(1, results.sizes["mark"] + 1), config.steps)
     labels = {
         "name": ("case", [c.name for c in found]),
         "experiment": ("case", [c.experiment for c in found]),
@@ -84,9 +70,7 @@ def trained_table(
     return found, results.assign_coords(mark=marks, **labels)
 
 
-def trained_others(
-    config: Config, bench: Bench, task: Pixels, informed: Any
-) -> xr.Dataset:
+def trained_others(config: Config, bench: Bench, task: Pixels, informed: Any) -> xr.Dataset:
     """Nonlinear residuals in one program, gated cells of each kind in one."""
     data = pixel_data(config, task, informed)
     shared = {"rate": config.rates, "seed": range(config.seeds)}
@@ -97,9 +81,7 @@ def trained_others(
         {"activation": chosen, **shared},
         data=data,
         dims=MARKED,
-        **config.sweep_options(
-            bench, "nonlinear", "nonlinear residuals", len(chosen) * lanes
-        ),
+        **config.sweep_options(bench, "nonlinear", "nonlinear residuals", len(chosen) * lanes),
     )
     nonlinear = nonlinear.rename(activation="kind").assign_coords(
         kind=[f"nonlinear residual: {name}" for name in config.nonlinear]
@@ -113,11 +95,11 @@ def trained_others(
         **config.sweep_options(bench, "gated", "gated cells", 2 * lanes),
     )
     gates = [
-        gated.isel(behind=b).drop_vars("behind").assign_coords(
-            kind=[f"{g}{' behind a residual' if b else ''}" for g in config.gated]
-        )
+        gated.isel(behind=b)
+        .drop_vars("behind")
+        .assign_coords(kind=[f"{g}{' behind a residual' if b else ''}" for g in config.gated])
         for b in (0, 1)
-    ]  # fmt: skip
+    ]
     return xr.concat([nonlinear, *gates], dim="kind")
 
 
@@ -133,9 +115,9 @@ def trained_adding(config: Config, bench: Bench) -> xr.Dataset:
     pairs = config.units // 2
     taus = np.geomspace(1 / 8, 8, pairs)
     data = {
-        "radii": np.stack(
-            [np.full(pairs, math.exp(-1)), np.exp(-1 / taus), np.ones(pairs)]
-        ).astype(np.float32),
+        "radii": np.stack([np.full(pairs, math.exp(-1)), np.exp(-1 / taus), np.ones(pairs)]).astype(
+            np.float32
+        ),
         "angles": np.stack(
             [np.zeros(pairs), np.geomspace(1e-3, 0.3, pairs)[::-1], np.zeros(pairs)]
         ).astype(np.float32),

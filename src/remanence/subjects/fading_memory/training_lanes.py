@@ -46,9 +46,7 @@ def learned(net: Recurrent) -> tuple[Any, Any]:
 
 def optimizer(rate: Any, clip: Any) -> optax.GradientTransformation:
     """Adam after clipping by the global norm; both numbers may be traced."""
-    return optax.chain(
-        optax.clip_by_global_norm(clip), optax.scale_by_adam(), optax.scale(-rate)
-    )
+    return optax.chain(optax.clip_by_global_norm(clip), optax.scale_by_adam(), optax.scale(-rate))
 
 
 def pixel_results(
@@ -199,9 +197,7 @@ def adding_lane(config: Config):
         held_out = jax.tree.map(lambda part: part[count:], drawn)
 
         def batch(data, step, key):
-            at = lambda part: jax.lax.dynamic_slice_in_dim(
-                part, step * config.batch, config.batch
-            )
+            at = lambda part: jax.lax.dynamic_slice_in_dim(part, step * config.batch, config.batch)
             return jax.tree.map(at, drawn)
 
         _, history = trained(

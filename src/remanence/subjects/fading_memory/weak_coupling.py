@@ -114,14 +114,10 @@ def where_it_ends(spectra: xr.Dataset) -> xr.Dataset:
         logs = np.log(gap)
         if logs[-1] < math.log(LEAVES):
             return math.nan
-        return float(
-            np.exp(np.interp(math.log(LEAVES), np.maximum.accumulate(logs), gamma))
-        )
+        return float(np.exp(np.interp(math.log(LEAVES), np.maximum.accumulate(logs), gamma)))
 
     ends = np.apply_along_axis(
-        crossing,
-        -1,
-        spectra.gap.transpose("units", "radius", "seed", "coupling").values,
+        crossing, -1, spectra.gap.transpose("units", "radius", "seed", "coupling").values
     )
     coords = {name: spectra[name] for name in ("units", "radius", "seed")}
     return xr.Dataset({"coupling": (("units", "radius", "seed"), ends)}, coords)
@@ -142,8 +138,7 @@ def defective(units: tuple[int, ...] = (2, 4, 8)) -> xr.Dataset:
             values = np.linalg.eigvals(R + gamma * W)
             moved[i, j] = np.log(np.abs(values).max() / R[0, 0])
     return xr.Dataset(
-        {"moved": (("units", "coupling"), moved)},
-        {"units": list(units), "coupling": couplings},
+        {"moved": (("units", "coupling"), moved)}, {"units": list(units), "coupling": couplings}
     )
 
 
@@ -154,7 +149,7 @@ def gradient_lane(config: Config, length: int):
         cell_key, input_key, way_key = jr.split(key, 3)
         cell = Residual.init(
             1, config.units, key=cell_key, residual=point["radius"], coupling=point["coupling"]
-        )  # fmt: skip
+        )
         xs = jr.uniform(input_key, (length, 1))
         end = lambda h: jax.lax.scan(lambda h, x: (cell(h, x), None), h, xs)[0]
         _, back = jax.vjp(end, cell.initial_state())

@@ -9,11 +9,5 @@ from .minimal.minimal_dimension import (
     MinimalDimension as MinimalDimension,
 )
 from .minimal.refutation import Refutation as Refutation
-from .words import (
-    END as END,
-    necklaces as necklaces,
-    START as START,
-    Word as Word,
-    word as word,
-)
+from .words import END as END, necklaces as necklaces, START as START, Word as Word, word as word
 from .written import Written as Written

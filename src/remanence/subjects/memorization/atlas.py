@@ -13,8 +13,7 @@ from .words import necklaces, word
 def atlas(periods: int, bench: Bench) -> xr.Dataset:
     """How many classes of words need each dimension, for periods 2 to `periods`."""
     counts = {
-        field: np.zeros((periods - 1, periods), dtype=np.int64)
-        for field in ("real", "rational")
+        field: np.zeros((periods - 1, periods), dtype=np.int64) for field in ("real", "rational")
     }
     proved = np.zeros(periods - 1, dtype=bool)
     for i, p in enumerate(range(2, periods + 1)):
@@ -33,10 +32,7 @@ def atlas(periods: int, bench: Bench) -> xr.Dataset:
             "rational": (("period", "dimension"), counts["rational"]),
             "proved": ("period", proved),
         },
-        coords={
-            "period": np.arange(2, periods + 1),
-            "dimension": np.arange(periods),
-        },
+        coords={"period": np.arange(2, periods + 1), "dimension": np.arange(periods)},
     )
 
 

@@ -34,10 +34,7 @@ def turns(a: int = 5, b: int = 3) -> Evidence:
     memory = memorize("0" * a + "1" * b, method="rotation")
     states = memory.written.orbit(a + b + 1)
     angles = np.unwrap(np.arctan2(states[:, 1], states[:, 0]))
-    return {
-        "steps": a + b,
-        "turns": round(float(angles[-1] - angles[0]) / (2 * math.pi)),
-    }
+    return {"steps": a + b, "turns": round(float(angles[-1] - angles[0]) / (2 * math.pi))}
 
 
 def strings(config: Config, method: str, seed: int) -> Evidence:
@@ -54,18 +51,11 @@ def powers(spelled: str = "aabacbabcbcb") -> Evidence:
     for j in range(1, d):
         try:
             serving += (
-                memorize(spelled, method="permutation", stride=j).generate(3 * d)
-                == spelled * 3
+                memorize(spelled, method="permutation", stride=j).generate(3 * d) == spelled * 3
             )
         except ValueError:
             continue
-    return {
-        "d": d,
-        "n": n,
-        "serving": serving,
-        "phi_d": len(units(d)),
-        "phi_n": len(units(n)),
-    }
+    return {"d": d, "n": n, "serving": serving, "phi_d": len(units(d)), "phi_n": len(units(n))}
 
 
 def totients(up_to: int = 100_000) -> Evidence:

@@ -26,17 +26,10 @@ def frontier_figure(config: Config, points: list[Point]) -> Figure:
             for i, point in enumerate(points):
                 value = getattr(point, field)
                 ax.plot(
-                    point.dimension,
-                    value,
-                    "osD^vP"[i % 6],
-                    color=f"C{i}",
-                    ms=8,
-                    label=point.method,
+                    point.dimension, value, "osD^vP"[i % 6], color=f"C{i}", ms=8, label=point.method
                 )
                 if field == "measured_noise" and math.isfinite(point.proved_noise):
-                    ax.plot(
-                        point.dimension, point.proved_noise, "_", color=f"C{i}", ms=16
-                    )
+                    ax.plot(point.dimension, point.proved_noise, "_", color=f"C{i}", ms=16)
             ax.set_xlabel("dimension d")
             ax.set_ylabel(label)
         axes[0].axhline(0, color="C7", lw=0.8)
@@ -54,13 +47,7 @@ def frontier_figure(config: Config, points: list[Point]) -> Figure:
         xr.Dataset(
             {
                 name: ("method", [float(getattr(p, name)) for p in points])
-                for name in (
-                    "dimension",
-                    "exponent",
-                    "bits",
-                    "margin",
-                    "measured_noise",
-                )
+                for name in ("dimension", "exponent", "bits", "margin", "measured_noise")
             },
             coords={"method": [p.method for p in points]},
         ),

@@ -34,9 +34,7 @@ def cross_rows(word: str) -> list[Row]:
                 horizon=-1 / largest if largest < 0 else math.inf,
                 certified_rate=math.exp(memory.exponent) if method == "tanh" else rate,
                 rank=int(np.linalg.matrix_rank(np.asarray(memory.written.W_h, float))),
-                key_frequencies=", ".join(
-                    f"{j}/{memory.word.period}" for j in memory.frequencies
-                ),
+                key_frequencies=", ".join(f"{j}/{memory.word.period}" for j in memory.frequencies),
             )
         )
     return found

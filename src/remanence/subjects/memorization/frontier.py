@@ -64,12 +64,7 @@ def point(memory: Memory, *, steps: int, directions: int, seed: int = 0) -> Poin
     with double():
         wide = memory.network
         error64 = first_error(wide, labels, steps=steps)
-        measured = noise_tolerance(
-            wide,
-            labels,
-            key=jr.key(seed),
-            directions=directions,
-        )
+        measured = noise_tolerance(wide, labels, key=jr.key(seed), directions=directions)
     return Point(
         method=memory.method,
         dimension=memory.dimension,
@@ -105,9 +100,7 @@ def proved_noise(memory: Memory) -> float:
         for h, label in zip(orbit, labels, strict=True):
             y = W @ h + b
             lead = np.delete(y[label] - y, label)
-            apart = np.linalg.norm(
-                np.delete(moved[label] - moved, label, axis=0), axis=1
-            )
+            apart = np.linalg.norm(np.delete(moved[label] - moved, label, axis=0), axis=1)
             with np.errstate(divide="ignore"):
                 smallest = min(smallest, float((lead / apart).min()))
         power = power @ np.asarray(written.W_h, dtype=float)

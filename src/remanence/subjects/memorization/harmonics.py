@@ -48,9 +48,7 @@ def by_cost(period: int, price: int) -> Iterator[Frequencies]:
 def count(period: int, price: int) -> int:
     """How many sets `by_cost` would give."""
     pairs = (period - 1) // 2
-    return (
-        0 if price < 0 or (period % 2 and price % 2) else math.comb(pairs, price // 2)
-    )
+    return 0 if price < 0 or (period % 2 and price % 2) else math.comb(pairs, price // 2)
 
 
 def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
@@ -63,9 +61,7 @@ def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
     found = []
     for q in (q for q in range(2, period + 1) if period % q == 0):
         step = period // q
-        members = tuple(
-            a * step for a in range(1, q // 2 + 1) if math.gcd(a, q) == 1 or q == 1
-        )
+        members = tuple(a * step for a in range(1, q // 2 + 1) if math.gcd(a, q) == 1 or q == 1)
         found.append((cost(members, period), members))
     return tuple(found)
 
@@ -83,9 +79,7 @@ def units(period: int) -> tuple[int, ...]:
 
 
 @functools.lru_cache(maxsize=64)
-def circle(
-    period: int, bits: int = PRECISION
-) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
+def circle(period: int, bits: int = PRECISION) -> tuple[tuple[arb, ...], tuple[arb, ...]]:
     r"""$\cos$ and $\sin$ of $2\pi m / p$ as balls."""
     with ctx.workprec(bits):
         points = [acb(fmpq(2 * m, period)).exp_pi_i() for m in range(period)]

@@ -73,9 +73,7 @@ class Lane:
     steps: int
     rate: float
 
-    def __call__(
-        self, point: dict[str, Any], key: Array, data: Any
-    ) -> dict[str, Array]:
+    def __call__(self, point: dict[str, Any], key: Array, data: Any) -> dict[str, Array]:
         key_start, key_steps = jr.split(key)
         start = drawn(point["units"], self.largest, self.outputs, key=key_start)
         on = (jnp.arange(self.largest) < point["units"]).astype(jnp.float32)
@@ -93,9 +91,7 @@ class Lane:
             return jnp.where(shown, cost, 0.0).sum() / shown.sum().astype(cost.dtype)
 
         def masked(net: Autonomous) -> Autonomous:
-            return Autonomous(
-                net.W_h * on[:, None] * on, net.W_y * on, net.b_y, net.h_0 * on
-            )
+            return Autonomous(net.W_h * on[:, None] * on, net.W_y * on, net.b_y, net.h_0 * on)
 
         schedule = optax.cosine_decay_schedule(self.rate, self.steps)
         optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
@@ -152,11 +148,7 @@ def learned(config: Config, bench: Bench) -> xr.Dataset:
         },
         seed=bench.seed,
         chunk=config.learned_chunk,
-        dims={
-            "W_h": ("unit", "unit_from"),
-            "W_y": ("output", "unit"),
-            "h_0": ("unit",),
-        },
+        dims={"W_h": ("unit", "unit_from"), "W_y": ("output", "unit"), "h_0": ("unit",)},
         data=data,
         folder=bench.folder / "learned",
         title="learned memories",

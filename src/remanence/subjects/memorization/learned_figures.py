@@ -21,11 +21,7 @@ def learned_figure(config: Config, table: xr.Dataset) -> Figure:
     def draw():
         words = list(config.learned_words)
         fig, axes = plt.subplots(
-            1,
-            len(words),
-            figsize=(3.4 * len(words) + 1.6, 3.3),
-            sharey=True,
-            squeeze=False,
+            1, len(words), figsize=(3.4 * len(words) + 1.6, 3.3), sharey=True, squeeze=False
         )
         for ax, word in zip(axes[0], words, strict=True):
             for i, kind in enumerate(("linear", "tanh")):
@@ -33,12 +29,8 @@ def learned_figure(config: Config, table: xr.Dataset) -> Figure:
                 for field, dash in (("learned", "-"), ("kept", "--")):
                     share = part[field].astype(float).mean("seed")
                     error = np.sqrt(share * (1 - share) / table.sizes["seed"])
-                    label = (
-                        f"{kind}, {'shown' if field == 'learned' else 'ten periods'}"
-                    )
-                    ax.errorbar(
-                        table.units, share, error, ls=dash, color=f"C{i}", label=label
-                    )
+                    label = f"{kind}, {'shown' if field == 'learned' else 'ten periods'}"
+                    ax.errorbar(table.units, share, error, ls=dash, color=f"C{i}", label=label)
             ax.axvline(needed(word), color="C7", lw=1)
             ax.set_title(f"{word}: d* = {needed(word)}")
             ax.set_xlabel("units")
@@ -63,10 +55,7 @@ def eigenvalue_figure(read: Readings) -> Figure:
 
     def draw():
         fig, axes = plt.subplots(
-            1,
-            max(len(words), 1),
-            figsize=(3.6 * max(len(words), 1), 3.6),
-            squeeze=False,
+            1, max(len(words), 1), figsize=(3.6 * max(len(words), 1), 3.6), squeeze=False
         )
         angle = np.linspace(0, 2 * math.pi, 200)
         for ax, word in zip(axes[0], words, strict=False):

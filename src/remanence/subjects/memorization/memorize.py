@@ -30,16 +30,7 @@ from .words import Word, word as spelled_word
 from .written import begun, Written
 
 
-METHODS = (
-    "auto",
-    "rotation",
-    "permutation",
-    "harmonic",
-    "rational",
-    "shift",
-    "tanh",
-    "once",
-)
+METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh", "once")
 COVERED = 1e6
 """The float32 steps that `auto` wants proved."""
 ONCE = 64
@@ -100,9 +91,7 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         written, turns, _ = rotation(w, Deadline(time_limit))
         frequencies = (turns,)
         certificate = drift_certificate(written, w.indices, w.period, frequencies)
-        return Memory(
-            w, method, written, margin(written, w), 0.0, certificate, frequencies
-        )
+        return Memory(w, method, written, margin(written, w), 0.0, certificate, frequencies)
     if method == "harmonic":
         found = harmonic_dimension(w, time_limit=time_limit)
         # Only a hint on how finely to round: the certificate takes nothing on trust.
@@ -111,13 +100,7 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         certificate = drift_certificate(written, w.indices, w.period, found.frequencies)
         largest = 0.0 if found.frequencies else -math.inf
         return Memory(
-            w,
-            method,
-            written,
-            margin(written, w),
-            largest,
-            certificate,
-            found.frequencies,
+            w, method, written, margin(written, w), largest, certificate, found.frequencies
         )
     if method in ("permutation", "rational"):
         frequencies = ()
@@ -130,33 +113,18 @@ def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) ->
         certificate = exact_certificate(exact, w.indices)
         largest = -math.inf if method == "rational" and not frequencies else 0.0
         return Memory(
-            w,
-            method,
-            _floating(exact),
-            margin(exact, w),
-            largest,
-            certificate,
-            frequencies,
-            exact,
+            w, method, _floating(exact), margin(exact, w), largest, certificate, frequencies, exact
         )
     if method == "tanh":
         written = limit_cycle(w, gain=gain)
         certificate = attraction_certificate(written, w.indices)
-        return Memory(
-            w, method, written, margin(written, w), exponent(gain), certificate
-        )
+        return Memory(w, method, written, margin(written, w), exponent(gain), certificate)
     made = shift(w)
     certificate = exact_certificate(made.exact, w.indices, unit=made.denominator)
     base = int(made.written.W_h[0, 0])
     certificate = dataclasses.replace(certificate, steps=shift_steps(made.rooms, base))
     return Memory(
-        w,
-        method,
-        made.written,
-        min(made.rooms),
-        math.log(base),
-        certificate,
-        exact=made.exact,
+        w, method, made.written, min(made.rooms), math.log(base), certificate, exact=made.exact
     )
 
 
@@ -209,9 +177,5 @@ def _best(w: Word, gain: float, time_limit: float) -> Memory:
 def _floating(exact: Written) -> Written:
     of = lambda a: a.astype(float) if isinstance(a, np.ndarray) else a
     return dataclasses.replace(
-        exact,
-        W_h=of(exact.W_h),
-        W_y=of(exact.W_y),
-        b_y=of(exact.b_y),
-        h_0=of(exact.h_0),
+        exact, W_h=of(exact.W_h), W_y=of(exact.W_y), b_y=of(exact.b_y), h_0=of(exact.h_0)
     )

@@ -82,9 +82,7 @@ def margin(written: Written, w: Word) -> float:
     if len(b) == 1:
         return math.inf
     apart = np.sqrt(
-        np.maximum(
-            (W * W).sum(axis=1)[:, None] + (W * W).sum(axis=1) - 2.0 * (W @ W.T), 0.0
-        )
+        np.maximum((W * W).sum(axis=1)[:, None] + (W * W).sum(axis=1) - 2.0 * (W @ W.T), 0.0)
     )
     for label in w.indices:
         h = written.W_h @ h

@@ -35,9 +35,7 @@ class Reading:
     """The construction that turns by the same angles, whatever its radii."""
 
 
-def reading(
-    W_h: np.ndarray, W_y: np.ndarray, h_0: np.ndarray, *, spelled: str
-) -> Reading:
+def reading(W_h: np.ndarray, W_y: np.ndarray, h_0: np.ndarray, *, spelled: str) -> Reading:
     """The modes that carry the logits, and the construction that they come nearest to."""
     p, least = word(spelled).period, needed(spelled)
     values, V = np.linalg.eig(W_h.astype(float))
@@ -46,9 +44,7 @@ def reading(
     t = np.arange(1, PERIODS * p + 1)
     C = W_y @ V * weights
     C = C - C.mean(axis=0)
-    energy = (np.abs(C) ** 2).sum(axis=0) * (np.abs(values)[:, None] ** (2 * t)).sum(
-        axis=1
-    )
+    energy = (np.abs(C) ** 2).sum(axis=0) * (np.abs(values)[:, None] ** (2 * t)).sum(axis=1)
     turning = np.abs(np.angle(values)) > math.pi / p / 2
     share = np.where(turning, energy, 0.0)
     used = share > ACTIVE * max(share.sum(), 1e-30)

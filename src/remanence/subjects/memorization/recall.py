@@ -28,15 +28,11 @@ class Tolerance(eqx.Module):
 
 
 def _scope(network: Generator):
-    wide = any(
-        getattr(leaf, "dtype", None) == jnp.float64 for leaf in jax.tree.leaves(network)
-    )
+    wide = any(getattr(leaf, "dtype", None) == jnp.float64 for leaf in jax.tree.leaves(network))
     return double() if wide else contextlib.nullcontext()
 
 
-def first_error(
-    network: Generator, labels: tuple[int, ...], *, steps: int
-) -> int | None:
+def first_error(network: Generator, labels: tuple[int, ...], *, steps: int) -> int | None:
     """The first of `steps` steps at which the network says a wrong symbol, if any.
 
     The network runs in the floating type of its own weights. One loop that stops at
@@ -112,12 +108,7 @@ def _directions(h: State, key: Key, count: int) -> Float[Array, "count units"]:
 
 @eqx.filter_jit
 def _tolerance(
-    network: Generator,
-    labels: Array,
-    directions: Array,
-    steps: int,
-    grace: int,
-    largest: Array,
+    network: Generator, labels: Array, directions: Array, steps: int, grace: int, largest: Array
 ) -> Array:
     p = labels.size
     token = jnp.argmax(network.heard(network.first))

@@ -69,9 +69,7 @@ def save_memory(memory: Memory, path: str | os.PathLike) -> None:
         "first": written.first,
         "inputs": written.inputs,
         "frequencies": list(memory.frequencies),
-        "steps": {
-            k: None if np.isinf(v) else v for k, v in memory.certificate.steps.items()
-        },
+        "steps": {k: None if np.isinf(v) else v for k, v in memory.certificate.steps.items()},
     }
     ours = {"positions": "every"} | ({"activation": "tanh"} if names is TORCH else {})
     safetensors.write(path, tensors, {"memory": about, "remanence": ours})

@@ -19,7 +19,5 @@ def least_factors(periods: int, bench: Bench) -> xr.Dataset:
             "exact": ("necklace", np.array([f.exact for f in found])),
             "period": ("necklace", np.array([len(w) for w in words])),
         },
-        coords={
-            "necklace": np.array(["".join(map(str, w)) for w in words], dtype=np.str_)
-        },
+        coords={"necklace": np.array(["".join(map(str, w)) for w in words], dtype=np.str_)},
     )

@@ -137,6 +137,4 @@ class Structured(AbstractCell):
         return following, (1 - following**2)[:, None] * JQ if self.tanh else JQ
 
     def initial_state(self) -> Vector:
-        return jnp.zeros(
-            self.W_h.shape[0], None if self.like is None else self.like.dtype
-        )
+        return jnp.zeros(self.W_h.shape[0], None if self.like is None else self.like.dtype)

@@ -49,12 +49,8 @@ def run(config: Config, bench: Bench) -> Outcome:
     }
     table = atlas(config.periods, bench)
     least = least_factors(config.feedback_periods, bench)
-    bench.tell(
-        f"the frontier of {config.word!r}: every construction, {config.steps:,} steps"
-    )
-    points = frontier(
-        config.word, steps=config.steps, directions=config.directions, seed=seed
-    )
+    bench.tell(f"the frontier of {config.word!r}: every construction, {config.steps:,} steps")
+    points = frontier(config.word, steps=config.steps, directions=config.directions, seed=seed)
     bench.tell("learned memory: one batch of words, kinds, sizes and seeds")
     trained = learned(config, bench)
     read = readings(trained)
@@ -82,10 +78,7 @@ def frontier_table(points: list[Point]) -> xr.Dataset:
     number = lambda value: math.nan if value is None else float(value)
     names = [f for f in Point.__dataclass_fields__ if f != "method"]
     return xr.Dataset(
-        {
-            name: ("method", np.array([number(getattr(p, name)) for p in points]))
-            for name in names
-        },
+        {name: ("method", np.array([number(getattr(p, name)) for p in points])) for name in names},
         coords={"method": np.array([p.method for p in points], dtype=np.str_)},
     )
 

@@ -22,9 +22,7 @@ def polygon_figure(words: tuple[str, ...]) -> Figure:
             continue
 
     def draw():
-        fig, axes = plt.subplots(
-            1, len(planar), figsize=(3.1 * len(planar), 3.3), squeeze=False
-        )
+        fig, axes = plt.subplots(1, len(planar), figsize=(3.1 * len(planar), 3.3), squeeze=False)
         for ax, (word, memory) in zip(axes[0], planar, strict=True):
             polygon(ax, memory)
             ax.set_title(word)

@@ -67,9 +67,7 @@ class Written:
 
     def network(self) -> Generator:
         """The same weights as a JAX network, in the precision of the scope."""
-        of = lambda a: (
-            jnp.asarray(np.asarray(a, dtype=float)) if isinstance(a, np.ndarray) else a
-        )
+        of = lambda a: jnp.asarray(np.asarray(a, dtype=float)) if isinstance(a, np.ndarray) else a
         inputs = self.inputs or len(self.b_y)
         h_0 = of(self.h_0)
         if isinstance(self.W_h, np.ndarray):
@@ -107,9 +105,7 @@ def begun(written: Written, outputs: int) -> Written:
         W_x = Beginning(h_1, outputs + 1)
     else:
         W_x = np.stack([*(heard or [silent] * outputs), h_1], axis=1)
-    return dataclasses.replace(
-        written, W_x=W_x, h_0=silent, first=outputs, inputs=outputs + 1
-    )
+    return dataclasses.replace(written, W_x=W_x, h_0=silent, first=outputs, inputs=outputs + 1)
 
 
 def blocks(*matrices: np.ndarray) -> np.ndarray:

@@ -7,10 +7,6 @@ from .ablation import (
     states_without as states_without,
     without as without,
 )
-from .exact_adder import (
-    Adder as Adder,
-    adder as adder,
-    spread_frequencies as spread_frequencies,
-)
+from .exact_adder import Adder as Adder, adder as adder, spread_frequencies as spread_frequencies
 from .many_ablations import ablated_accuracies as ablated_accuracies
 from .task import Modular as Modular

@@ -18,14 +18,7 @@ from ..._precision import as_double, as_numpy, double
 from ..._types import State
 from ...measure.fourier import without_frequencies
 from ...nets import Recurrent
-from .all_pairs import (
-    continued,
-    States,
-    table_logits,
-    table_states,
-    vocabulary,
-    with_embedding,
-)
+from .all_pairs import continued, States, table_logits, table_states, vocabulary, with_embedding
 from .task import Modular
 
 
@@ -41,9 +34,7 @@ def modular_states(net: Recurrent, task: Modular) -> States:
         return as_numpy(_states(as_double(net), task.modulus))
 
 
-def modular_logits(
-    net: Recurrent, task: Modular
-) -> Float[np.ndarray, "modulus modulus modulus"]:
+def modular_logits(net: Recurrent, task: Modular) -> Float[np.ndarray, "modulus modulus modulus"]:
     """What the network answers on the whole table, in float64."""
     with double():
         net = as_double(net)
@@ -52,10 +43,7 @@ def modular_logits(
 
 
 def modular_accuracy(
-    net: Recurrent,
-    task: Modular,
-    *,
-    pairs: Bool[np.ndarray, "modulus modulus"] | None = None,
+    net: Recurrent, task: Modular, *, pairs: Bool[np.ndarray, "modulus modulus"] | None = None
 ) -> float:
     """Share of right answers over the table, or over the chosen pairs."""
     with double():
@@ -116,10 +104,7 @@ def ablated_accuracy(
 
 
 def accuracy_with(
-    net: Recurrent,
-    task: Modular,
-    tensor: Tensor,
-    W: Float[np.ndarray, "rows columns"],
+    net: Recurrent, task: Modular, tensor: Tensor, W: Float[np.ndarray, "rows columns"]
 ) -> float:
     """Accuracy over the whole table with one weight matrix replaced."""
     with double():
@@ -135,10 +120,7 @@ def accuracy_with(
 
 
 def _cut(
-    leaf: Float[np.ndarray, "modulus ..."],
-    task: Modular,
-    frequencies: tuple[int, ...],
-    step: int,
+    leaf: Float[np.ndarray, "modulus ..."], task: Modular, frequencies: tuple[int, ...], step: int
 ) -> Float[np.ndarray, "modulus ..."]:
     leaf, order = np.array(leaf), task.elements
     if step == 1:
@@ -155,9 +137,7 @@ def _states(net: Recurrent, modulus: int) -> States:
 
 
 @eqx.filter_jit
-def _continued(
-    net: Recurrent, modulus: int, first: State, second: State = None
-) -> States:
+def _continued(net: Recurrent, modulus: int, first: State, second: State = None) -> States:
     return continued(net, modulus, first=first, second=second)
 
 

@@ -76,9 +76,7 @@ def ablations(
     return Ablations(single, grown, control, _later_changes(net, task, key), table)
 
 
-def growing(
-    frequencies: tuple[int, ...], *, most: int, seed: int
-) -> list[list[tuple[int, ...]]]:
+def growing(frequencies: tuple[int, ...], *, most: int, seed: int) -> list[list[tuple[int, ...]]]:
     """For each size, all subsets of it, or `most` of them drawn at random."""
     random, sizes = np.random.default_rng(seed), []
     for size in range(len(frequencies) + 1):
@@ -105,17 +103,13 @@ def _controls(
     ]
 
 
-def _square(
-    single: dict[int, float], twos: dict[tuple[int, ...], float]
-) -> list[list[float]]:
+def _square(single: dict[int, float], twos: dict[tuple[int, ...], float]) -> list[list[float]]:
     """Both halves of the table of pairs, single frequencies on its diagonal."""
     accuracy = lambda i, j: single[i] if i == j else twos[min(i, j), max(i, j)]
     return [[accuracy(i, j) for j in single] for i in single]
 
 
-def _later_changes(
-    net: Recurrent, task: Modular, key: tuple[int, ...]
-) -> dict[str, float]:
+def _later_changes(net: Recurrent, task: Modular, key: tuple[int, ...]) -> dict[str, float]:
     """How much $h_3$ (and $h_2$) move when the first key frequency is cut from earlier states."""
     plain = modular_states(net, task)
     hidden = lambda h: h[0] if isinstance(h, tuple) else h

@@ -18,18 +18,12 @@ def exact_drawn(of: Findings):
         label = "with doubled waves" if waves == "doubled" else "single waves"
         at = of.margins.sel(waves=waves)
         left.plot(at.frequencies, at.margin, color=f"C{i}", marker="o", label=label)
-    left.set(
-        xlabel="frequencies", ylabel="margin", title=f"written, P = {of.task.modulus}"
-    )
+    left.set(xlabel="frequencies", ylabel="margin", title=f"written, P = {of.task.modulus}")
     left.set_ylim(bottom=0)
     left.legend(frameon=False)
     for i, (name, cosines) in enumerate(of.alike["cosines"].items()):
         right.plot(
-            1 + np.arange(len(cosines)),
-            cosines,
-            color=f"C{i}",
-            marker="o",
-            label=name_of(name),
+            1 + np.arange(len(cosines)), cosines, color=f"C{i}", marker="o", label=name_of(name)
         )
     right.set(
         ylim=(0, 1.05),
@@ -47,9 +41,7 @@ def beside_drawn(of: Findings):
     top, bottom = figure.subfigures(2, 1)  # pyright: ignore[reportGeneralTypeIssues]
     data = beside_data(of)
     width = max(0.4, data.sizes["frequency"] / 80)  # a bar that can be seen
-    for axis, node in zip(
-        top.subplots(1, len(COMPARED), sharey=True), COMPARED, strict=True
-    ):
+    for axis, node in zip(top.subplots(1, len(COMPARED), sharey=True), COMPARED, strict=True):
         at = data.sel(node=node)
         axis.bar(
             at.frequency - width / 2,

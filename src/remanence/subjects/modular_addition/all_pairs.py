@@ -90,9 +90,7 @@ def table_states(net: Recurrent, modulus: int) -> States:
     return continued(net, modulus, first=first)
 
 
-def continued(
-    net: Recurrent, modulus: int, *, first: State = None, second: State = None
-) -> States:
+def continued(net: Recurrent, modulus: int, *, first: State = None, second: State = None) -> States:
     """The states that follow from given ones: what a change at a step does to later ones."""
     heard, _ = vocabulary(net, modulus)
     if second is None:

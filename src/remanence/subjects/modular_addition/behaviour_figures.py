@@ -40,9 +40,7 @@ PLACE_NAMES: dict[Place, str] = {
 
 def ablation_drawn(of: Findings):
     """Accuracy against how many frequencies are gone, a panel a place."""
-    figure, axes = plt.subplots(
-        1, 5, figsize=(12, 3), sharey=True, layout="constrained"
-    )
+    figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True, layout="constrained")
     table = ablation_data(of)
     for i, (axis, place) in enumerate(zip(axes, PLACE_NAMES, strict=True)):
         at = table.sel(place=place)
@@ -96,9 +94,7 @@ def pairs_drawn(of: Findings):
     )
     edge, image = (0.5, n + 0.5, 0.5, n + 0.5), None
     for axis, (place, name) in zip(np.atleast_1d(axes), shown.items(), strict=True):
-        image = axis.imshow(
-            pairs.sel(place=place), origin="lower", extent=edge, vmin=0, vmax=1
-        )
+        image = axis.imshow(pairs.sel(place=place), origin="lower", extent=edge, vmin=0, vmax=1)
         axis.set(title=name, xlabel="frequency removed")
         axis.set_xticks(of.found[0].key)
         axis.set_yticks(of.found[0].key)
@@ -128,9 +124,7 @@ def training_drawn(of: Findings):
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     energy = one.energy.sel(tensor="W_E").values[:, 1:]
     share = energy / energy.sum(1, keepdims=True)
-    for panel, i in zip(
-        bottom.subplots(1, len(shown), sharey=True), shown, strict=True
-    ):
+    for panel, i in zip(bottom.subplots(1, len(shown), sharey=True), shown, strict=True):
         panel.bar(1 + np.arange(share.shape[1]), share[i], color="C0", width=0.9)
         panel.set(title=f"step {int(one.step[i])}", xlabel="frequency k")
     bottom.axes[0].set_ylabel("share of $W_E$")
@@ -153,11 +147,7 @@ def counts_drawn(counts: xr.Dataset):
     figure, axes = plt.subplots(
         1, 4, figsize=(12, 3), layout="constrained", width_ratios=(1, 1, 1, 1.6)
     )
-    labels = {
-        "fraction": "train fraction",
-        "decay": "weight decay",
-        "width": "hidden units",
-    }
+    labels = {"fraction": "train fraction", "decay": "weight decay", "width": "hidden units"}
     count = counts["count"]
     for i, (name, axis) in enumerate(zip(labels, axes, strict=False)):
         every = count.transpose(name, ...).values.reshape(count.sizes[name], -1)
@@ -166,8 +156,7 @@ def counts_drawn(counts: xr.Dataset):
         for at, row in enumerate(every):
             axis.plot(at + shift, row, ".", color=f"C{i}", alpha=0.5)
         mean = [
-            np.mean(row[ok]) if ok.any() else np.nan
-            for row, ok in zip(every, learned, strict=True)
+            np.mean(row[ok]) if ok.any() else np.nan for row, ok in zip(every, learned, strict=True)
         ]
         axis.plot(mean, color=f"C{i}", marker="o")
         told = [

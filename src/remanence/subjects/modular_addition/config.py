@@ -51,12 +51,7 @@ class Config:
 
 QUICK = Config(
     main=Recipe(
-        modulus=43,
-        steps=550,
-        every=25,
-        fraction=0.8,
-        learning_rate=3e-3,
-        weight_decay=2.0,
+        modulus=43, steps=550, every=25, fraction=0.8, learning_rate=3e-3, weight_decay=2.0
     ),
     seeds=(0, 1, 2),
     others=Recipe(
@@ -90,12 +85,7 @@ FULL = Config(
     main=Recipe(modulus=113, steps=2_400, every=100),
     seeds=(0, 1, 2),
     others=Recipe(
-        modulus=43,
-        steps=1_200,
-        every=100,
-        fraction=0.8,
-        learning_rate=3e-3,
-        weight_decay=2.0,
+        modulus=43, steps=1_200, every=100, fraction=0.8, learning_rate=3e-3, weight_decay=2.0
     ),
     sweep=Recipe(
         modulus=43,

@@ -49,11 +49,7 @@ def matrices(net: Recurrent, task: Modular) -> dict[Tensor, np.ndarray]:
     """The four weight matrices of the document, in float64."""
     embedding, W_y = vocabulary(net, task.modulus)
     named = dict(
-        zip(
-            MATRICES,
-            (embedding[: task.modulus], net.cell.W_x, net.cell.W_h, W_y),
-            strict=True,
-        )
+        zip(MATRICES, (embedding[: task.modulus], net.cell.W_x, net.cell.W_h, W_y), strict=True)
     )
     return {name: np.asarray(W, dtype=float) for name, W in named.items()}
 
@@ -95,9 +91,7 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
     key = nodes["W_fc"].frequencies
     ranks: dict[Tensor, LowRank] = {
         name: smallest_rank(
-            W,
-            lambda cut, name=name: accuracy_with(net, task, name, cut),
-            up_to=up_to,
+            W, lambda cut, name=name: accuracy_with(net, task, name, cut), up_to=up_to
         )
         for name, W in matrices(net, task).items()
     }

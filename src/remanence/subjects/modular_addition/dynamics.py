@@ -62,9 +62,7 @@ def measure_dynamics(
     found["window"] = truncation_window(proof, error=1e-3) if proof.rate < 1 else None
     if thorough and spectrum is not None:
         with np.errstate(over="ignore"):  # a state that grows for ever
-            panel = memory_horizon(
-                net, tokens, spectrum=spectrum, quick=True, time_limit=0.1
-            )
+            panel = memory_horizon(net, tokens, spectrum=spectrum, quick=True, time_limit=0.1)
         found["horizons"] = {
             m.name: _in_words(m.value) for m in panel.measures if "cert" not in m.name
         }
@@ -151,16 +149,11 @@ def compare_adders(
         cosines = np.cos(scipy.linalg.subspace_angles(one, other))
         angles[name] = [float(c) for c in np.sort(cosines)[::-1]]
     moved = {
-        node: float(
-            np.abs(found.nodes[node].shares - written.nodes[node].shares).sum() / 2
-        )
+        node: float(np.abs(found.nodes[node].shares - written.nodes[node].shares).sum() / 2)
         for node in NODES
     }
     curves = {
-        place: [
-            [float(np.mean(size)) for size in cut.growing[place]]
-            for cut in (cuts, built_cuts)
-        ]
+        place: [[float(np.mean(size)) for size in cut.growing[place]] for cut in (cuts, built_cuts)]
         for place in PLACES
     }
     first = spans(theirs["W_E"], 2 * len(key))
@@ -177,10 +170,7 @@ def compare_adders(
         "units": built.units,
         "margin": built.margin,
         "norms": {
-            name: [
-                float(np.linalg.norm(theirs[name])),
-                float(np.linalg.norm(ours[name])),
-            ]
+            name: [float(np.linalg.norm(theirs[name])), float(np.linalg.norm(ours[name]))]
             for name in theirs
         },
     }

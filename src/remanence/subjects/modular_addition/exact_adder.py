@@ -103,9 +103,7 @@ def spread_frequencies(period: int, count: int) -> tuple[int, ...]:
 def _checked(period: int, frequencies: Iterable[int]) -> tuple[int, ...]:
     chosen = tuple(sorted(set(frequencies)))
     if not chosen or chosen[0] < 1 or chosen[-1] > period // 2:
-        raise ValueError(
-            f"frequencies must be some of 1 to {period // 2}, got {list(chosen)}"
-        )
+        raise ValueError(f"frequencies must be some of 1 to {period // 2}, got {list(chosen)}")
     return chosen
 
 

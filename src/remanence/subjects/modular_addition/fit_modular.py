@@ -25,14 +25,7 @@ from ..._types import Key
 from ...cells import Elman, GRU, LSTM, Residual
 from ...nets import Recurrent
 from ...train.fit import fit
-from .all_pairs import (
-    pair_logits,
-    Pairs,
-    pairs_of,
-    table_logits,
-    table_states,
-    vocabulary,
-)
+from .all_pairs import pair_logits, Pairs, pairs_of, table_logits, table_states, vocabulary
 from .task import Modular
 
 
@@ -132,9 +125,7 @@ def fit_modular(
     """
     key_split, key_net = jr.split(jr.key(seed))
     seen = task.training_pairs(fraction, key=key_split)
-    net = modular_network(
-        task, cell=cell, embedding=embedding, units=units, key=key_net
-    )
+    net = modular_network(task, cell=cell, embedding=embedding, units=units, key=key_net)
     done = fit(
         net,
         table_loss,
@@ -163,8 +154,7 @@ def progress_on(task: Modular) -> Callable[[Recurrent, Any], dict[str, Array]]:
         logits = table_logits(net, table_states(net, task.modulus).third)
         right = logits.argmax(-1) == answers
         square = sum(
-            (leaf**2).sum()
-            for leaf in jax.tree.leaves(eqx.filter(net, eqx.is_inexact_array))
+            (leaf**2).sum() for leaf in jax.tree.leaves(eqx.filter(net, eqx.is_inexact_array))
         )
         numbers = {
             "train": (right & seen).sum() / seen.sum(),
@@ -178,9 +168,7 @@ def progress_on(task: Modular) -> Callable[[Recurrent, Any], dict[str, Array]]:
     return progress
 
 
-def rows_spectrum(
-    rows: Float[Array, "period columns"],
-) -> Float[Array, " frequencies"]:
+def rows_spectrum(rows: Float[Array, "period columns"]) -> Float[Array, " frequencies"]:
     """`measure.spectrum`, traced: the energy of the rows at each frequency."""
     period = len(rows)
     power = jnp.abs(jnp.fft.rfft(rows, axis=0)) ** 2

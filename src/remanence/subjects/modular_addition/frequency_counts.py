@@ -66,9 +66,7 @@ class Lane:
         seen = place < jnp.round(point["fraction"] * pairs).astype(place.dtype)
         answers = jnp.asarray(task.answers)
         net = narrowed(
-            modular_network(
-                task, units=self.units, embedding=recipe.embedding, key=key_net
-            ),
+            modular_network(task, units=self.units, embedding=recipe.embedding, key=key_net),
             point["width"],
         )
 

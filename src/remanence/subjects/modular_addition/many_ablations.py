@@ -28,11 +28,7 @@ WAVES = 8
 
 
 def ablated_accuracies(
-    net: Recurrent,
-    task: Modular,
-    sets: Sequence[tuple[int, ...]],
-    *,
-    at: str,
+    net: Recurrent, task: Modular, sets: Sequence[tuple[int, ...]], *, at: str
 ) -> Float[np.ndarray, " sets"]:
     """`ablated_accuracy` for each set of frequencies, in float64.
 
@@ -56,11 +52,7 @@ def ablated_accuracies(
             padded = np.zeros((TOGETHER, *Q.shape[1:]))
             padded[: len(some)] = some
             shares = _accuracies(
-                net,
-                jnp.asarray(padded),
-                jnp.asarray(task.answers),
-                jnp.asarray(inside),
-                at,
+                net, jnp.asarray(padded), jnp.asarray(task.answers), jnp.asarray(inside), at
             )
             found.append(np.asarray(shares)[: len(some)])
     return np.concatenate(found)

@@ -10,9 +10,7 @@ from .dissection import Dissection
 def network_diagram(d: Dissection) -> Any:
     """Tokens below, states in the middle, the answer on the right."""
     figure, axis = plt.subplots(figsize=(9, 3.6), layout="constrained")
-    share = {
-        node: sum(found.shares[k - 1] for k in d.key) for node, found in d.nodes.items()
-    }
+    share = {node: sum(found.shares[k - 1] for k in d.key) for node, found in d.nodes.items()}
     nodes = {
         "a": (1, 0, "a"),
         "b": (3, 0, "b"),
@@ -48,22 +46,13 @@ def network_diagram(d: Dissection) -> Any:
             "",
             (u, v),
             (x, y),
-            arrowprops={
-                "arrowstyle": "->",
-                "shrinkA": 20,
-                "shrinkB": 20,
-                "color": "C7",
-            },
+            arrowprops={"arrowstyle": "->", "shrinkA": 20, "shrinkB": 20, "color": "C7"},
         )
         if label:
             # Beside an upright arrow, above a level one.
             shift = (0.32, 0.0) if x == u else (0.0, 0.17)
             axis.text(
-                (x + u) / 2 + shift[0],
-                (y + v) / 2 + shift[1],
-                label,
-                ha="center",
-                va="center",
+                (x + u) / 2 + shift[0], (y + v) / 2 + shift[1], label, ha="center", va="center"
             )
     held = {"Ea": "W_E", "Eb": "W_E", "h1": "h1", "h2": "h2", "h3": "h3", "fc": "W_fc"}
     for name, (x, y, label) in nodes.items():

@@ -52,19 +52,13 @@ def run(config: Config, bench: Bench) -> Outcome:
     # In arrays of the learned one's size, so that both are measured by the same programs.
     wide = pad_network(exact.net, like=fits[0].net)
     exact_found = dissect(wide, task, up_to=1)
-    exact_cuts = ablations(
-        wide, task, exact.frequencies, subsets=config.subsets, seed=seeds[0]
-    )
+    exact_cuts = ablations(wide, task, exact.frequencies, subsets=config.subsets, seed=seeds[0])
     margins = margins_over_frequencies(task)
     bench.tell("exponents of the learned adders")
     options = {"steps": config.exponent_steps}
     dynamics = [
         measure_dynamics(
-            fit.net,
-            task,
-            seed=seed,
-            thorough=config.thorough and seed == seeds[0],
-            **options,
+            fit.net, task, seed=seed, thorough=config.thorough and seed == seeds[0], **options
         )
         for seed, fit in zip(seeds, fits, strict=True)
     ]
@@ -72,15 +66,10 @@ def run(config: Config, bench: Bench) -> Outcome:
         wide, task, seed=bench.seed, thorough=config.thorough, **options
     )
     cells = {c: other_network(config.others, bench, cell=c) for c in config.cells}
-    operations = {
-        op: other_network(config.others, bench, operation=op)
-        for op in config.operations
-    }
+    operations = {op: other_network(config.others, bench, operation=op) for op in config.operations}
     bench.tell("counting frequencies against fraction, decay and width")
     counts = count_frequencies(config, bench)
-    comparison = compare_adders(
-        fits[0].net, found[0], cuts[0], exact, exact_found, exact_cuts
-    )
+    comparison = compare_adders(fits[0].net, found[0], cuts[0], exact, exact_found, exact_cuts)
     results |= {
         "cut dissections": found,
         "ablations": cuts,
@@ -97,7 +86,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     rows = [
         cross_row(f"{name}, learned", fits[0].net, dynamics[0], rank=rank, key=found[0].key),
         cross_row(f"{name}, exact", exact.net, exact_dynamics, rank=units, key=exact.frequencies),
-    ]  # fmt: skip
+    ]
     findings = Findings(
         task, seeds, histories, found, cuts, exact_found, margins, comparison, counts
     )

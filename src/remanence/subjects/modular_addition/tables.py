@@ -19,9 +19,7 @@ def margins_over_frequencies(task: Modular) -> xr.Dataset:
         for j, count in enumerate(counts):
             try:
                 built = adder(
-                    task.modulus,
-                    spread_frequencies(task.period, int(count)),
-                    doubled=doubled,
+                    task.modulus, spread_frequencies(task.period, int(count)), doubled=doubled
                 )
             except ValueError:
                 continue  # too few frequencies: no margin to draw

@@ -38,9 +38,7 @@ class Modular:
         if self.operation not in OPERATIONS:
             raise ValueError(f"operation must be +, - or ×, got {self.operation!r}")
         if self.operation == "×" and not _is_prime(self.modulus):
-            raise ValueError(
-                f"× needs a prime modulus for its characters, got {self.modulus}"
-            )
+            raise ValueError(f"× needs a prime modulus for its characters, got {self.modulus}")
 
     @property
     def tokens(self) -> int:
@@ -73,9 +71,7 @@ class Modular:
         i, j = np.ogrid[: self.period, : self.period]
         return (i - j if self.operation == "-" else i + j) % self.period
 
-    def training_pairs(
-        self, fraction: float, *, key: Key
-    ) -> Bool[np.ndarray, "modulus modulus"]:
+    def training_pairs(self, fraction: float, *, key: Key) -> Bool[np.ndarray, "modulus modulus"]:
         """A random choice of that fraction of the table to train on; the rest is held out."""
         pairs = self.modulus**2
         chosen = round(fraction * pairs) if 0 < fraction < 1 else 0
@@ -96,11 +92,7 @@ def primitive_root(prime: int) -> int:
     """
     order = prime - 1
     primes = [q for q in range(2, order + 1) if order % q == 0 and _is_prime(q)]
-    return next(
-        g
-        for g in range(1, prime)
-        if all(pow(g, order // q, prime) != 1 for q in primes)
-    )
+    return next(g for g in range(1, prime) if all(pow(g, order // q, prime) != 1 for q in primes))
 
 
 def _is_prime(n: int) -> bool:

@@ -44,9 +44,7 @@ def other_network(
 ) -> dict[str, Any]:
     """Another cell or operation: what it reached and which frequencies it uses."""
     task = Modular(recipe.modulus, operation)
-    fit = trained_network(
-        task, recipe, bench, seed=bench.seed, cell=cell, record_spectra=False
-    )
+    fit = trained_network(task, recipe, bench, seed=bench.seed, cell=cell, record_spectra=False)
     tables = node_tables(fit.net, task)
     nodes = {n: key_frequencies(profile(tables[n], task, n)) for n in NODES}
     key = nodes["W_fc"].frequencies

@@ -28,9 +28,7 @@ class Film(matplotlib.figure.Figure):
         last = max(int(str(a.get_gid()).split("-")[1]) for a in frames)
         moving = settings.get("format") == "svg"
         for artist in frames:
-            artist.set_visible(
-                moving or str(artist.get_gid()).split("-")[1] == str(last)
-            )
+            artist.set_visible(moving or str(artist.get_gid()).split("-")[1] == str(last))
         plain = io.BytesIO()
         matplotlib.figure.Figure.savefig(self, plain, **settings)
         data = plain.getvalue()
@@ -66,9 +64,7 @@ def animation_figure(one: xr.Dataset, *, most: int = 40) -> Any:
         share = energy / energy.sum(1, keepdims=True)
         edges = np.arange(share.shape[1] + 1) + 0.5
         for frame, i in enumerate(shown):
-            axis.stairs(
-                share[i], edges, fill=True, color=colour, gid=f"frame-{frame}-{tensor}"
-            )
+            axis.stairs(share[i], edges, fill=True, color=colour, gid=f"frame-{frame}-{tensor}")
         axis.set(ylim=(0, 1.08 * share.max()), ylabel=f"share of {name_of(tensor)}")
     for frame, i in enumerate(shown):
         axes[0].text(

@@ -17,9 +17,7 @@ def spectra_drawn(d: Dissection):
     halves: Any = figure.subfigures(2, 1, height_ratios=(1, 1.5))
     top, bottom = halves
     k = np.arange(1, d.task.period // 2 + 1)
-    for axis, node in zip(
-        top.subplots(1, 3, sharey=True), ("W_E", "h1", "W_fc"), strict=True
-    ):
+    for axis, node in zip(top.subplots(1, 3, sharey=True), ("W_E", "h1", "W_fc"), strict=True):
         shares = d.nodes[node]
         chosen = np.isin(k, shares.frequencies)
         axis.bar(k, shares.shares, color=np.where(chosen, "C0", "C7"), width=0.9)
@@ -40,18 +38,14 @@ def spectra_drawn(d: Dissection):
             axis.plot([0, sign * half], [0, half], color="C7", lw=0.7, ls=":")
         size = 300 * np.sqrt(share[a, b])
         # With an edge the least of them are seen on dark paper too.
-        dots = axis.scatter(
-            signed[b], a, s=size, c=share[a, b], vmin=0, edgecolors="C7", lw=0.6
-        )
+        dots = axis.scatter(signed[b], a, s=size, c=share[a, b], vmin=0, edgecolors="C7", lw=0.6)
         axis.set(title=name_of(node), xlabel="frequency in b", ylabel="frequency in a")
         axis.set(xlim=(-half - 1, half + 1), ylim=(-1, half + 1))
         bottom.colorbar(dots, ax=axis, label="share of energy")
     return figure
 
 
-def merged_labels(
-    frequencies: Sequence[int], shares: np.ndarray
-) -> list[tuple[float, float, str]]:
+def merged_labels(frequencies: Sequence[int], shares: np.ndarray) -> list[tuple[float, float, str]]:
     """Where the numbers of the bars stand: neighbours too near for two share one label."""
     letter, line = 0.04 * len(shares), 0.12 * float(np.max(shares))
 
@@ -91,9 +85,7 @@ def singular_values_drawn(d: Dissection):
 
     The rank and its energy stand in the title, where no curve is.
     """
-    figure, axes = plt.subplots(
-        1, 4, figsize=(11, 3), sharey=True, layout="constrained"
-    )
+    figure, axes = plt.subplots(1, 4, figsize=(11, 3), sharey=True, layout="constrained")
     for axis, (name, low) in zip(axes, d.ranks.items(), strict=True):
         s = low.singular_values
         axis.semilogy(1 + np.arange(len(s)), s, color="C0")
@@ -115,10 +107,7 @@ def singular_values_drawn(d: Dissection):
 def singular_data(d: Dissection) -> xr.Dataset:
     """Singular values and accuracies by rank."""
     return xr.Dataset(
-        {
-            name: (f"index of {name}", low.singular_values)
-            for name, low in d.ranks.items()
-        }
+        {name: (f"index of {name}", low.singular_values) for name, low in d.ranks.items()}
         | {
             f"accuracy of {name}": (f"rank of {name}", low.accuracies)
             for name, low in d.ranks.items()
@@ -143,9 +132,7 @@ def singular_vectors_drawn(d: Dissection):
     for i, axis in enumerate(axes.ravel()[:count]):
         k = int(frequencies[i])
         axis.plot(vectors[:, i], color=colour[k], lw=1)
-        axis.set_title(
-            f"$u_{{{i + 1}}}$: k = {k} ({100 * shares[i]:.0f} %)", fontsize="small"
-        )
+        axis.set_title(f"$u_{{{i + 1}}}$: k = {k} ({100 * shares[i]:.0f} %)", fontsize="small")
         axis.set_yticks([])
     for axis in axes[-1]:
         axis.set_xlabel("answer c")

@@ -36,11 +36,7 @@ def over_lanes(advance: Callable[[Lane], Lane]) -> Callable[[Lane], Lane]:
 
 
 def finished_lanes(
-    precisions: Sequence[str],
-    *,
-    start: Callable[[int], Lane],
-    advance: Advance,
-    width: int = 4,
+    precisions: Sequence[str], *, start: Callable[[int], Lane], advance: Advance, width: int = 4
 ) -> Iterator[tuple[int, Lane]]:
     """The last state of each run as soon as it is there: `(index, lane)`.
 

@@ -51,9 +51,7 @@ def _bipartite(T: Pairs) -> Float[np.ndarray, "nodes nodes"]:
     return np.block([[np.zeros((K, K)), T], [T.T, np.zeros((L, L))]])
 
 
-def components(
-    T: Pairs,
-) -> tuple[int, Int[np.ndarray, " outputs"], Int[np.ndarray, " inputs"]]:
+def components(T: Pairs) -> tuple[int, Int[np.ndarray, " outputs"], Int[np.ndarray, " inputs"]]:
     """The number of components, and the one of each output and each input."""
     count, labels = csgraph.connected_components(_bipartite(T), directed=False)
     return int(count), labels[: T.shape[0]], labels[T.shape[0] :]
@@ -88,8 +86,7 @@ def _connected_digraphs(nodes: int, arcs: int) -> int:
     for size in range(1, nodes):
         rest = nodes - size
         total -= math.comb(nodes - 1, size - 1) * sum(
-            _connected_digraphs(size, inside)
-            * math.comb(rest * (rest - 1), arcs - inside)
+            _connected_digraphs(size, inside) * math.comb(rest * (rest - 1), arcs - inside)
             for inside in range(min(arcs, size * (size - 1)) + 1)
         )
     return total
@@ -111,9 +108,7 @@ def probability_connected(languages: int, pairs: int) -> float:
     return _connected_digraphs(L, arcs) / math.comb(L * (L - 1), arcs)
 
 
-def path_bound(
-    graph: Connectivity, residual: float
-) -> Float[np.ndarray, "outputs inputs"]:
+def path_bound(graph: Connectivity, residual: float) -> Float[np.ndarray, "outputs inputs"]:
     r"""How far an untaught block can be from $I$ when taught ones are within `residual`.
 
     In the spectral norm, with every taught block $\|A - I\| \le \epsilon < 1$, a path

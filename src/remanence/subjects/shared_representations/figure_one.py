@@ -12,15 +12,7 @@ import xarray as xr
 from ...report import Bench
 from .config import Config
 from .language_pairs import Mask
-from .training_cells import (
-    by_scale,
-    Cell,
-    DOCUMENT_STEPS,
-    document_stop,
-    GENERALISES,
-    table,
-    Way,
-)
+from .training_cells import by_scale, Cell, DOCUMENT_STEPS, document_stop, GENERALISES, table, Way
 
 
 FULL_STOP = 1e-6

@@ -44,9 +44,7 @@ def checked_scale(scale: float) -> float:
     return scale
 
 
-def _scaled(
-    scale: float, drawn: Float[Array, "*shape"]
-) -> Float[Array | np.ndarray, "*shape"]:
+def _scaled(scale: float, drawn: Float[Array, "*shape"]) -> Float[Array | np.ndarray, "*shape"]:
     """Weights of this size; in double where single precision would flush them."""
     if scale < smallest_scale("float32"):
         return scale * np.asarray(drawn, dtype=float)
@@ -90,13 +88,7 @@ class GatedLinear(eqx.Module):
 
     @classmethod
     def published(
-        cls,
-        *,
-        seed: int,
-        scale: float,
-        languages: int = 10,
-        words: int = 32,
-        units: int = 32,
+        cls, *, seed: int, scale: float, languages: int = 10, words: int = 32, units: int = 32
     ) -> "GatedLinear":
         """The document's own float32 draw; only rescaled between scales.
 
@@ -144,9 +136,7 @@ class GatedLinear(eqx.Module):
         )
 
 
-def relabelled(
-    net: GatedLinear, words: Int[Array | np.ndarray, "languages words"]
-) -> GatedLinear:
+def relabelled(net: GatedLinear, words: Int[Array | np.ndarray, "languages words"]) -> GatedLinear:
     r"""The same network speaking other dictionaries.
 
     Word $i$ of the plain network is called `words[k][i]` in language $k$:

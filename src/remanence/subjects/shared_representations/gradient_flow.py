@@ -65,9 +65,7 @@ def _attempts(lane: FlowState, end: Array, mask: Mask, rtol: float, every: int):
             zero, step, w, y, None, error, ORDER, control_memory
         )
         w, memory, time = jax.tree.map(
-            lambda new, old: jnp.where(good, new, old),
-            (y, later, time + step),
-            (w, memory, time),
+            lambda new, old: jnp.where(good, new, old), (y, later, time + step), (w, memory, time)
         )
         return w, time, onward - begin, memory, control_memory, count + 1
 
@@ -91,9 +89,7 @@ def _program(mask: Mask, rtol: float, every: int):
         aim = lane.stop * (1.0 - 0.5 * LANDING)
         share = jnp.log(lane.loss / aim) / jnp.log(lane.loss / lane.late_loss)
         end = jnp.where(
-            jnp.isfinite(lane.late),
-            lane.time + (lane.late - lane.time) * share,
-            lane.horizon,
+            jnp.isfinite(lane.late), lane.time + (lane.late - lane.time) * share, lane.horizon
         )
         weights, time, step, count = _attempts(lane, end, mask, rtol, every)
         price = loss(weights, lane.T, mask)

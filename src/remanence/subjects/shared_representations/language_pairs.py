@@ -37,8 +37,7 @@ def checked_pairs(T: ArrayLike) -> Pairs:
         if empty.size:
             line = "row" if role == "output" else "column"
             raise ValueError(
-                f"language {empty[0]} is never taught as an {role}: "
-                f"{line} {empty[0]} of T is empty"
+                f"language {empty[0]} is never taught as an {role}: {line} {empty[0]} of T is empty"
             )
     return T
 

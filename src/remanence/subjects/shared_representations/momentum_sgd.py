@@ -43,9 +43,7 @@ def _program(mask: Mask, rate: float, momentum: float, every: int):
 
         # Two steps an iteration: the buffers of old and new weights then change
         # places instead of being copied.
-        (w, m), _ = jax.lax.scan(
-            step, (lane.weights, lane.momenta), None, length=every, unroll=2
-        )
+        (w, m), _ = jax.lax.scan(step, (lane.weights, lane.momenta), None, length=every, unroll=2)
         price = loss(w, lane.T, mask)
         return MomentumState(w, m, lane.T, lane.steps + every, price)
 
@@ -63,10 +61,7 @@ def smallest_precision(run: PairRun, *, mask: Mask, length: float = 0.05) -> str
         g = gradient(w, jnp.asarray(run.T), mask)
         # Weights that float32 drew as zeros move by 0/0, which no precision survives.
         with np.errstate(divide="ignore", invalid="ignore"):
-            moved = [
-                np.abs(np.asarray(dw) / np.asarray(a))
-                for dw, a in zip(g, w, strict=True)
-            ]
+            moved = [np.abs(np.asarray(dw) / np.asarray(a)) for dw, a in zip(g, w, strict=True)]
     median = np.median(np.concatenate([m.ravel() for m in moved]))
     for precision in ("float32", "float64"):
         if length * 2.0 / run.T.sum() * median > np.finfo(precision).eps / 4:
@@ -98,9 +93,7 @@ def momentum_sgd(
     checked_runs(runs, mask=mask, stop=stop, precision=precision, every=every)
     length = rate / (1 - momentum)
     precisions = [
-        smallest_precision(run, mask=mask, length=length)
-        if precision == "auto"
-        else precision
+        smallest_precision(run, mask=mask, length=length) if precision == "auto" else precision
         for run in runs
     ]
 
@@ -108,9 +101,7 @@ def momentum_sgd(
         number = lambda value: np.asarray(value, dtype=precisions[i])
         w = jax.tree.map(number, packed(runs[i].net, mask))
         still = jax.tree.map(np.zeros_like, w)
-        return MomentumState(
-            w, still, number(runs[i].T), np.zeros((), np.int32), number(1.0)
-        )
+        return MomentumState(w, still, number(runs[i].T), np.zeros((), np.int32), number(1.0))
 
     def advance(batch: MomentumState):
         moved = _program(mask, rate, momentum, every)(batch)

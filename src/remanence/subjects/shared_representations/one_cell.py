@@ -5,14 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...report import Bench
-from .training_cells import (
-    Cell,
-    DOCUMENT_STEPS,
-    document_stop,
-    measured,
-    trained,
-    Way,
-)
+from .training_cells import Cell, DOCUMENT_STEPS, document_stop, measured, trained, Way
 
 
 NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}

@@ -40,9 +40,7 @@ class PairRun(eqx.Module):
                 "moves them; start from small weights"
             )
         if self.T.shape[0] != L:
-            raise ValueError(
-                f"T speaks of {self.T.shape[0]} languages, the network of {L}"
-            )
+            raise ValueError(f"T speaks of {self.T.shape[0]} languages, the network of {L}")
 
 
 class PairFit(eqx.Module):
@@ -104,9 +102,7 @@ def checked_runs(
             )
 
 
-def exact_loss(
-    net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: Mask
-) -> float:
+def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: Mask) -> float:
     r"""$\Lambda$ over the pairs in `T`, from the blocks, in float64."""
     with double():
         pairs = jnp.asarray(np.asarray(T, dtype=float))

@@ -30,9 +30,7 @@ def bound_ratios(
 def connected_seed(fraction: float, first: int, *, languages: int) -> int:
     """The first seed, from `first` on, whose graph is connected."""
     draw = lambda seed: published_pairs(fraction, seed=seed, languages=languages)
-    return next(
-        s for s in range(first, first + 1_000) if connectivity(draw(s)).connected
-    )
+    return next(s for s in range(first, first + 1_000) if connectivity(draw(s)).connected)
 
 
 def ratios_to_path_bound(config: Config, bench: Bench) -> xr.Dataset:

@@ -77,11 +77,7 @@ def _downhill(layers: Any) -> Any:
 
 
 def network_strengths(
-    start: float,
-    time: Float[np.ndarray, " time"],
-    *,
-    seed: int | None = None,
-    rtol: float = 1e-7,
+    start: float, time: Float[np.ndarray, " time"], *, seed: int | None = None, rtol: float = 1e-7
 ) -> Strengths:
     """b1, b2, b3 of the whole network under gradient flow, as singular values.
 
@@ -106,19 +102,14 @@ def network_strengths(
     # stacked layers are the strengths, √M times those of one domain.
     W1 = W1.swapaxes(1, 2).reshape(len(time), H, -1) / M**0.5
     W3 = W3.reshape(len(time), -1, H) / M**0.5
-    return np.stack(
-        [np.linalg.svd(W, compute_uv=False)[:, :modes] for W in (W1, W2, W3)]
-    )
+    return np.stack([np.linalg.svd(W, compute_uv=False)[:, :modes] for W in (W1, W2, W3)])
 
 
 def race(seeds: int) -> xr.Dataset:
     """b2 by theory, of the network from an aligned start, and from random small ones."""
     time, late = np.linspace(0.0, 1.5, 46), np.linspace(0.0, 8.0, 46)
     theory, network = (f(0.05, time) for f in (reduced_strengths, network_strengths))
-    drawn = [
-        network_strengths(0.02, late, seed=seed, rtol=1e-5)[1, -1]
-        for seed in range(seeds)
-    ]
+    drawn = [network_strengths(0.02, late, seed=seed, rtol=1e-5)[1, -1] for seed in range(seeds)]
     return xr.Dataset(
         {
             "theory": (("time", "mode"), theory[1]),

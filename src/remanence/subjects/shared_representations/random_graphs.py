@@ -14,20 +14,12 @@ FLOW = {"stop": 1e-6, "width": 16}
 
 
 def graph_cell(
-    config: Config,
-    fraction: float,
-    scale: float,
-    seed: int,
-    *,
-    factor: int = 1,
-    words: int = 0,
+    config: Config, fraction: float, scale: float, seed: int, *, factor: int = 1, words: int = 0
 ) -> Cell:
     """A small network on a graph of its own, with `factor` times as many units as words."""
     words = words or config.graph_words
     sizes = {"languages": config.languages, "words": words, "units": factor * words}
-    return Cell(
-        fraction=fraction, scale=scale, seed=seed, mask="full", way="flow", **sizes
-    )
+    return Cell(fraction=fraction, scale=scale, seed=seed, mask="full", way="flow", **sizes)
 
 
 def _fractions(count: int) -> list[float]:

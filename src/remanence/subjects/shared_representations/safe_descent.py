@@ -61,9 +61,7 @@ def _program(mask: Mask, every: int, power: int):
         # On a plateau the loss itself moves by less than it is rounded.
         risen = price > lane.loss * (1.0 + 64 * jnp.finfo(price.dtype).eps)
         good = first | (~risen & (curvature <= 2.0 * lane.curvature))
-        onward = jnp.where(
-            first, 0.01 / curvature, jnp.minimum(1.5 * lane.step, 0.9 / curvature)
-        )
+        onward = jnp.where(first, 0.01 / curvature, jnp.minimum(1.5 * lane.step, 0.9 / curvature))
         weights, steepest, curvature, price = jax.tree.map(
             lambda new, old: jnp.where(good, new, old),
             (w, v, curvature, price),
@@ -112,9 +110,7 @@ def safe_descent(
         zero, none = number(0.0), np.zeros((), np.int32)
         steepest = jax.tree.map(lambda a: number(a / length), w)
         T = number(runs[i].T)
-        return DescentState(
-            w, steepest, zero, zero, number(np.inf), zero, none, none, T
-        )
+        return DescentState(w, steepest, zero, zero, number(np.inf), zero, none, none, T)
 
     def advance(batch: DescentState):
         moved = _program(mask, every, power)(batch)

@@ -36,9 +36,7 @@ def checked_log10_scale(log10_scale: float) -> float:
     return log10_scale
 
 
-def _after_linear_phase(
-    T: Float[np.ndarray, "n n"], log10_scale: float, draws: int, key: Key
-):
+def _after_linear_phase(T: Float[np.ndarray, "n n"], log10_scale: float, draws: int, key: Key):
     """Directions of u and v, per draw, when the top mode reaches its final size."""
     n = T.shape[0]
     U, S, Vt = np.linalg.svd(T)

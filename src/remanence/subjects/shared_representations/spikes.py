@@ -22,9 +22,7 @@ def highest_spikes(config: Config, diagonal: xr.Dataset) -> Int[np.ndarray, " sp
     the fraction, which is no spike but the rule there.
     """
     high = (
-        (diagonal.connected == 1)
-        & (diagonal.ending == 0)
-        & (diagonal.test_loss > GENERALISES)
+        (diagonal.connected == 1) & (diagonal.ending == 0) & (diagonal.test_loss > GENERALISES)
     ).values
     falling = np.argsort(-diagonal.test_loss.values, kind="stable")
     return np.concatenate(
@@ -35,9 +33,7 @@ def highest_spikes(config: Config, diagonal: xr.Dataset) -> Int[np.ndarray, " sp
     )
 
 
-def retrained_spikes(
-    config: Config, diagonal: xr.Dataset, bench: Bench
-) -> xr.Dataset | None:
+def retrained_spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.Dataset | None:
     """The highest spikes by descent with a safe step, and by the flow if it is followed.
 
     A spike that one of them does not have came from the step; one that they have too
@@ -48,10 +44,7 @@ def retrained_spikes(
         return None
     columns = {name: first[name] for name in ("fraction", "scale", "seed")}
     columns |= {"sgd": first.test_loss, "sgd_signs": first.signs}
-    limits: dict[Way, int] = {
-        "descent": config.spike_descent,
-        "flow": config.spike_flow,
-    }
+    limits: dict[Way, int] = {"descent": config.spike_descent, "flow": config.spike_flow}
     names = [first[name].values.tolist() for name in ("fraction", "scale", "seed")]
     for way, limit in limits.items():
         if limit == 0:

@@ -51,14 +51,11 @@ def thresholds_by_scale(found: xr.Dataset) -> xr.Dataset:
     weights = np.vstack([np.ones(count), drawn])
     joined = logistic_threshold(share, first.connected.values == 1, weights)
     reached = [
-        logistic_threshold(share, generalises(part).values, weights)
-        for part in parts.values()
+        logistic_threshold(share, generalises(part).values, weights) for part in parts.values()
     ]
     columns = {"threshold": reached, "above": [values - joined for values in reached]}
     middles = {n: [float(v[0]) for v in rows] for n, rows in columns.items()}
-    errors = {
-        f"{n}_error": [_spread(v[1:]) for v in rows] for n, rows in columns.items()
-    }
+    errors = {f"{n}_error": [_spread(v[1:]) for v in rows] for n, rows in columns.items()}
     return xr.Dataset(
         {name: ("scale", values) for name, values in (middles | errors).items()},
         {"scale": list(parts)},

@@ -27,9 +27,7 @@ def u_at_half_loss(
     return toy_flow(start, T, stop=0.25 * T.sum(), **PRECISE).u
 
 
-def log_second_mode(
-    u: Float[np.ndarray, "draws n"], width: int
-) -> Float[np.ndarray, " draws"]:
+def log_second_mode(u: Float[np.ndarray, "draws n"], width: int) -> Float[np.ndarray, " draws"]:
     """Log of the part of `u` in the space of σ2, over its part in the top mode."""
     U, S, _ = np.linalg.svd(circulant_pairs(N, width))
     second = U[:, 1:][:, np.isclose(S[1:], S[1])]
@@ -63,14 +61,8 @@ def alignment(config: Config, seed: int) -> xr.Dataset:
     rows = [_of_width(width, config, seed) for width in config.toy_widths]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return xr.Dataset(
-        {
-            name: (("width", "predicted")[: values.ndim], values)
-            for name, values in columns.items()
-        },
-        {
-            "width": list(config.toy_widths),
-            "predicted": list(config.toy_contaminations),
-        },
+        {name: (("width", "predicted")[: values.ndim], values) for name, values in columns.items()},
+        {"width": list(config.toy_widths), "predicted": list(config.toy_contaminations)},
     )
 
 

@@ -83,9 +83,7 @@ def predicted_success(config: Config, seed: int) -> xr.Dataset:
     Ts, fractions, keys = _unseen_graphs(config.predicted_graphs, seed + 70_004)
     scales = config.predicted_log_scales
     seen = [
-        _simulated_success(
-            Ts, np.full(len(Ts), scale), config.predicted_draws, seed + 70_005
-        )
+        _simulated_success(Ts, np.full(len(Ts), scale), config.predicted_draws, seed + 70_005)
         for scale in scales
     ]
     predicted = [
@@ -109,10 +107,7 @@ def predicted_scales(config: Config, seed: int) -> xr.Dataset:
     """
     Ts, fractions, keys = _unseen_graphs(config.predicted_graphs, seed + 70_006)
     largest = np.array(
-        [
-            largest_scale(T, wanted=WANTED, draws=500, key=k)
-            for T, k in zip(Ts, keys, strict=True)
-        ]
+        [largest_scale(T, wanted=WANTED, draws=500, key=k) for T, k in zip(Ts, keys, strict=True)]
     )
     predicted = np.full((len(Ts), len(LARGER)), np.nan)
     seen = predicted.copy()

@@ -158,8 +158,7 @@ def toy_flow(
     T, (draws, n), pieces = np.asarray(T, dtype=float), start.u.shape, []
     if T.shape not in ((n, n), (draws, n, n)):
         raise ValueError(
-            f"T must be {n} x {n}, one or one for each of {draws} draws, "
-            f"got shape {T.shape}"
+            f"T must be {n} x {n}, one or one for each of {draws} draws, got shape {T.shape}"
         )
     for one in np.unique(T.reshape(-1, n, n), axis=0):
         checked_pairs(one)

@@ -28,11 +28,7 @@ from .worker_trainings import trained_by_workers
 
 
 Way = Literal["sgd", "descent", "flow"]
-WAYS: dict[Way, Any] = {
-    "sgd": momentum_sgd,
-    "descent": safe_descent,
-    "flow": gradient_flow,
-}
+WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "descent": safe_descent, "flow": gradient_flow}
 DOCUMENT_STEPS = 500_000
 """The document gives a run so many steps at most."""
 ENDINGS = ("converged", "out of steps", "diverged", "stalled", "out of time")
@@ -100,9 +96,7 @@ def trained(
     options["precision"] = "auto"
     if on is None and (width > 1 or workers == 1):
         return train(runs, **options)
-    return trained_by_workers(
-        train, runs, workers=workers, on=on, folder=folder, **options
-    )
+    return trained_by_workers(train, runs, workers=workers, on=on, folder=folder, **options)
 
 
 def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
@@ -111,9 +105,7 @@ def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
     graph = connectivity(T)
     burst = fit.ending == "diverged"
     seen = None if burst else translation(fit.net, T, mask=cell.mask)
-    return {
-        name: float(getattr(seen, of, math.nan)) for name, of in MEASURED.items()
-    } | {
+    return {name: float(getattr(seen, of, math.nan)) for name, of in MEASURED.items()} | {
         "connected": float(graph.connected),
         "algebraic": graph.algebraic,
         "steps": float(fit.steps),
@@ -123,13 +115,7 @@ def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
 
 
 def table(
-    title: str,
-    cells: Sequence[Cell],
-    bench: Bench,
-    *,
-    stop: float,
-    limit: int,
-    width: int = 4,
+    title: str, cells: Sequence[Cell], bench: Bench, *, stop: float, limit: int, width: int = 4
 ) -> xr.Dataset:
     """The trained cells as columns over `cell`; what is on disk is not redone.
 

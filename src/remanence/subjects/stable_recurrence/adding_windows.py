@@ -20,7 +20,7 @@ from .parts import Parts
 def _loss_of(length: int):
     def loss(model, _, key):
         xs, y = adding(64, length, key=key)
-        out = on_batch(model, xs) if isinstance(model, Recurrent) else jax.vmap(model)(xs)  # fmt: skip
+        out = on_batch(model, xs) if isinstance(model, Recurrent) else jax.vmap(model)(xs)
         return jnp.mean((out[:, 0] - y) ** 2)
 
     return loss
@@ -48,9 +48,7 @@ def adding_by_window(config: Adding, parts: Parts) -> dict[str, Any]:
         return {"diverged": True}
     peers = []
     for context in config.contexts:
-        peer = train(
-            f"convolution-{context}", convolution_like(net, context, key=key_net)
-        )
+        peer = train(f"convolution-{context}", convolution_like(net, context, key=key_net))
         peers.append(None if peer is None else test_loss(peer))
     return {
         "length": config.length,

@@ -31,9 +31,7 @@ def recurrent_matrix(kind: str, units: int, seed: int) -> np.ndarray:
     raise ValueError(f"no kind of matrix is called {kind!r}")
 
 
-def certified_gains(
-    units: tuple[int, ...], kinds: tuple[str, ...], draws: int, tell
-) -> xr.Dataset:
+def certified_gains(units: tuple[int, ...], kinds: tuple[str, ...], draws: int, tell) -> xr.Dataset:
     """The largest certified gain of each metric: rates scale with W, so it is 1 / rate."""
     table = np.zeros((len(kinds), len(units), draws, len(METRICS)))
     for i, kind in enumerate(kinds):
@@ -47,9 +45,7 @@ def certified_gains(
                 rates = [tried[name]["rate"] for name in METRICS[:-1]] + [proof.limit]
                 table[i, j, seed] = 1 / np.maximum(rates, 1e-12)
     coordinates = {"kind": list(kinds), "units": list(units), "metric": list(METRICS)}
-    return xr.Dataset(
-        {"gain": (("kind", "units", "draw", "metric"), table)}, coordinates
-    )
+    return xr.Dataset({"gain": (("kind", "units", "draw", "metric"), table)}, coordinates)
 
 
 def lstm_gains(units: tuple[int, ...], *, steps: int = 12) -> xr.Dataset:
@@ -60,7 +56,7 @@ def lstm_gains(units: tuple[int, ...], *, steps: int = 12) -> xr.Dataset:
 
         def proved(gain, which, W=W, U=U):
             cell = LSTM(*(jnp.asarray(gain * A, jnp.float32) for A in (W, U)))
-            proof = contraction(cell, input_bound=1.0, metric=("norm", "infinity")[which])  # fmt: skip
+            proof = contraction(cell, input_bound=1.0, metric=("norm", "infinity")[which])
             return proof.rate < 1 if which else proof.evidence["condition"]
 
         for which in range(2):
@@ -81,13 +77,8 @@ def worst_pairs(draws: int, units: int = 8) -> list[dict[str, Any]]:
     rows = []
     for seed in range(draws):
         key_a, key_b, key_t = jr.split(jr.key(seed), 3)
-        gated = jax.tree.map(
-            lambda leaf: 0.3 * leaf, LSTM.init(2, units // 2, key=key_b)
-        )
-        for name, cell in (
-            ("rnn", Elman.init(2, units, key=key_a, gain=0.6)),
-            ("lstm", gated),
-        ):
+        gated = jax.tree.map(lambda leaf: 0.3 * leaf, LSTM.init(2, units // 2, key=key_b))
+        for name, cell in (("rnn", Elman.init(2, units, key=key_a, gain=0.6)), ("lstm", gated)):
             proof = contraction(cell, input_bound=1.0, time_limit=600)
             found = worst_pair_rate(cell, proof, key=key_t, starts=8, ascents=150)
             rows.append({"cell": name, "rate": proof.rate, "pair": found})

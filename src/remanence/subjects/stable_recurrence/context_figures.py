@@ -61,22 +61,28 @@ def decay_figure(models: dict[str, dict]) -> Figure:
 
 def context_figure(
     models: dict[str, dict], music: dict[str, dict], peers: dict[str, dict], adding: dict | None
-) -> Figure:  # fmt: skip
+) -> Figure:
     """Test loss against the context that is allowed: text, music, sums."""
     curves = {
         name: (m["windows"], m["truncated"], m.get("untruncated", m.get("nll")))
         for name, m in (models | music).items()
     }
     if adding and "diverged" not in adding:
-        curves["adding lstm free"] = (adding["windows"], adding["truncated"], adding["full"])  # fmt: skip
-        peers = peers | {"adding": {"contexts": adding["contexts"], "score": adding["peers"]}}  # fmt: skip
+        curves["adding lstm free"] = (adding["windows"], adding["truncated"], adding["full"])
+        peers = peers | {"adding": {"contexts": adding["contexts"], "score": adding["peers"]}}
     for name, peer in peers.items():
         curves[f"{name} convolution"] = (peer["contexts"], peer["score"], None)
-    rows = [(name, k, v) for name, (ks, vs, _) in curves.items() for k, v in zip(ks, vs, strict=True)]  # fmt: skip
+    rows = [
+        (name, k, v) for name, (ks, vs, _) in curves.items() for k, v in zip(ks, vs, strict=True)
+    ]
     names, ks, values = zip(*rows, strict=True)
     table = xr.Dataset(
-        {"model": ("row", list(names)), "context": ("row", list(ks)), "score": ("row", list(values))}
-    )  # fmt: skip
+        {
+            "model": ("row", list(names)),
+            "context": ("row", list(ks)),
+            "score": ("row", list(values)),
+        }
+    )
 
     def draw():
         texts = _by_text(curves)
@@ -118,7 +124,13 @@ def _curve(axis, kind: str, contexts, scores, whole) -> None:
     colour = "C7" if peer else COLOURS[kind]
     known = [(k, v) for k, v in zip(contexts, scores, strict=True) if v is not None]
     if known:
-        axis.plot(*zip(*known, strict=True), "s--" if peer else "o-", ms=3, color=colour, label=label_of(kind))  # fmt: skip
+        axis.plot(
+            *zip(*known, strict=True),
+            "s--" if peer else "o-",
+            ms=3,
+            color=colour,
+            label=label_of(kind),
+        )
     if whole is not None:
         axis.axhline(whole, color=colour, lw=0.7, ls=":")
 
@@ -130,11 +142,6 @@ def _log_scale(axis) -> None:
     fine = (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
     coarse = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
     steps = fine if high < 2 * low else coarse
-    ticks = [
-        v
-        for e in range(5)
-        for m in steps
-        if low <= (v := round(m * 10.0**e, 6)) <= high
-    ]
+    ticks = [v for e in range(5) for m in steps if low <= (v := round(m * 10.0**e, 6)) <= high]
     axis.set_yticks(ticks, [f"{v:g}" for v in ticks])
     axis.yaxis.set_minor_locator(NullLocator())

@@ -61,9 +61,7 @@ def language_models(config: Config, parts: Parts) -> Models:
     return found
 
 
-def perplexities(
-    config: Config, parts: Parts, models: Models
-) -> dict[str, list[float]]:
+def perplexities(config: Config, parts: Parts, models: Models) -> dict[str, list[float]]:
     """Perplexities of the models that were measured, and of their other trainings."""
     scores = {n: [m["perplexity"]] for n, m in models.items() if "diverged" not in m}
     for each in config.language:
@@ -126,9 +124,7 @@ def convolutions(config: Config, parts: Parts) -> Models:
     return found
 
 
-def _text_convolution(
-    each: Language, text: Text, context: int, parts: Parts
-) -> float | None:
+def _text_convolution(each: Language, text: Text, context: int, parts: Parts) -> float | None:
     seed = parts.bench.seed
     like = model_of(each, "lstm", len(text.vocabulary), key=jr.key(seed))
     model = parts.train(
@@ -153,9 +149,7 @@ def truncated_trainings(config: Config, parts: Parts) -> Models:
     if chosen is None:
         return found
     for kind, free in PAIRS:
-        make = functools.partial(
-            truncated_training_gap, chosen, kind, free, parts.bench.seed
-        )
+        make = functools.partial(truncated_training_gap, chosen, kind, free, parts.bench.seed)
         name = model_name(chosen.text, kind, free)
         value = parts.get_or_make(f"{name}, truncated and full training", make)
         if value is not None:

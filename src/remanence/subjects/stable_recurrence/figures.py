@@ -43,9 +43,7 @@ def descent_figure(table: xr.Dataset) -> Figure:
     """Weight gaps during training, with and without 1/t."""
 
     def draw():
-        figure, axes = plt.subplots(
-            1, 2, figsize=(8, 3.4), sharey=True, constrained_layout=True
-        )
+        figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True, constrained_layout=True)
         for axis, schedule in zip(axes, table["schedule"].values, strict=True):
             part = table.sel(schedule=schedule)
             for i, k in enumerate(part["window"].values[:4]):
@@ -54,9 +52,7 @@ def descent_figure(table: xr.Dataset) -> Figure:
                 bound = part["bound"].sel(window=k).mean("instance")
                 axis.plot(part["step"], bound, color=f"C{i}", ls=":", lw=1)
             axis.set(xscale="log", yscale="log", xlabel="step")
-            axis.set_title(
-                {"alpha/t": "steps α/t"}.get(str(schedule), "constant steps")
-            )
+            axis.set_title({"alpha/t": "steps α/t"}.get(str(schedule), "constant steps"))
         axes[0].set_ylabel("weight gap")
         low = float(table["gap"].where(table["gap"] > 0).min())
         axes[0].set_ylim(max(low / 3, 1e-10), 1e3)
@@ -78,11 +74,7 @@ def gains_figure(table: xr.Dataset) -> Figure:
     def draw():
         kinds = table["kind"].values
         figure, axes = plt.subplots(
-            1,
-            len(kinds),
-            figsize=(3 * len(kinds), 3.2),
-            constrained_layout=True,
-            squeeze=False,
+            1, len(kinds), figsize=(3 * len(kinds), 3.2), constrained_layout=True, squeeze=False
         )
         for axis, kind in zip(axes[0], kinds, strict=True):
             part = table["gain"].sel(kind=kind)
@@ -91,9 +83,7 @@ def gains_figure(table: xr.Dataset) -> Figure:
                 values = part.sel(metric=metric).values.T
                 _band(axis, table["units"].values, values, metric, colour)
             axis.set(xlabel="units N", title=str(kind).capitalize(), xscale="log")
-            axis.set_xticks(
-                table["units"].values, [str(n) for n in table["units"].values]
-            )
+            axis.set_xticks(table["units"].values, [str(n) for n in table["units"].values])
             axis.minorticks_off()
             axis.set_ylim(bottom=0)
         axes[0][0].set_ylabel("largest certified gain")
@@ -163,7 +153,13 @@ def panels(count: int, **options):
 
 def memory_figure(tables: dict[str, xr.Dataset]) -> Figure:
     """Losses over the length, stable and free, with the proved floors."""
-    marks = {"stable": "C0", "rnn stable": "C0", "lstm stable": "C2", "free": "C1", "lstm free": "C1"}  # fmt: skip
+    marks = {
+        "stable": "C0",
+        "rnn stable": "C0",
+        "lstm stable": "C2",
+        "free": "C1",
+        "lstm free": "C1",
+    }
 
     def draw():
         figure, axes = panels(len(tables))
@@ -171,14 +167,7 @@ def memory_figure(tables: dict[str, xr.Dataset]) -> Figure:
             x = table["length"].values
             for model in table["model"].values:
                 y = table["loss"].sel(model=model)
-                axis.plot(
-                    x,
-                    y,
-                    "o-",
-                    ms=4,
-                    color=marks[str(model)],
-                    label=label_of(str(model)),
-                )
+                axis.plot(x, y, "o-", ms=4, color=marks[str(model)], label=label_of(str(model)))
             axis.plot(x, table["floor"], ":", color="C0", label="proved floor")
             axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
             unit = "mean square error" if name.startswith("adding") else "nats"
@@ -189,10 +178,7 @@ def memory_figure(tables: dict[str, xr.Dataset]) -> Figure:
     rate = next(iter(tables.values())).attrs["rate"]
     renamed = [
         table.drop_attrs().rename(
-            {
-                name: f"{task.split()[-1]}_{name}"
-                for name in [*table.data_vars, *table.coords]
-            }
+            {name: f"{task.split()[-1]}_{name}" for name in [*table.data_vars, *table.coords]}
         )
         for task, table in tables.items()
     ]

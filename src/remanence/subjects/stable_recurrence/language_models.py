@@ -160,9 +160,7 @@ def _decay(net: Recurrent, pieces, length: int):
 def gradient_decay(net: Recurrent, rows, length: int) -> tuple[np.ndarray, np.ndarray]:
     r"""$\|\nabla_{x_t} p_{t+i}\|$ over $i$: mean over held-out positions, and its error."""
     size = 2 * length + 1
-    whole = np.concatenate(
-        [row[: len(row) // size * size].reshape(-1, size) for row in rows]
-    )
+    whole = np.concatenate([row[: len(row) // size * size].reshape(-1, size) for row in rows])
     mean, error = _decay(net, jnp.asarray(whole[:64]), length)
     return np.asarray(mean), np.asarray(error)
 

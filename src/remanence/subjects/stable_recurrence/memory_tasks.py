@@ -38,8 +38,12 @@ FORGOTTEN = 1 / 12
 
 
 def _table(
-    lengths: tuple[int, ...], models: Mapping[str, Any], floors: list[float], chance: float, rate: float
-) -> xr.Dataset:  # fmt: skip
+    lengths: tuple[int, ...],
+    models: Mapping[str, Any],
+    floors: list[float],
+    chance: float,
+    rate: float,
+) -> xr.Dataset:
     return xr.Dataset(
         {
             "loss": (("model", "length"), np.stack(list(models.values()))),
@@ -50,9 +54,7 @@ def _table(
     )
 
 
-def delayed_symbol(
-    delays: tuple[int, ...], *, steps: int, rate: float, seed: int
-) -> xr.Dataset:
+def delayed_symbol(delays: tuple[int, ...], *, steps: int, rate: float, seed: int) -> xr.Dataset:
     """The loss of stable and free models at each delay, beside the proved floor."""
     time = max(delays) + 2
 
@@ -87,18 +89,14 @@ def symbol_floor(net: Recurrent, delay: int) -> float:
     W_x = _wide(net.cell.W_x)[:, :SYMBOLS]
     rate = float(np.linalg.norm(_wide(net.cell.W_h), 2))
     far = max(
-        float(np.linalg.norm(W_x[:, i] - W_x[:, j]))
-        for i in range(SYMBOLS)
-        for j in range(i)
+        float(np.linalg.norm(W_x[:, i] - W_x[:, j])) for i in range(SYMBOLS) for j in range(i)
     )
     rows = np.linalg.norm(_wide(net.W_y), axis=1)
     epsilon = float(rows.max()) * rate ** (delay + 1) * far
     return max(0.0, math.log(SYMBOLS) - 2 * epsilon)
 
 
-def string_recall(
-    lengths: tuple[int, ...], *, steps: int, rate: float, seed: int
-) -> xr.Dataset:
+def string_recall(lengths: tuple[int, ...], *, steps: int, rate: float, seed: int) -> xr.Dataset:
     """The loss of stable and free models on strings of each length, and the floor."""
     longest = max(lengths)
     strings = [string_of(length, seed) for length in lengths]
@@ -140,9 +138,7 @@ def string_floor(net: Recurrent, string: np.ndarray) -> float:
     far = float(np.linalg.norm(h - rest))
     rows = float(np.linalg.norm(_wide(net.W_y), axis=1).max())
     epsilon = rows * far * rate ** np.arange(L)
-    tails = [
-        (L - t) * _entropy(string[t:]) - 2 * float(epsilon[t:].sum()) for t in range(L)
-    ]
+    tails = [(L - t) * _entropy(string[t:]) - 2 * float(epsilon[t:].sum()) for t in range(L)]
     return max(0.0, *tails) / L
 
 
@@ -152,9 +148,7 @@ def _entropy(symbols: np.ndarray) -> float:
     return float(-(p * np.log(p)).sum())
 
 
-def adding_problem(
-    lengths: tuple[int, ...], *, steps: int, rate: float, seed: int
-) -> xr.Dataset:
+def adding_problem(lengths: tuple[int, ...], *, steps: int, rate: float, seed: int) -> xr.Dataset:
     """Test errors of stable and free models at each length, and the proved floor."""
     longest, count = max(lengths), len(lengths)
 
@@ -170,15 +164,11 @@ def adding_problem(
         return MemoryTask(network, loss, learning_rate=3e-3, tests=32)
 
     options = {"steps": steps, "rate": rate, "seed": seed}
-    nets, simple = train_stable_and_free(task(Elman), lengths, [False] * count, **options)  # fmt: skip
+    nets, simple = train_stable_and_free(task(Elman), lengths, [False] * count, **options)
     flags = [False] * count + [True] * count
     _, gated = train_stable_and_free(task(LSTM), lengths * 2, flags, **options)
     floors = [sum_floor(lane_of(nets, i), each) for i, each in enumerate(lengths)]
-    losses = {
-        "rnn stable": simple,
-        "lstm stable": gated[:count],
-        "lstm free": gated[count:],
-    }
+    losses = {"rnn stable": simple, "lstm stable": gated[:count], "lstm free": gated[count:]}
     return _table(lengths, losses, floors, FORGOTTEN, rate)
 
 

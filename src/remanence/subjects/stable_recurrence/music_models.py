@@ -114,8 +114,7 @@ def chorale_model(
     if draw == 0:
         found["windows"] = list(config.windows)
         found["truncated"] = [
-            float(window_loss(net, *pieces["test"], jnp.asarray(k)))
-            for k in config.windows
+            float(window_loss(net, *pieces["test"], jnp.asarray(k))) for k in config.windows
         ]
     return found
 
@@ -125,11 +124,7 @@ def chorale_convolution(config: Chorales, context: int, parts: Parts) -> float |
     seed = parts.bench.seed
     peer = convolution_like(_untrained(config, "lstm", seed), context, key=jr.key(seed))
     peer = _trained(config, peer, f"jsb-convolution-{context}", parts, seed)
-    return (
-        None
-        if peer is None
-        else float(_priced(peer, *_whole_pieces(music("jsb")["test"])))
-    )
+    return None if peer is None else float(_priced(peer, *_whole_pieces(music("jsb")["test"])))
 
 
 def trimmed(part: Music, time: int) -> Music:

@@ -44,9 +44,7 @@ def lemma_gaps(units: int, instances: int, length: int, windows: tuple[int, ...]
                     truncation_bound(proof, k),
                     truncation_bound(better, k),
                     found.gradients[at],
-                    gradient_bound(
-                        cell, k, input_bound=1.0, loss_slope=units**0.5, loss_bend=1.0
-                    ),
+                    gradient_bound(cell, k, input_bound=1.0, loss_slope=units**0.5, loss_bend=1.0),
                 )
             )
     table = np.asarray(rows).reshape(instances, len(windows), 5)
@@ -59,9 +57,7 @@ def lemma_gaps(units: int, instances: int, length: int, windows: tuple[int, ...]
 
 def counterexample() -> dict[str, float]:
     """h' = .5 h + 1 without input, where Lemma 1 as printed promises a gap of 0."""
-    cell = Elman(
-        jnp.full((1, 1), 0.5), jnp.ones((1, 1)), jnp.ones(1), activation=lambda z: z
-    )
+    cell = Elman(jnp.full((1, 1), 0.5), jnp.ones((1, 1)), jnp.ones(1), activation=lambda z: z)
     proof = contraction(cell, input_bound=0.0, slopes=(1.0, 1.0))
     gap = truncation_error(cell, np.zeros((60, 1)), [3], gradients=False).states[0]
     return {
@@ -166,9 +162,7 @@ def _descent(norm, seed, decays, units, length, windows, steps):
     def step(w, t):
         alpha = jnp.where(decays, 1.0 / t, 0.3)
         # At the full model's weights: what truncation alone does to the gradient.
-        both = {
-            n: jnp.concatenate([a, jnp.repeat(a[:1], len(ks), 0)]) for n, a in w.items()
-        }
+        both = {n: jnp.concatenate([a, jnp.repeat(a[:1], len(ks), 0)]) for n, a in w.items()}
         slopes = slope(both, jnp.concatenate([ks, ks]))
         g = {name: leaf[: len(ks)] for name, leaf in slopes.items()}
         here = {name: leaf[len(ks) :] for name, leaf in slopes.items()}

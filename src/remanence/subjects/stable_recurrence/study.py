@@ -56,8 +56,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         results["memory"] = memory
     if (chosen := config.adding) is not None:
         results["adding windows"] = parts.get_or_make(
-            "adding problem over its last inputs",
-            lambda: adding_by_window(chosen, parts),
+            "adding problem over its last inputs", lambda: adding_by_window(chosen, parts)
         )
     results |= _certificates(config, bench)
     results["truncated training"] = truncated_trainings(config, parts)
@@ -103,7 +102,7 @@ def _memory(config: Config, parts: Parts) -> dict[str, xr.Dataset]:
 def _certificates(config: Config, bench: Bench) -> dict[str, Any]:
     """Largest certified gains beside their limit, the LSTM's, and worst pairs."""
     sizes = (config.gain_units, config.gain_kinds, config.gain_draws)
-    found: dict[str, Any] = {"gains": certified_gains.certified_gains(*sizes, bench.tell)}  # fmt: skip
+    found: dict[str, Any] = {"gains": certified_gains.certified_gains(*sizes, bench.tell)}
     bench.tell("LSTM certificates")
     found["lstm gains"] = certified_gains.lstm_gains(config.lstm_units)
     bench.tell("pairs of states by gradient ascent")
@@ -133,7 +132,7 @@ def _data(config: Config, results: Mapping[str, Any]) -> dict[str, xr.Dataset]:
         data["truncated_training"] = xr.Dataset(
             {"gap": (("model", "window", "step"), gaps), "moved": (("model", "step"), moved)},
             {"model": list(found), "window": first["windows"], "step": first["steps"]},
-        )  # fmt: skip
+        )
     data["cross"] = _cross(config, sound(results["language"]))
     return data
 

@@ -74,13 +74,9 @@ def train_stable_and_free(
         net = task.network(key_cell, key_net, free)
         model = StableOrFree(net, free, rate).projected()
         loss = lambda model, _, key: task.loss(model.net, length, key)
-        optimizer = optax.chain(
-            optax.clip_by_global_norm(1.0), optax.adam(task.learning_rate)
-        )
+        optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(task.learning_rate))
         options = {"steps": steps, "key": key_run, "every": steps}
-        model, _ = trained(
-            model, loss, optimizer, project=StableOrFree.projected, **options
-        )
+        model, _ = trained(model, loss, optimizer, project=StableOrFree.projected, **options)
         test = lambda key: task.loss(model.net, length, key)
         losses = jax.vmap(test)(jr.split(key_test, task.tests))
         arrays, static = eqx.partition(model.net, eqx.is_array)
@@ -95,6 +91,4 @@ def train_stable_and_free(
 
 def lane_of(stacked: Any, lane: int) -> Any:
     """One lane of stacked networks."""
-    return jax.tree.map(
-        lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, stacked
-    )
+    return jax.tree.map(lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, stacked)

@@ -42,13 +42,11 @@ def last_loss(net: Recurrent, rows, start):
 @eqx.filter_jit
 def _distances(config: TruncatedTraining, net, free: bool, stream, windows, key):
     params, rest = eqx.partition(net, eqx.is_inexact_array)
-    optimizer = optax.chain(
-        optax.clip_by_global_norm(1.0), optax.sgd(config.learning_rate)
-    )
+    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(config.learning_rate))
     drawn = segments(config.length, config.batch)
     size = lambda tree: jnp.sqrt(
         sum(jnp.sum(leaf**2, axis=tuple(range(1, leaf.ndim))) for leaf in jax.tree.leaves(tree))
-    )  # fmt: skip
+    )
     minus = lambda a, b: jax.tree.map(lambda x, y: x - y, a, b)
     first = lambda tree: jax.tree.map(lambda leaf: leaf[:1], tree)
 
@@ -73,9 +71,7 @@ def _distances(config: TruncatedTraining, net, free: bool, stream, windows, key)
         return (params, memory), (gap, way)
 
     lanes = windows.shape[0]
-    repeated = lambda tree: jax.tree.map(
-        lambda leaf: jnp.repeat(leaf[None], lanes, 0), tree
-    )
+    repeated = lambda tree: jax.tree.map(lambda leaf: jnp.repeat(leaf[None], lanes, 0), tree)
     start = jax.tree.map(lambda leaf: leaf[None], params)
     carry = (repeated(params), repeated(optimizer.init(params)))
     _, (gap, way) = jax.lax.scan(step, carry, jnp.arange(config.steps))

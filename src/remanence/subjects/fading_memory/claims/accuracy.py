@@ -29,9 +29,7 @@ def radius_evidence(results: Mapping[str, Any]) -> Evidence:
         "beats_most_subcritical": beats(final[best], final[0]),
         "beats_most_supercritical": beats(final[best], final[-1]),
         "unbeaten_far": [
-            float(radii[i])
-            for i in far
-            if i != best and not beats(final[best], final[i])
+            float(radii[i]) for i in far if i != best and not beats(final[best], final[i])
         ],
         "radii": radii.tolist(),
         "exponents": exponent.tolist(),
@@ -84,10 +82,7 @@ def speed_evidence(results: Mapping[str, Any]) -> Evidence:
             np.nan_to_num(steps, nan=late)[np.where(group, chosen, np.inf).argmin()]
             for group in (near, ~near)
         )
-        found |= {
-            "near_faster": beats(-ours, -theirs),
-            "far_faster": beats(-theirs, -ours),
-        }
+        found |= {"near_faster": beats(-ours, -theirs), "far_faster": beats(-theirs, -ours)}
     return found
 
 
@@ -169,11 +164,7 @@ def no_peak(e: Evidence) -> Verdict:
         return "open"
     if e["permuted"] + 2 * e["permuted_error"] < in_order / 2:
         return "holds"
-    return (
-        "refuted"
-        if e["permuted"] - 2 * e["permuted_error"] > e["sequential"] / 2
-        else "open"
-    )
+    return "refuted" if e["permuted"] - 2 * e["permuted_error"] > e["sequential"] / 2 else "open"
 
 
 ACCURACY = (

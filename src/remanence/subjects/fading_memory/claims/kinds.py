@@ -15,9 +15,7 @@ Rule = Callable[[Evidence], Verdict]
 def first_wins(e: Evidence) -> Verdict:
     """Holds if the first beats the second beyond the spread over seeds (mean of paired
     differences above twice its error, no seed against it); refuted if it is beaten."""
-    return (
-        "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "differs"
-    )
+    return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "differs"
 
 
 def answered(e: Evidence) -> Verdict:
@@ -34,9 +32,7 @@ def _best(start: str) -> Callable[[Mapping[str, np.ndarray]], str]:
     return best
 
 
-def _versus(
-    id: str, says: str, published: str, rule: Rule, first: Any, second: Any
-) -> Claim:
+def _versus(id: str, says: str, published: str, rule: Rule, first: Any, second: Any) -> Claim:
     """A claim that one kind of network beats another; a kind by name, or the best of some."""
 
     def evidence(results: Mapping[str, Any]) -> Evidence | None:
@@ -63,7 +59,7 @@ def tasks_evidence(results: Mapping[str, Any]) -> Evidence:
     errors = errors.transpose("length", "seed")
     rows = rows_of(results["table"], "angle, permuted").isel(mark=-1)
     permuted = summary(rows.accuracy.values[int(rows.tuning.values.mean(1).argmax())])
-    solved = [int(n) for n, e in zip(errors.length, errors, strict=True) if e.max() < SOLVED]  # fmt: skip
+    solved = [int(n) for n, e in zip(errors.length, errors, strict=True) if e.max() < SOLVED]
     return {
         "source": results["config"].source,
         "accuracy": ours["mean"],
@@ -91,8 +87,14 @@ def learns_both(e: Evidence) -> Verdict:
 
 
 KINDS = (
-    _versus("001.5", "Heterogeneous residuals beat homogeneous ones.",
-            "heterogeneous better", first_wins, "heterogeneous", "homogeneous"),
+    _versus(
+        "001.5",
+        "Heterogeneous residuals beat homogeneous ones.",
+        "heterogeneous better",
+        first_wins,
+        "heterogeneous",
+        "homogeneous",
+    ),
     Claim(
         id="001.6",
         says="Such networks learn sequential pixels and the adding problem.",
@@ -103,18 +105,52 @@ KINDS = (
         rule=learns_both,
         figure="adding",
     ),
-    _versus("001.Q1", "A nonlinear residual ρ(Rh) loses nothing against the linear one.",
-            "open question: ReLU, leaky ReLU, tanh", answered,
-            _best("nonlinear residual"), "informed"),
-    _versus("001.Q2-GRU", "A GRU gains from standing behind a residual.",
-            "open question", answered, "GRU behind a residual", "GRU"),
-    _versus("001.Q2-LSTM", "An LSTM gains from standing behind a residual.",
-            "open question", answered, "LSTM behind a residual", "LSTM"),
-    _versus("001.Q3", "Informed residuals beat orthogonal initialisation and clipping.",
-            "open question, same budget", answered, "informed", _best("Elman")),
-    _versus("001.Q5", "A residual informed by the data's spectrum beats the homogeneous one.",
-            "open question: R from the power spectrum in one call", answered,
-            "informed", "homogeneous"),
-    _versus("001.Q6", "A residual informed by the spectrum beats a heterogeneous one drawn blindly.",
-            "not asked", answered, "informed", "heterogeneous"),
-)  # fmt: skip
+    _versus(
+        "001.Q1",
+        "A nonlinear residual ρ(Rh) loses nothing against the linear one.",
+        "open question: ReLU, leaky ReLU, tanh",
+        answered,
+        _best("nonlinear residual"),
+        "informed",
+    ),
+    _versus(
+        "001.Q2-GRU",
+        "A GRU gains from standing behind a residual.",
+        "open question",
+        answered,
+        "GRU behind a residual",
+        "GRU",
+    ),
+    _versus(
+        "001.Q2-LSTM",
+        "An LSTM gains from standing behind a residual.",
+        "open question",
+        answered,
+        "LSTM behind a residual",
+        "LSTM",
+    ),
+    _versus(
+        "001.Q3",
+        "Informed residuals beat orthogonal initialisation and clipping.",
+        "open question, same budget",
+        answered,
+        "informed",
+        _best("Elman"),
+    ),
+    _versus(
+        "001.Q5",
+        "A residual informed by the data's spectrum beats the homogeneous one.",
+        "open question: R from the power spectrum in one call",
+        answered,
+        "informed",
+        "homogeneous",
+    ),
+    _versus(
+        "001.Q6",
+        "A residual informed by the spectrum beats a heterogeneous one drawn blindly.",
+        "not asked",
+        answered,
+        "informed",
+        "heterogeneous",
+    ),
+)

@@ -81,9 +81,7 @@ def within_the_proved_bound(e: Evidence) -> Verdict:
 def gradient_evidence(results: Mapping[str, Any]) -> Evidence:
     """The slope of the log gradient norm against T log r, by seed."""
     gradients, config = results["gradients"], results["config"]
-    weak, usual = (
-        gradients.isel(coupling=i).left.transpose("seed", "radius") for i in (0, 1)
-    )
+    weak, usual = (gradients.isel(coupling=i).left.transpose("seed", "radius") for i in (0, 1))
     T, r = gradients.attrs["length"], gradients.radius.values
     slopes = [float(np.polyfit(T * np.log(r), row, 1)[0]) for row in weak.values]
     return {

@@ -23,9 +23,7 @@ def attraction_certificate(written: Written, labels: tuple[int, ...]) -> Certifi
     a = float(first[0])
     if not (0 < a < 1 and (first[1:] == -a).all()):
         raise ValueError("the first state is not the pattern of the limit cycle")
-    gain = float(
-        written.W_h.gain if hasattr(written.W_h, "gain") else written.W_h.max()
-    )
+    gain = float(written.W_h.gain if hasattr(written.W_h, "gain") else written.W_h.max())
     if isinstance(written.W_h, np.ndarray):
         if not (written.W_h == gain * np.roll(np.eye(p), 1, axis=0)).all():
             raise ValueError("W_h is not a multiple of the cyclic permutation")
@@ -45,9 +43,7 @@ def attraction_certificate(written: Written, labels: tuple[int, ...]) -> Certifi
     return Certificate("attraction", lead, steps, evidence)
 
 
-def _leads(
-    written: Written, labels: tuple[int, ...], a: float
-) -> tuple[float, float, float]:
+def _leads(written: Written, labels: tuple[int, ...], a: float) -> tuple[float, float, float]:
     """The least lead on the sign patterns, and how far a unit of deviation in every
     neuron, and rounding, can reach into a difference of logits."""
     if not isinstance(written.W_y, np.ndarray):

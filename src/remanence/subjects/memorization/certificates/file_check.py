@@ -76,10 +76,7 @@ def check(path: str | os.PathLike) -> Checked:
     try:
         about = json.loads(metadata["memory"])
         word, written = _rebuilt(about, dict(tensors))
-        claimed = {
-            k: float("inf") if v is None else float(v)
-            for k, v in about["steps"].items()
-        }
+        claimed = {k: float("inf") if v is None else float(v) for k, v in about["steps"].items()}
         method = str(about["method"])
     except (
         KeyError,
@@ -89,9 +86,7 @@ def check(path: str | os.PathLike) -> Checked:
         OverflowError,
         json.JSONDecodeError,
     ) as error:
-        raise ValueError(
-            f"{Path(path).name} is not a whole memory: {error!r}"
-        ) from None
+        raise ValueError(f"{Path(path).name} is not a whole memory: {error!r}") from None
     try:
         found = _certified(method, word, written, about)
     except (IndexError, KeyError, TypeError, OverflowError) as error:
@@ -114,9 +109,7 @@ def _rebuilt(about: dict, tensors: dict) -> tuple[Word, Written]:
     end = bool(about["end"])
     alphabet = (*letters, END) if end else letters
     indices = tuple(int(k) for k in about["indices"])
-    if not 0 < len(indices) <= LONGEST or not all(
-        0 <= k < len(alphabet) for k in indices
-    ):
+    if not 0 < len(indices) <= LONGEST or not all(0 <= k < len(alphabet) for k in indices):
         raise ValueError("the file's word is empty, too long or outside its alphabet")
     word = Word(indices, alphabet, len(indices), True, end)
     torch = TORCH["W_h"] in tensors
@@ -146,7 +139,7 @@ def _check_shapes(written: Written, word: Word) -> None:
     for field, shape in shapes.items():
         if (found := np.shape(_shaped(getattr(written, field)))) != shape:
             raise ValueError(f"{field} is {list(found)}, {list(shape)} would fit")
-    if written.h_0.shape != (units,) or not 0 <= written.first < max(written.inputs, outputs):  # fmt: skip
+    if written.h_0.shape != (units,) or not 0 <= written.first < max(written.inputs, outputs):
         raise ValueError("h_0 or the first input does not fit the other weights")
     if written.W_x is not None:
         shape = (units, written.inputs or outputs)
@@ -185,9 +178,7 @@ def _certified(method: str, word: Word, written: Written, about: dict) -> Certif
 
 def _exact(written: Written) -> Written:
     fields = ("W_h", "W_y", "b_y", "h_0", "W_x")
-    return dataclasses.replace(
-        written, **{f: as_integers(getattr(written, f)) for f in fields}
-    )
+    return dataclasses.replace(written, **{f: as_integers(getattr(written, f)) for f in fields})
 
 
 def _run(written: Written, word: Word, found: Certificate) -> None:

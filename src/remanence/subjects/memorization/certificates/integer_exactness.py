@@ -15,9 +15,7 @@ from ..written import columns, Written
 from .certificate import Certificate, first_state, FOREVER, UNIT, WHOLE
 
 
-def exact_certificate(
-    written: Written, labels: tuple[int, ...], *, unit: int = 1
-) -> Certificate:
+def exact_certificate(written: Written, labels: tuple[int, ...], *, unit: int = 1) -> Certificate:
     """One period in integers (of size 1/unit), and the largest number in it."""
     W_x = None if written.W_x is None else columns(written.W_x, written.inputs)
     if isinstance(written.W_h, Cycle):

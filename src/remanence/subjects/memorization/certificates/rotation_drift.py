@@ -41,11 +41,7 @@ def _begins(written: Written, frequencies: tuple[int, ...], p: int) -> None:
     """Refuse a walk that does not start at phase zero."""
     h = first_state(written)
     planes = written.dimension == 2 * len(frequencies)
-    wanted = [
-        x
-        for j in frequencies
-        for x in ([1.0] if 2 * j == p and not planes else [1.0, 0.0])
-    ]
+    wanted = [x for j in frequencies for x in ([1.0] if 2 * j == p and not planes else [1.0, 0.0])]
     if frequencies and not np.allclose(h, wanted, rtol=0, atol=1e-12):
         raise ValueError("the first state is not where the walk begins")
 
@@ -94,10 +90,7 @@ def _step_error(W_h: Any, frequencies: tuple[int, ...], p: int, u: float) -> flo
 
 
 def _reach(
-    written: Written,
-    labels: tuple[int, ...],
-    frequencies: tuple[int, ...],
-    t: np.ndarray,
+    written: Written, labels: tuple[int, ...], frequencies: tuple[int, ...], t: np.ndarray
 ) -> tuple[float, dict[str, float]]:
     """The least lead at these times, and the drift of every plane that it allows."""
     p, W, b = len(labels), np.asarray(written.W_y), written.b_y

@@ -32,7 +32,7 @@ def shift_in_integers(written: Written, word: Word, tensors: dict) -> Written:
     unit = base**word.period - 1
     outputs = len(word.alphabet)
     W_x = as_integers(written.W_x[:, :outputs]) * unit
-    pairs = [(int.from_bytes(tensors.pop("h_0.numerator").tobytes(), "big"), written.h_0[0])]  # fmt: skip
+    pairs = [(int.from_bytes(tensors.pop("h_0.numerator").tobytes(), "big"), written.h_0[0])]
     if written.inputs > outputs:
         start = int.from_bytes(tensors.pop("W_x.start.numerator").tobytes(), "big")
         pairs.append((start, written.W_x[0, -1]))

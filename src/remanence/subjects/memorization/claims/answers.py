@@ -112,7 +112,7 @@ def sizes(results: Mapping[str, Any]) -> Evidence:
     least = {w: k for w, k in found["kept_by"].items() if k is not None}
     found["kept"] = len(least)
     found["words"] = len(words)
-    found["margin"] = min((k - found["needed"][w] for w, k in least.items()), default=None)  # fmt: skip
+    found["margin"] = min((k - found["needed"][w] for w, k in least.items()), default=None)
     return found
 
 
@@ -212,8 +212,7 @@ ANSWERS = (
     ),
     Claim(
         id="000.17",
-        says="Ours: gradient descent on a linear network needs at least d* units to keep a "
-        "string.",
+        says="Ours: gradient descent on a linear network needs at least d* units to keep a string.",
         published="not asked",
         finding="{kept} of {words} words kept, by d* + {margin} units at least",
         evidence=sizes,
@@ -234,8 +233,7 @@ ANSWERS = (
         says="Ours: per word one unit does with less than log n. Every binary word of period "
         "7 is said with |a| ≤ 1.47, and some words by a contracting unit.",
         published="open question",
-        finding="at most {largest_of_period_7:.5f} at period 7; {contracting} of {words} "
-        "contract",
+        finding="at most {largest_of_period_7:.5f} at period 7; {contracting} of {words} contract",
         evidence=least_factor,
         rule=below_log_n,
         figure="stability",

@@ -13,9 +13,7 @@ from ..words import Word
 from ..written import blocks, Written
 
 
-def harmonic(
-    w: Word, frequencies: Frequencies, readout: np.ndarray, lead: float
-) -> Written:
+def harmonic(w: Word, frequencies: Frequencies, readout: np.ndarray, lead: float) -> Written:
     """The network of a set of frequencies and a readout over the word's symbols,
     whose right logits lead by at least `lead`."""
     p, d = w.period, cost(frequencies, w.period)
@@ -33,10 +31,7 @@ def harmonic(
         h_0 = np.ravel([(c, -s) for c, s, _ in turns])
     else:
         W_h = blocks(
-            *(
-                np.array([[-1.0]]) if half else np.array([[c, -s], [s, c]])
-                for c, s, half in turns
-            )
+            *(np.array([[-1.0]]) if half else np.array([[c, -s], [s, c]]) for c, s, half in turns)
         )
         h_0 = np.concatenate([[c] if half else [c, -s] for c, s, half in turns])
     W_y, b_y = spread(w, readout, lead)

@@ -31,9 +31,7 @@ def by_loudness(c: np.ndarray) -> np.ndarray:
     return np.argsort(-(np.abs(c[:, 1:]) ** 2).sum(axis=0), kind="stable") + 1
 
 
-def sparse(
-    labels: tuple[int, ...], time_limit: float
-) -> tuple[Frequencies, np.ndarray]:
+def sparse(labels: tuple[int, ...], time_limit: float) -> tuple[Frequencies, np.ndarray]:
     """A short set of frequencies that spells the word, and a readout over it."""
     deadline = Deadline(time_limit)
     best = thinned(labels)
@@ -68,9 +66,7 @@ def waves(period: int, frequencies: Frequencies, t: np.ndarray) -> np.ndarray:
     return rows[:-1] if half else rows
 
 
-def leads(
-    labels: tuple[int, ...], frequencies: Frequencies, u: np.ndarray
-) -> tuple[float, float]:
+def leads(labels: tuple[int, ...], frequencies: Frequencies, u: np.ndarray) -> tuple[float, float]:
     """The least lead, proved, and the distance to the nearest boundary: some hundreds
     of times at once, since all of them may not fit in memory."""
     p, chunk = len(labels), max(1, (1 << 21) // u.shape[1])
@@ -91,9 +87,7 @@ def thinned(labels: tuple[int, ...]) -> Frequencies:
     low, high = 0, len(loud)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (
-            (low, middle) if _spells(c, loud[:middle], labels) else (middle, high)
-        )
+        low, high = (low, middle) if _spells(c, loud[:middle], labels) else (middle, high)
     return tuple(sorted(int(j) for j in loud[:high]))
 
 

@@ -54,9 +54,7 @@ def rational(w: Word, frequencies: Frequencies, readout: np.ndarray | None) -> W
     return Written(W_h, W_y, b_y, walk[-1])
 
 
-def _integer_readout(
-    labels: tuple[int, ...], walk: np.ndarray, logits: np.ndarray
-) -> np.ndarray:
+def _integer_readout(labels: tuple[int, ...], walk: np.ndarray, logits: np.ndarray) -> np.ndarray:
     """An integer readout of small entries that gives about these logits, its leads
     checked in integers."""
     phi = np.vstack([np.ones(walk.shape[1], dtype=np.int64), walk])

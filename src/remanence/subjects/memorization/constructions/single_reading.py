@@ -21,9 +21,7 @@ from .harmonic import spread
 def one_reading(w: Word, found: SinglePass) -> Written:
     """The network of a single-pass minimum."""
     planes = [
-        np.array([[z.real, -z.imag], [z.imag, z.real]])
-        if z.imag
-        else np.array([[z.real]])
+        np.array([[z.real, -z.imag], [z.imag, z.real]]) if z.imag else np.array([[z.real]])
         for z in found.eigenvalues
     ]
     h_0 = np.concatenate([np.eye(len(block))[0] for block in planes])

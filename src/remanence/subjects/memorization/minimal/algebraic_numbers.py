@@ -109,9 +109,7 @@ def sign_changes(coefficients: tuple[int, ...]) -> tuple[Root, ...]:
         key = tuple(int(c) for c in f.coeffs())
         if f.leading_coefficient() < 0:
             key = tuple(-c for c in key)
-        found += [
-            Root(key, i) for i, x in enumerate(_real_roots(key, 64)) if not x <= 0
-        ]
+        found += [Root(key, i) for i, x in enumerate(_real_roots(key, 64)) if not x <= 0]
     return tuple(sorted(x for x in found if x > ZERO))
 
 

@@ -69,14 +69,10 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
         return Feedback(w, stability, 1, 1, *record)
     # The infimum is not attained, so at it one unit does not do.
     lower = 2 if not found.low < Fraction(stability) else 1
-    return Feedback(
-        w, stability, lower, _wider(w, labels, stability, deadline), *record
-    )
+    return Feedback(w, stability, lower, _wider(w, labels, stability, deadline), *record)
 
 
-def _wider(
-    w: Word, labels: tuple[int, ...], stability: float, deadline: Deadline
-) -> int:
+def _wider(w: Word, labels: tuple[int, ...], stability: float, deadline: Deadline) -> int:
     """An upper bound beyond one unit: two units by a scan of eigenvalues (two symbols),
     a delay line at any stability, harmonics where the circle is allowed."""
     p = len(labels)
@@ -114,10 +110,7 @@ def _two_units(labels: tuple[int, ...], stability: float, deadline: Deadline) ->
             z = np.fft.ifft(np.fft.fft(powers) * heard) / rest
             phi = np.stack([np.ones(p), z.real, z.imag])
             u = separation(labels, phi, deadline=deadline).u
-            if (
-                u is not None
-                and _lead(u, labels, phi) > 1e-6 * np.abs(u * np.abs(phi).max()).max()
-            ):
+            if u is not None and _lead(u, labels, phi) > 1e-6 * np.abs(u * np.abs(phi).max()).max():
                 return True
     return False
 

@@ -11,18 +11,14 @@ QUICK = 0.2
 """Seconds beyond which the solver, which cannot be stopped, is not called."""
 
 
-def solved(
-    M: list[list[arb]], b: list[arb], bits: int, deadline: Deadline = NEVER
-) -> list[arb]:
+def solved(M: list[list[arb]], b: list[arb], bits: int, deadline: Deadline = NEVER) -> list[arb]:
     """x with $M x = b$, enclosed; `ZeroDivisionError` where no pivot is known not to
     vanish, `TimeoutError` at the deadline. Use inside `ctx.workprec(bits)`."""
     seconds = PACE * len(M) ** 3 * bits
     if seconds <= QUICK and deadline.affords(seconds):
         x = arb_mat(M).solve(arb_mat([[entry] for entry in b]))
         return [x[i, 0] for i in range(len(b))]
-    return _eliminated(
-        [[*row, entry] for row, entry in zip(M, b, strict=True)], deadline
-    )
+    return _eliminated([[*row, entry] for row, entry in zip(M, b, strict=True)], deadline)
 
 
 def _eliminated(rows: list[list[arb]], deadline: Deadline) -> list[arb]:
@@ -37,9 +33,7 @@ def _eliminated(rows: list[list[arb]], deadline: Deadline) -> list[arb]:
         for row in rows[i + 1 :]:
             deadline.check()
             factor = row[i] / top[i]
-            row[i + 1 :] = [
-                a - factor * b for a, b in zip(row[i + 1 :], top[i + 1 :], strict=True)
-            ]
+            row[i + 1 :] = [a - factor * b for a, b in zip(row[i + 1 :], top[i + 1 :], strict=True)]
     x: list[arb] = []
     for i in reversed(range(n)):
         deadline.check()

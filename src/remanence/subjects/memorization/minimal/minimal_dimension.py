@@ -160,9 +160,7 @@ def harmonic_dimension(
         # Galois orbits are sets of harmonics too.
         floor = max(energy_floor(labels), two_unit_floor(labels, deadline))
     best = series, plain, deadline.left
-    return MinimalDimension(
-        w, field, S, max(lower, floor), price, carried, floor, *best
-    )
+    return MinimalDimension(w, field, S, max(lower, floor), price, carried, floor, *best)
 
 
 def best_readout(
@@ -184,9 +182,7 @@ def best_readout(
     return u
 
 
-def _through_orbit(
-    labels: tuple[int, ...], time_limit: float
-) -> tuple[Frequencies, int, Carried]:
+def _through_orbit(labels: tuple[int, ...], time_limit: float) -> tuple[Frequencies, int, Carried]:
     p = len(labels)
     first, unit, shift = representative(labels)
     winners, lower, refuted = _resolved(first, time_limit)

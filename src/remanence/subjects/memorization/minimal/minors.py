@@ -28,7 +28,4 @@ def minors(rows: list[list[fmpz_poly]]) -> list[fmpz_poly]:
                 above[key] = above.get(key, fmpz_poly([])) + term
         below = above
     full = (1 << width) - 1
-    return [
-        below.get(full ^ 1 << j, fmpz_poly([])) * (-1 if j % 2 else 1)
-        for j in range(width)
-    ]
+    return [below.get(full ^ 1 << j, fmpz_poly([])) * (-1 if j % 2 else 1) for j in range(width)]

@@ -80,9 +80,7 @@ def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
     return OneUnit(low, sign * opening.a, order, weights, exact)
 
 
-def _shrunk(
-    line: Line, deadline: Deadline
-) -> tuple[Fraction, Order, tuple[Fraction, ...]]:
+def _shrunk(line: Line, deadline: Deadline) -> tuple[Fraction, Order, tuple[Fraction, ...]]:
     """Below the shift map, a = n: orders drawn, each asked for ever smaller a."""
     n = line.symbols
     best = Fraction(n), tuple(range(n)), tuple(Fraction(-k) for k in range(n))
@@ -174,14 +172,11 @@ def opens_at(line: Line, order: Order, opening: Opening) -> bool:
     gram = [[_dot(u, v) for v in V] for u in V]
     m = _adjugate_sums(gram)
     x = [
-        sum((f * v[r] for f, v in zip(m, V, strict=True)), fmpz_poly([]))
-        for r in range(len(V[0]))
+        sum((f * v[r] for f, v in zip(m, V, strict=True)), fmpz_poly([])) for r in range(len(V[0]))
     ]
     with ctx.workprec(256):
         vanishing = fmpz_poly(list(opening.low.polynomial))
-        ball = opening.low.ball(256).union(
-            arb(opening.a.numerator) / opening.a.denominator
-        )
+        ball = opening.low.ball(256).union(arb(opening.a.numerator) / opening.a.denominator)
         rising = vanishing.derivative()(ball)
         if not (rising > 0 or rising < 0):
             return False

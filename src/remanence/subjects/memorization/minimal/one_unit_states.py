@@ -61,8 +61,7 @@ class Line:
         signs = np.resize([1, sign], p)
         past = lambda t: np.asarray(labels)[(t - 1 - np.arange(p)) % p]
         self.states = [
-            [fmpz_poly((signs * (past(t) == k)).tolist()) for k in range(1, n)]
-            for t in range(p)
+            [fmpz_poly((signs * (past(t) == k)).tolist()) for k in range(1, n)] for t in range(p)
         ]
         self.apart = functools.lru_cache(maxsize=None)(self._apart)
         self.numbers = functools.lru_cache(maxsize=64)(self._numbers)
@@ -73,9 +72,7 @@ class Line:
         all differences have the factor a - 1, which is left out."""
         s, t = pair
         root = fmpz_poly([-1, self.sign])
-        rows = [
-            (f - g) // root for f, g in zip(self.states[s], self.states[t], strict=True)
-        ]
+        rows = [(f - g) // root for f, g in zip(self.states[s], self.states[t], strict=True)]
         power = min(_power(f) for f in rows if f != 0)
         content = functools.reduce(lambda a, b: a.gcd(b), (f.content() for f in rows))
         return tuple(f.right_shift(power) // content for f in rows)
@@ -94,8 +91,7 @@ class Line:
     def violated(self, order: Order, a: Fraction, x: Whole) -> Pair | None:
         """The pair of neighbours' states that is furthest from its order."""
         height = [
-            sum((u * v for u, v in zip(x, row, strict=True)), fmpz(0))
-            for row in self.numbers(a)
+            sum((u * v for u, v in zip(x, row, strict=True)), fmpz(0)) for row in self.numbers(a)
         ]
         found = []
         for low, high in itertools.pairwise(order):
@@ -154,11 +150,7 @@ class Line:
                 continue
             if right is None:
                 return None
-            if (
-                bits > COARSE
-                and len(right.polynomial) == 2
-                and right < low.above(COARSE)
-            ):
+            if bits > COARSE and len(right.polynomial) == 2 and right < low.above(COARSE):
                 # Balls creep towards a change of sign and do not get over it.
                 return Opening(right)
             low, bits = right, COARSE
@@ -174,16 +166,12 @@ class Line:
             return None
         if max(f.degree() for f in multipliers) > HEAVY:
             return _roughly(multipliers, a, low)
-        changes = sorted(
-            {x for f in multipliers for x in sign_changes(coefficients(f))}
-        )
+        changes = sorted({x for f in multipliers for x in sign_changes(coefficients(f))})
         left = [x for x in changes if x < a]
         right = [x for x in changes if x > a]
         return (left[-1] if left else None), (right[0] if right else None)
 
-    def multipliers(
-        self, corners: tuple[Pair, ...], a: Fraction
-    ) -> list[fmpz_poly] | None:
+    def multipliers(self, corners: tuple[Pair, ...], a: Fraction) -> list[fmpz_poly] | None:
         """Polynomials, positive at a, that annul the corners identically."""
         V = [self.apart(pair) for pair in corners]
         at = [list(self.vector(pair, a)) for pair in corners]

@@ -72,10 +72,7 @@ def refutation(
 
 
 def vanishes(
-    labels: tuple[int, ...],
-    frequencies: Frequencies,
-    pairs: Pairs,
-    multipliers: tuple[int, ...],
+    labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs, multipliers: tuple[int, ...]
 ) -> bool:
     """Whether integer multipliers annul every equation, in exact arithmetic."""
     period = len(labels)
@@ -145,10 +142,7 @@ def _basic(
 
 
 def _solved(
-    labels: tuple[int, ...],
-    frequencies: Frequencies,
-    pairs: Pairs,
-    deadline: Deadline,
+    labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs, deadline: Deadline
 ) -> tuple[list[arb] | None, str]:
     """The multipliers after the first, which is one, as enclosures.
 
@@ -211,8 +205,5 @@ def _numeric(labels: tuple[int, ...], pairs: Pairs, rows: list[Row]) -> np.ndarr
     t, k = np.array(pairs).T
     w = np.asarray(labels)[t]
     return np.array(
-        [
-            ((w == b) * 1.0 - (k == b)) * (sin if odd else cos)[j * t % period]
-            for b, j, odd in rows
-        ]
+        [((w == b) * 1.0 - (k == b)) * (sin if odd else cos)[j * t % period] for b, j, odd in rows]
     )

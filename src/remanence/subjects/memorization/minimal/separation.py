@@ -151,9 +151,7 @@ def _sparse(
     if w.max() == 1:
         return csr_array(each)
     m, column = len(phi), np.arange(len(phi))
-    columns = np.concatenate(
-        [w[t][:, None] * m + column, k[:, None] * m + column], axis=1
-    )
+    columns = np.concatenate([w[t][:, None] * m + column, k[:, None] * m + column], axis=1)
     pointer = 2 * m * np.arange(len(t) + 1)
     entries = np.concatenate([each, -each], axis=1).ravel()
     shape = len(t), (int(w.max()) + 1) * m
@@ -213,9 +211,7 @@ def proved_gap(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> float
     return float((low - high.max(axis=0)).min())
 
 
-def radius(
-    u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray, unit: float = 0.0
-) -> float:
+def radius(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray, unit: float = 0.0) -> float:
     """The distance from the walk to the nearest boundary, in the state's 2-norm,
     less what reading it in an arithmetic of that unit may cost."""
     if len(u) == 1:

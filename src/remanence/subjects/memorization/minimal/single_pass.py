@@ -71,9 +71,7 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
             break
         u = proved(labels, values, search)
         if u is not None:
-            return SinglePass(
-                w, field, values, u, floor(dimension(values)), dimension(values)
-            )
+            return SinglePass(w, field, values, u, floor(dimension(values)), dimension(values))
     p = len(labels)
     values = tuple(
         complex(math.cos(2 * math.pi * j / p), math.sin(2 * math.pi * j / p))
@@ -110,11 +108,7 @@ def line_rate(labels: tuple[int, ...]) -> float | None:
     """
     odd, even = labels[0::2], labels[1::2]
     step = 1 - 1 / (2 * len(labels))
-    orders = {
-        step: labels,
-        -step: odd + even[::-1],
-        -1 / step: odd[::-1] + even,
-    }
+    orders = {step: labels, -step: odd + even[::-1], -1 / step: odd[::-1] + even}
     for rate, order in orders.items():
         runs = 1 + sum(a != b for a, b in itertools.pairwise(order))
         if runs == len(set(labels)):
@@ -124,10 +118,7 @@ def line_rate(labels: tuple[int, ...]) -> float | None:
 
 def candidates(length: int):
     """Sets of eigenvalues, by dimension: two units on a grid, then drawn sets of more."""
-    radii = [
-        1.0,
-        *(s for k in (8, 4, 2) for s in (1 - 1 / (k + length), 1 + 1 / (k + length))),
-    ]
+    radii = [1.0, *(s for k in (8, 4, 2) for s in (1 - 1 / (k + length), 1 + 1 / (k + length)))]
     for angle in np.pi * np.arange(1, 8 * length) / (8 * length):
         for r in radii:
             yield (r * complex(math.cos(angle), math.sin(angle)),)

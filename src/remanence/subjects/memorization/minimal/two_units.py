@@ -63,8 +63,7 @@ def _turning_refuted(steps: np.ndarray, signs: np.ndarray, deadline: Deadline) -
     theta, phi = (
         a.ravel()
         for a in np.meshgrid(
-            math.pi * (np.arange(16) + 0.5) / 16,
-            2 * math.pi * (np.arange(16) + 0.5) / 16,
+            math.pi * (np.arange(16) + 0.5) / 16, 2 * math.pi * (np.arange(16) + 0.5) / 16
         )
     )
     wide = np.array([math.pi / 32, math.pi / 16])
@@ -88,9 +87,7 @@ def _turning_refuted(steps: np.ndarray, signs: np.ndarray, deadline: Deadline) -
     return True
 
 
-def _open(
-    theta, phi, wide, t: np.ndarray, negative: np.ndarray, deadline: Deadline
-) -> np.ndarray:
+def _open(theta, phi, wide, t: np.ndarray, negative: np.ndarray, deadline: Deadline) -> np.ndarray:
     """The boxes that are not refuted; all arrays are steps × boxes."""
     angle = phi + theta * t[:, None]
     k = np.round(angle / (2 * math.pi))
@@ -100,9 +97,7 @@ def _open(
     quarter = math.pi / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         above = np.log(np.cos(np.minimum(near, quarter)))
-        below = np.where(
-            far < quarter, np.log(np.cos(np.minimum(far, quarter))), -np.inf
-        )
+        below = np.where(far < quarter, np.log(np.cos(np.minimum(far, quarter))), -np.inf)
     out = (near[negative] > quarter + SLACK).any(axis=0)
     sure = (w < quarter - SLACK)[:, 0]
     N, P = np.flatnonzero(negative), np.flatnonzero(~negative)

@@ -7,8 +7,5 @@ from .recipes import RECIPES
 
 
 CLAIMS = tuple(
-    sorted(
-        (*FREQUENCIES, *CIRCUIT, *BEYOND, *RECIPES),
-        key=lambda c: int(c.id.split(".")[1]),
-    )
+    sorted((*FREQUENCIES, *CIRCUIT, *BEYOND, *RECIPES), key=lambda c: int(c.id.split(".")[1]))
 )

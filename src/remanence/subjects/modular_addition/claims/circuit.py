@@ -30,13 +30,7 @@ def fits(e: Evidence) -> Verdict:
     """By the median relative error of the read-out waves: holds up to 1e-2, the published
     range; differs up to 0.1, whose square is 1e-2 (the published errors may be squares);
     else refuted."""
-    return (
-        "holds"
-        if e["median"] <= 1e-2
-        else "differs"
-        if e["median"] <= 0.1
-        else "refuted"
-    )
+    return "holds" if e["median"] <= 1e-2 else "differs" if e["median"] <= 0.1 else "refuted"
 
 
 def causality(results: Mapping[str, Any]) -> Evidence:
@@ -44,8 +38,7 @@ def causality(results: Mapping[str, Any]) -> Evidence:
     cuts = results["ablations"]
     change = {k: min(cut.causal[k] for cut in cuts) for k in cuts[0].causal}
     removed = {
-        place: max(cut.growing[place][-1][0] for cut in cuts)
-        for place in ("h1", "h2", "h3")
+        place: max(cut.growing[place][-1][0] for cut in cuts) for place in ("h1", "h2", "h3")
     }
     return {
         "change": change,

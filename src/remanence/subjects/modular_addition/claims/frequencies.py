@@ -19,13 +19,8 @@ def sharing(results: Mapping[str, Any]) -> Evidence:
     """Key frequencies of every tensor, and how far they are those of the unembedding."""
     found = results["dissections"]
     others = [n for n in NODES if n != "W_fc"]  # it is compared with, not judged
-    common = {
-        n: mean(overlap(d.nodes[n].frequencies, d.key) for d in found) for n in others
-    }
-    energy = {
-        n: mean(sum(d.nodes[n].shares[k - 1] for k in d.key) for d in found)
-        for n in NODES
-    }
+    common = {n: mean(overlap(d.nodes[n].frequencies, d.key) for d in found) for n in others}
+    energy = {n: mean(sum(d.nodes[n].shares[k - 1] for k in d.key) for d in found) for n in NODES}
     return {
         "counts": [len(d.key) for d in found],
         "frequencies": [list(d.key) for d in found],
@@ -95,9 +90,7 @@ def pairing(results: Mapping[str, Any]) -> Evidence:
     by_matrix = {
         name: {
             "paired": mean(
-                x == y
-                for d in found
-                for x, y in np.reshape(d.directions[name][0], (-1, 2))
+                x == y for d in found for x, y in np.reshape(d.directions[name][0], (-1, 2))
             ),
             "purity": mean(s for d in found for s in d.directions[name][1]),
             "frequencies": [d.directions[name][0] for d in found],
@@ -125,7 +118,7 @@ def in_pairs(e: Evidence) -> Verdict:
 
 def robustness(results: Mapping[str, Any]) -> Evidence:
     """Accuracy with one key frequency removed, and with half of them or more."""
-    cuts, found, single, several = results["ablations"], results["cut dissections"], [], []  # fmt: skip
+    cuts, found, single, several = results["ablations"], results["cut dissections"], [], []
     for cut, d in zip(cuts, found, strict=True):
         single += [cut.single["embedding"][k] for k in d.key]
         half = max(2, (len(d.key) + 1) // 2)
@@ -145,8 +138,7 @@ def robustness(results: Mapping[str, Any]) -> Evidence:
                 "key": each(lambda cut, d, p=place: [cut.single[p][k] for k in d.key]),
                 "worst_other": each(
                     lambda cut, d, p=place: min(
-                        (a for k, a in cut.single[p].items() if k not in d.key),
-                        default=None,
+                        (a for k, a in cut.single[p].items() if k not in d.key), default=None
                     )
                 ),
             }

@@ -21,7 +21,7 @@ def dependence(results: Mapping[str, Any]) -> Evidence:
         seen = [m for m in each if m is not None]
         span[name] = max(seen) - min(seen) if len(seen) > 1 else None
         several = [row for row in known if len(row) > 1]
-        error[name] = max((float(r.std(ddof=1) / np.sqrt(len(r))) for r in several), default=None)  # fmt: skip
+        error[name] = max((float(r.std(ddof=1) / np.sqrt(len(r))) for r in several), default=None)
     which = counts["key"].values.reshape(-1, counts.sizes["frequency"])
     learned = np.isfinite(counts["count"].values).ravel()
     return {

@@ -99,8 +99,7 @@ def wide_evidence(results: Mapping[str, Any]) -> Evidence:
     found = thresholds_by_scale(wide)
     apart = _part(wide, (wide.connected == 0) & (wide.ending == 0))
     share = lambda runs: [
-        float(generalises(_part(p, p.connected == 1)).mean())
-        for p in by_scale(runs).values()
+        float(generalises(_part(p, p.connected == 1)).mean()) for p in by_scale(runs).values()
     ]
     return {
         "graphs": int(np.unique(wide.seed).size),

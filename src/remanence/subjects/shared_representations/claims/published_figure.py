@@ -35,17 +35,12 @@ def kinds_of_spike(again: xr.Dataset | None) -> dict[str, int]:
 def spikes_evidence(results: Mapping[str, Any]) -> Evidence:
     """What became of the spikes, and how many connected runs lie so high."""
     again, diagonal = results.get("spikes"), results["diagonal"]
-    joined = diagonal.isel(
-        cell=np.flatnonzero((diagonal.connected == 1) & (diagonal.ending == 0))
-    )
+    joined = diagonal.isel(cell=np.flatnonzero((diagonal.connected == 1) & (diagonal.ending == 0)))
     by_kind = {} if again is None else by_scale(again)
     return kinds_of_spike(again) | {
         "by_scale": {f"{s:g}": kinds_of_spike(part) for s, part in by_kind.items()},
         "above": {
-            f"{scale:g}": [
-                int((part.test_loss > GENERALISES).sum()),
-                part.sizes["cell"],
-            ]
+            f"{scale:g}": [int((part.test_loss > GENERALISES).sum()), part.sizes["cell"]]
             for scale, part in by_scale(joined).items()
         },
     }
@@ -72,9 +67,7 @@ def translation_evidence(results: Mapping[str, Any]) -> Evidence:
         found.isel(cell=np.flatnonzero(found.test_loss < GENERALISES))
         for found in (results["diagonal"], results["full"])
     )
-    best = {
-        f"{s:g}": float(p.accuracy_untrained.mean()) for s, p in by_scale(low).items()
-    }
+    best = {f"{s:g}": float(p.accuracy_untrained.mean()) for s, p in by_scale(low).items()}
     mean = lambda name: float(low_full[name].mean()) if low_full.sizes["cell"] else 0.0
     return {
         "low_loss_runs": low.sizes["cell"],
@@ -100,9 +93,7 @@ def author_evidence(results: Mapping[str, Any]) -> Evidence:
     found = results["author"]
     names = [
         f"frac={f:g} sigma={s:g} seed={int(n)}"
-        for f, s, n in zip(
-            *(found[c].values for c in ("fraction", "scale", "seed")), strict=True
-        )
+        for f, s, n in zip(*(found[c].values for c in ("fraction", "scale", "seed")), strict=True)
     ]
     near, same = found.relative.values < 0.01, found.same_side.values
     return {

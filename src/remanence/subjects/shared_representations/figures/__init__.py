@@ -8,12 +8,7 @@ from ....report import Figure
 from .both_masks import accuracy_figure, figure_one_figure
 from .spikes_again import spikes_figure
 from .threshold_by_graph import threshold_figure, wide_threshold_figure
-from .toy_and_race import (
-    alignment_figure,
-    barriers_figure,
-    race_figure,
-    random_figure,
-)
+from .toy_and_race import alignment_figure, barriers_figure, race_figure, random_figure
 
 
 def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:

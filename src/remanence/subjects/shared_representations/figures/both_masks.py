@@ -58,9 +58,7 @@ def figure_one_figure(
         for ax in axes[1]:
             ax.set(xlabel="fraction of pairs taught")
         for name, style in KINDS.items():
-            axes[0, 0].plot(
-                [], [], label=name, **{"color": "C7", "ls": "", "marker": "o"} | style
-            )
+            axes[0, 0].plot([], [], label=name, **{"color": "C7", "ls": "", "marker": "o"} | style)
         legend_below(figure, *axes[0, 0].get_legend_handles_labels(), columns=4)
         return figure
 

@@ -25,9 +25,7 @@ def spikes_figure(again: xr.Dataset) -> Figure:
 
         lines = np.arange(again.sizes["cell"])
         size = (9.2, 1.9 + 0.19 * lines.size)
-        figure, axes = plt.subplots(
-            1, 2, figsize=size, sharey=True, layout="constrained"
-        )
+        figure, axes = plt.subplots(1, 2, figsize=size, sharey=True, layout="constrained")
         for i, (way, (name, mark)) in enumerate(WAYS.items()):
             if way not in again:
                 continue
@@ -45,9 +43,7 @@ def spikes_figure(again: xr.Dataset) -> Figure:
         axes[0].set(xlabel=LOSS, xscale="log")
         axes[1].set(xlabel="negative entries of untaught blocks (%)")
         axes[1].set_xlim(left=-0.5)
-        columns = zip(
-            *(again[n].values for n in ("scale", "fraction", "seed")), strict=True
-        )
+        columns = zip(*(again[n].values for n in ("scale", "fraction", "seed")), strict=True)
         names = [f"{scale:g}, {frac:.3f}, {int(seed)}" for scale, frac, seed in columns]
         axes[0].set_yticks(lines, names, fontsize=7)
         axes[0].set(ylabel="σ, fraction taught, seed", ylim=(lines.size - 0.4, -0.6))

@@ -70,9 +70,7 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
 
     def draw() -> Any:
         figure, axes = panels(3)
-        for ax, found, title in zip(
-            axes[:2], (graphs, wide), ("H = D", "H > D"), strict=True
-        ):
+        for ax, found, title in zip(axes[:2], (graphs, wide), ("H = D", "H > D"), strict=True):
             done = found.isel(cell=np.flatnonzero(found.ending == 0))
             _against_connectivity(ax, done, title)
         _chance(axes[2])
@@ -107,12 +105,7 @@ def wide_threshold_figure(wide: xr.Dataset) -> Figure:
             _shares(axes[0], taught_share(part), generalises(part).values, **style)
         axes[0].set_title("runs that generalise")
         known = found.isel(scale=np.flatnonzero(np.isfinite(found.threshold_error)))
-        style = {
-            "fmt": "C0o-",
-            "ms": 4,
-            "lw": 1,
-            "label": "half of the runs generalise",
-        }
+        style = {"fmt": "C0o-", "ms": 4, "lw": 1, "label": "half of the runs generalise"}
         axes[1].errorbar(known.scale, known.threshold, known.threshold_error, **style)
         middle, error = float(found.connected), float(found.connected_error)
         axes[1].axhspan(middle - error, middle + error, color="C7", alpha=0.25, lw=0)

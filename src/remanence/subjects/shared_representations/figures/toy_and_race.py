@@ -78,9 +78,7 @@ def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> 
         for i, decades in enumerate(tried.decades_above.values):
             seen = tried.seen.sel(decades_above=decades)
             label = f"at {10**decades:g} σ" if decades else "at that σ"
-            axes[2].plot(
-                tried.largest_log10_scale, seen, f"C{i}o", label=label, **points
-            )
+            axes[2].plot(tried.largest_log10_scale, seen, f"C{i}o", label=label, **points)
         axes[2].axhline(tried.attrs["wanted"], color="C7", lw=0.8, ls=":")
         axes[2].set(xlabel=rf"largest $\log_{{10}}\,\sigma$ predicted for {wanted}")
         axes[2].set(ylabel="share seen to generalise")
@@ -95,8 +93,7 @@ def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> 
         "Left: a circulant of width 2, n = 10: how often exact flow generalises and does not end before a sign barrier (95 % ranges), against the linear phase alone. Middle: random graphs that the predictor has not seen. Right: other such graphs, started at the largest σ predicted to succeed in nine of ten starts, and above it.",
         draw,
         xr.merge(
-            [_renamed(found, "circulant"), guess, _renamed(tried, "tried")],
-            combine_attrs="drop",
+            [_renamed(found, "circulant"), guess, _renamed(tried, "tried")], combine_attrs="drop"
         ),
     )
 

@@ -14,10 +14,7 @@ def gains(results: Mapping[str, Any]) -> Evidence:
     ratio = table.sel(metric="full") / table.sel(metric="norm")
     return {
         "units": int(table["units"]),
-        **{
-            name: short(mean.sel(metric=name))
-            for name in ("norm", "diagonal", "full", "limit")
-        },
+        **{name: short(mean.sel(metric=name)) for name in ("norm", "diagonal", "full", "limit")},
         "least_gain": short(ratio.min()),
         "draws": int(table.sizes["draw"]),
     }

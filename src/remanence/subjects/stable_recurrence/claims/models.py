@@ -26,9 +26,9 @@ def scores(results: Mapping[str, Any]) -> Evidence | None:
     if not found:
         return None
     perplexity = {k: [short(v) for v in results["perplexity"][k]] for k in found}
-    gaps = nats_lost(perplexity, jsb := {
-        k: [short(v) for v in m["draws"]] for k, m in sound(music).items()
-    })  # fmt: skip
+    gaps = nats_lost(
+        perplexity, jsb := {k: [short(v) for v in m["draws"]] for k, m in sound(music).items()}
+    )
     return {
         "perplexity": perplexity,
         "jsb_nll": jsb,
@@ -100,7 +100,7 @@ def effectively_stable(e: Evidence) -> Verdict:
 def memory(results: Mapping[str, Any]) -> Evidence:
     """Each task at its longest, and how far above its floor the worst stable loss stays."""
     tasks = {name: _longest(table) for name, table in results["memory"].items()}
-    return {"tasks": tasks, "failed": sum(map(_must_fail, tasks.values())), "count": len(tasks)}  # fmt: skip
+    return {"tasks": tasks, "failed": sum(map(_must_fail, tasks.values())), "count": len(tasks)}
 
 
 def _longest(table: xr.Dataset) -> dict[str, float]:
@@ -138,15 +138,13 @@ def history(results: Mapping[str, Any]) -> Evidence | None:
     if not models:
         return None
     at = {name: _near(v["windows"], 20) for name, v in models.items()}
-    ratio = {n: short(v["truncated"][at[n]] / v["untruncated"]) for n, v in models.items()}  # fmt: skip
+    ratio = {n: short(v["truncated"][at[n]] / v["untruncated"]) for n, v in models.items()}
     found = {
         "window": int(max(models[name]["windows"][i] for name, i in at.items())),
         "worst_loss": max(ratio.values()),
         "costs": ratio,
         "peers": {
-            name: dict(
-                zip(map(str, p["contexts"]), map(short, p["score"]), strict=True)
-            )
+            name: dict(zip(map(str, p["contexts"]), map(short, p["score"]), strict=True))
             for name, p in results["convolutions"].items()
         },
     }

@@ -65,7 +65,7 @@ def descent(results: Mapping[str, Any]) -> Evidence:
     bound = steps["bound"].where(steps["bound"] > 0)
     ratio = (steps["gap"] / bound).max(("instance", "window", "step"))
     # The claim without 1/t: the gap of constant steps against the bound for α/t.
-    over = steps["gap"].sel(schedule="constant") / steps["bound"].sel(schedule="alpha/t")  # fmt: skip
+    over = steps["gap"].sel(schedule="constant") / steps["bound"].sel(schedule="alpha/t")
     return {
         "decaying_ratio": short(ratio.sel(schedule="alpha/t")),
         "constant_over_bound": short(over.isel(step=-1).max()),
