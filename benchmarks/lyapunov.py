@@ -36,7 +36,7 @@ from _turns import PAUSE
 from remanence._precision import as_double, double
 from remanence.cells import Elman, Residual
 from remanence.measure import exponents_of_each, lyapunov_spectrum
-from remanence.measure.lyapunov_frame import start_frame
+from remanence.measure.lyapunov.frame import start_frame
 
 
 LONG, JSON = "--long" in sys.argv, "--json" in sys.argv

@@ -6,7 +6,6 @@ from .contraction import (
     contraction as contraction,
     worst_pair_rate as worst_pair_rate,
 )
-from .covariant import covariant_vectors as covariant_vectors, CovariantVectors as CovariantVectors
 from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint
 from .forgetting import Forgetting as Forgetting, forgetting as forgetting
 from .fourier import (
@@ -17,11 +16,16 @@ from .fourier import (
     spectrum_2d as spectrum_2d,
     without_frequencies as without_frequencies,
 )
-from .gradient_record import GradientDecay as GradientDecay, Plateau as Plateau
-from .gradients import gradient_decay as gradient_decay
+from .gradients import (
+    gradient_decay as gradient_decay,
+    GradientDecay as GradientDecay,
+    Plateau as Plateau,
+)
 from .horizon import memory_horizon as memory_horizon, MemoryHorizon as MemoryHorizon
 from .low_rank import LowRank as LowRank, smallest_rank as smallest_rank
 from .lyapunov import (
+    covariant_vectors as covariant_vectors,
+    CovariantVectors as CovariantVectors,
     exponents_along as exponents_along,
     exponents_of_each as exponents_of_each,
     growth_along as growth_along,
@@ -33,9 +37,10 @@ from .replay import (
     ReplayWindow as ReplayWindow,
     WindowCost as WindowCost,
 )
-from .truncation import truncation_bound as truncation_bound, truncation_window as truncation_window
-from .truncation_error import (
+from .truncation import (
+    gradient_bound as gradient_bound,
+    truncation_bound as truncation_bound,
     truncation_error as truncation_error,
+    truncation_window as truncation_window,
     TruncationError as TruncationError,
 )
-from .truncation_gradient import gradient_bound as gradient_bound

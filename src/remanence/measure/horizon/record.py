@@ -5,7 +5,7 @@ import math
 
 from ..capacity import MemoryCapacity
 from ..contraction import Contraction
-from ..gradient_record import GradientDecay
+from ..gradients import GradientDecay
 from ..lyapunov import Spectrum
 from ..replay import ReplayWindow
 

@@ -15,8 +15,8 @@ import numpy as np
 import xarray as xr
 
 from ...cells import Residual
-from ...measure.lyapunov_frame import start_frame
-from ...measure.lyapunov_segment import segment
+from ...measure.lyapunov.frame import start_frame
+from ...measure.lyapunov.segment import segment
 from ...sweeps import sweep
 from .config import Config
 from .residual_spectrum import jordan_block

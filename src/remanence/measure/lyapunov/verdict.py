@@ -3,7 +3,7 @@ r"""Whether exponents may be believed, and the sentence that says why."""
 import numpy as np
 from jaxtyping import Bool, Float
 
-from .lyapunov_errors import BatchMeans, ENOUGH
+from .errors import BatchMeans, ENOUGH
 
 
 NEGLIGIBLE = 1e-6  # nats a step that nobody waits for

@@ -17,11 +17,11 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .._precision import as_double, double
-from .._types import Key, State
-from .drive import refuse_bad_weights
-from .lyapunov_frame import start_frame
-from .lyapunov_segment import Count, segment
+from ..._precision import as_double, double
+from ..._types import Key, State
+from ..drive import refuse_bad_weights
+from .frame import start_frame
+from .segment import Count, segment
 
 
 def exponents_along(

@@ -17,12 +17,12 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Float
 
-from .._precision import double
-from .._types import Key, State
-from ..cells import dimension, pushforward
-from .drive import driven, looped, refuse_fractions, start_state
-from .lyapunov_frame import start_frame
-from .lyapunov_segment import segment
+from ..._precision import double
+from ..._types import Key, State
+from ...cells import dimension, pushforward
+from ..drive import driven, looped, refuse_fractions, start_state
+from .frame import start_frame
+from .segment import segment
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from .._types import Frame, State
-from .drive import Drive
-from .lyapunov_segment import segment, TOLERANCE
+from ..._types import Frame, State
+from ..drive import Drive
+from .segment import segment, TOLERANCE
 
 
 BATCHES = 48  # enough to see correlations, few enough to outlast them

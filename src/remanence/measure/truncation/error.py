@@ -11,10 +11,10 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .._precision import double
-from ..nets import Recurrent, unroll, window_states
-from .drive import driven
-from .widened import network_in_double
+from ..._precision import double
+from ...nets import Recurrent, unroll, window_states
+from ..drive import driven
+from ..widened import network_in_double
 
 
 class TruncationError(eqx.Module):

@@ -11,7 +11,7 @@ import remanence as rm
 from remanence._precision import as_double, double
 from remanence.cells import Elman, Residual
 from remanence.measure import exponents_of_each, growth_along
-from remanence.measure.lyapunov_frame import start_frame
+from remanence.measure.lyapunov.frame import start_frame
 
 
 class Unknown:

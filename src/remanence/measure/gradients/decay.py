@@ -16,11 +16,11 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .._precision import double
-from .._types import Key
-from ..cells import dimension, pushforward
-from .drive import Drive, driven, refuse_fractions
-from .gradient_record import GradientDecay
+from ..._precision import double
+from ..._types import Key
+from ...cells import dimension, pushforward
+from ..drive import Drive, driven, refuse_fractions
+from .record import GradientDecay
 
 
 WORK = 5e10  # multiplications: beyond it fewer positions are looked at, then directions

@@ -15,7 +15,7 @@ import jax.random as jr
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float
 
-from .._types import Frame, Input, Key, State
+from ..._types import Frame, Input, Key, State
 
 
 class Factors(NamedTuple):

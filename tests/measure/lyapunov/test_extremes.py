@@ -14,7 +14,7 @@ from remanence._precision import as_double, double
 from remanence.cells import Diagonal, Elman, GRU, LSTM
 from remanence.cells.slopes import log_slope, value_and_slope
 from remanence.measure import growth_along
-from remanence.measure.lyapunov_frame import start_frame
+from remanence.measure.lyapunov.frame import start_frame
 
 
 def textbook(cell, xs, warmup):

@@ -9,7 +9,7 @@ import pytest
 
 import remanence as rm
 from remanence.cells import Elman, Residual
-from remanence.measure import lyapunov_walk
+from remanence.measure.lyapunov import run
 
 
 @pytest.fixture
@@ -51,15 +51,15 @@ def test_weakly_coupled_networks_share_a_program(compiled):
 
 def test_few_programs_are_kept():
     live = lambda: len(jax.devices()[0].client.live_executables())
-    lyapunov_walk._program.cache_clear()
-    kept = lyapunov_walk._program.cache_parameters()["maxsize"]
+    run._program.cache_clear()
+    kept = run._program.cache_parameters()["maxsize"]
     assert kept is not None and kept <= 32
     steps = range(1, 4)
     count = []
     for n in steps:  # other cells, other programs
         rm.lyapunov_spectrum(Elman.init(1, n, key=jr.key(0)), np.ones((30, 1)), k=1)
         count.append(live())
-    lyapunov_walk._program.cache_clear()
+    run._program.cache_clear()
     assert live() <= count[-1] - len(steps)
 
 

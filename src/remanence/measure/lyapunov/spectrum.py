@@ -10,19 +10,14 @@ from typing import Any
 
 import jax.random as jr
 
-from .._precision import double
-from .._types import Key, State
-from ..cells import dimension
-from .drive import driven, looped, refuse_fractions, start_state
-from .lyapunov_along import (
-    exponents_along as exponents_along,
-    exponents_of_each as exponents_of_each,
-    growth_along as growth_along,
-)
-from .lyapunov_frame import start_frame
-from .lyapunov_record import Spectrum as Spectrum
-from .lyapunov_summary import summary
-from .lyapunov_walk import walked
+from ..._precision import double
+from ..._types import Key, State
+from ...cells import dimension
+from ..drive import driven, looped, refuse_fractions, start_state
+from .frame import start_frame
+from .record import Spectrum
+from .run import walked
+from .summary import summary
 
 
 def lyapunov_spectrum(

@@ -10,10 +10,10 @@ from typing import Any, get_args
 
 import numpy as np
 
-from ..nets import Recurrent
-from .contraction import Contraction
-from .replay import replay_window
-from .replay.record import Of
+from ...nets import Recurrent
+from ..contraction import Contraction
+from ..replay import replay_window
+from ..replay.record import Of
 
 
 LARGEST = 1_000_000

@@ -16,10 +16,10 @@ import numpy as np
 
 from remanence._precision import double
 from remanence.cells import Residual
-from remanence.measure.lyapunov_frame import start_frame
-from remanence.measure.lyapunov_segment import segment
-from remanence.measure.lyapunov_summary import summary
-from remanence.measure.lyapunov_walk import _edges, Walked
+from remanence.measure.lyapunov.frame import start_frame
+from remanence.measure.lyapunov.run import _edges, Walked
+from remanence.measure.lyapunov.segment import segment
+from remanence.measure.lyapunov.summary import summary
 
 
 UNITS, STEPS = 4, 1000

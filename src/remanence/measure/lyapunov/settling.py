@@ -14,7 +14,7 @@ $\sigma_j\, e^{\lambda_1 W} (1 - e^{\lambda_1 T}) / |\lambda_1| T$ after a warm-
 import numpy as np
 from jaxtyping import Float
 
-from .lyapunov_errors import BatchMeans
+from .errors import BatchMeans
 
 
 def settling(

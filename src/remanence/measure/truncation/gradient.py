@@ -14,9 +14,9 @@ import math
 import jax.numpy as jnp
 import numpy as np
 
-from ..cells import Elman
-from .contraction import contraction
-from .contraction.rounding import above, norm_above
+from ...cells import Elman
+from ..contraction import contraction
+from ..contraction.rounding import above, norm_above
 
 
 BEND = 0.7698003589195011

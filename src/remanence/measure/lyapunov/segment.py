@@ -16,9 +16,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
-from .._types import Frame, State
-from ..cells import log_volume, pushforward
-from .lyapunov_frame import log_scale, saturates, triangular
+from ..._types import Frame, State
+from ...cells import log_volume, pushforward
+from .frame import log_scale, saturates, triangular
 
 
 Count = int | Int[Array, ""]

@@ -4,11 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from .lyapunov_errors import batch_means, effective_inputs
-from .lyapunov_record import Spectrum
-from .lyapunov_settling import settling
-from .lyapunov_verdict import judged
-from .lyapunov_walk import Walked
+from .errors import batch_means, effective_inputs
+from .record import Spectrum
+from .run import Walked
+from .settling import settling
+from .verdict import judged
 
 
 def summary(
