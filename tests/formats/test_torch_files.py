@@ -10,7 +10,6 @@ import zipfile
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from safetensors.torch import save_file
 
 import remanence as rm
 from remanence import formats
@@ -18,6 +17,7 @@ from remanence.formats import pickle_free
 
 
 torch = pytest.importorskip("torch")
+save_file = pytest.importorskip("safetensors.torch").save_file
 pytestmark = pytest.mark.torch
 nn = torch.nn
 XS = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)

@@ -25,6 +25,7 @@ ENGINE = [
     "_types.py",
     "_cores.py",
     "_fast_compile.py",
+    "_escape.py",
     "_natural_sort.py",
     "_precision.py",
     "_stop.py",
