@@ -8,12 +8,23 @@ from remanence.tasks import download
 
 def test_digits_are_whole_and_in_range():
     task = tasks.pixels()
-    assert task.train_x.shape == (1297, 64, 1)
+    assert task.train_x.shape == (2500, 64, 1)
     assert task.test_x.shape == (500, 64, 1)
     assert task.side == 8
     assert task.train_x.min() == 0
     assert task.train_x.max() == 1
     assert set(task.test_y) == set(range(10))
+
+
+def test_drawn_digits_can_be_told_apart_and_are_the_seed_s_own():
+    images, digits = tasks.drawn_digits(600, 8, seed=1)
+    np.testing.assert_array_equal(images, tasks.drawn_digits(600, 8, seed=1)[0])
+    assert not np.array_equal(images, tasks.drawn_digits(600, 8, seed=2)[0])
+    known, asked = images[:500].reshape(500, -1), images[500:].reshape(100, -1)
+    nearest = ((asked[:, None] - known) ** 2).sum(-1).argmin(1)
+    assert 0.8 < (digits[nearest] == digits[500:]).mean() < 1  # neither noise nor ten images
+    large = tasks.drawn_digits(600, 16, seed=1)[0].reshape(600, 8, 2, 8, 2).mean((2, 4))
+    assert np.corrcoef(large.ravel(), images.ravel())[0, 1] > 0.9  # one drawing, two sizes
 
 
 def test_a_permutation_only_reorders():
@@ -44,7 +55,7 @@ def test_shrinking_averages_squares():
     ("options", "sentence"),
     [
         ({"shrink": 3}, "shrink must divide 8, got 3"),
-        ({"samples": 0}, "samples must be from 1 to 1297, got 0"),
+        ({"samples": 0}, "samples must be from 1 to 2500, got 0"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, sentence):

@@ -1,4 +1,4 @@
-r"""Images heard one pixel at a time, $s_t$ = pixel $\pi(t)$; the class is asked for at the end.
+r"""Images read one pixel at a time, $s_t$ = pixel $\pi(t)$; the class is asked for at the end.
 
 Sequential pixels leave the rows in order, so the data repeats itself every `side`
 steps and its power peaks at $2\pi/\mathrm{side}$; a permutation of the pixels leaves
@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from .download import data_file
+from .drawn_digits import drawn_digits
 
 
 class Pixels(eqx.Module):
@@ -37,19 +38,21 @@ def pixels(
 ) -> Pixels:
     """Sequential pixels, `permuted` by a seed or in order.
 
-    `digits` are scikit-learn's 1,797 images of 8 x 8 pixels, which need no download:
-    1,297 to train, 500 held out. `mnist` has 28 x 28 pixels, 60,000 and 10,000, and
-    is read from `REMANENCE_DATA` or downloaded. `shrink` averages squares of that
-    many pixels a side; `samples` keeps the first so many training images.
+    `digits` are drawn at 8 x 8 pixels, 2,500 to train and 500 held out: they need no
+    download. `mnist` has 28 x 28 pixels, 60,000 and 10,000, and is read from
+    `REMANENCE_DATA` or downloaded. `shrink` averages squares of that many pixels a side;
+    `samples` keeps the first so many training images.
 
     >>> task = pixels()
     >>> task.train_x.shape, task.side
-    ((1297, 64, 1), 8)
+    ((2500, 64, 1), 8)
     """
     if source == "digits":
-        images, labels = _digits()
+        drawn, digits = drawn_digits(3000, 8, seed=0)
+        images, labels = (drawn[:2500], drawn[2500:]), (digits[:2500], digits[2500:])
     elif source == "mnist":
-        images, labels = _mnist()
+        images, labels = ([_idx(f"{part}-{kind}") for part in PARTS] for kind in KINDS)
+        images = [part / np.float32(255) for part in images]
     else:
         raise ValueError(f"source must be 'digits' or 'mnist', got {source!r}")
     side = images[0].shape[1]
@@ -62,7 +65,8 @@ def pixels(
     if permuted is not None:
         order = np.random.default_rng(permuted).permutation(order)
     train, test = (_sequences(part, side, shrink)[:, order, None] for part in images)
-    return Pixels(train[:samples], labels[0][:samples], test, labels[1], side, permuted)
+    train_y, test_y = (part.astype(np.int32) for part in labels)
+    return Pixels(train[:samples], train_y[:samples], test, test_y, side, permuted)
 
 
 def _sequences(images: np.ndarray, side: int, shrink: int) -> np.ndarray:
@@ -70,29 +74,12 @@ def _sequences(images: np.ndarray, side: int, shrink: int) -> np.ndarray:
     return squares.reshape(-1, side * side).astype(np.float32)
 
 
-def _digits() -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    from sklearn.datasets import load_digits
-
-    values, target = load_digits(return_X_y=True)
-    # The file is ordered by writer; the split is drawn so that both parts hear all.
-    order = np.random.default_rng(0).permutation(len(target))
-    images = np.asarray(values)[order].reshape(-1, 8, 8) / 16
-    labels = np.asarray(target)[order].astype(np.int32)
-    return (images[:1297], images[1297:]), (labels[:1297], labels[1297:])
-
-
-def _mnist() -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    images = (_idx("train-images-idx3-ubyte.gz"), _idx("t10k-images-idx3-ubyte.gz"))
-    labels = (_idx("train-labels-idx1-ubyte.gz"), _idx("t10k-labels-idx1-ubyte.gz"))
-    return (images[0] / np.float32(255), images[1] / np.float32(255)), (
-        labels[0].astype(np.int32),
-        labels[1].astype(np.int32),
-    )
+PARTS, KINDS = ("train", "t10k"), ("images-idx3-ubyte", "labels-idx1-ubyte")
 
 
 def _idx(name: str) -> np.ndarray:
     """One IDX file of bytes: two zeros, type 8, the rank, the sizes, the values."""
-    path = data_file(f"mnist/{name}", otherwise="the 8 x 8 digits need no download")
+    path = data_file(f"mnist/{name}.gz", otherwise="the 8 x 8 digits need no download")
     raw = gzip.decompress(path.read_bytes())
     rank = raw[3]
     sizes = np.frombuffer(raw, ">u4", count=rank, offset=4).astype(int)
