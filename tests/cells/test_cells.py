@@ -12,7 +12,7 @@ from jax.flatten_util import ravel_pytree
 
 from remanence import cells, nets
 from remanence._precision import as_double, double
-from remanence.formats import torch_layers
+from remanence.formats import state_dict
 
 
 UNITS, INPUTS, TIME = 6, 3, 12
@@ -119,7 +119,7 @@ def test_orbit_agrees_with_live_torch(case):
 def agrees(tensors, case):
     outputs = tensors.pop("outputs")
     activation = jax.nn.relu if case.startswith("RELU") else jnp.tanh
-    cell = torch_layers.layer_from(tensors, "", "_l0", activation)
+    cell = state_dict.layer_from(tensors, "", "_l0", activation)
     xs = jnp.asarray(torch_cases.inputs(case))
     net = nets.Recurrent(cell)
     np.testing.assert_allclose(net(xs), outputs, rtol=0, atol=1e-6)

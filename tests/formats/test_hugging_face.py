@@ -9,12 +9,12 @@ from drawn_nets import drawn
 from safetensors.numpy import save_file
 
 import remanence as rm
-from remanence.formats import torch_layers
+from remanence.formats import saving
 
 
 def arrays(net):
     ends = {"head.weight": np.asarray(net.W_y), "head.bias": np.asarray(net.b_y)}
-    return torch_layers.tensors_of(net.cell, "rnn.") | ends
+    return saving.tensors_of(net.cell, "rnn.") | ends
 
 
 def test_weights_in_one_file_or_in_several(key, tmp_path):

@@ -17,7 +17,7 @@ from drawn_nets import drawn
 
 import remanence as rm
 from remanence import cells, nets
-from remanence.formats.activations import Shaped
+from remanence.formats.recurrent_cell import Shaped
 
 
 h5py = pytest.importorskip("h5py")

@@ -9,14 +9,14 @@ import pytest
 from drawn_nets import drawn
 
 import remanence as rm
-from remanence.formats import torch_layers
+from remanence.formats import saving
 
 
 @pytest.mark.parametrize("kind", ["rnn", "lstm", "gru"])
 @pytest.mark.parametrize("compressed", [False, True])
 def test_torchs_names_in_an_archive(kind, compressed, key, tmp_path):
     net = drawn(kind, key)
-    tensors = torch_layers.tensors_of(net.cell, "rnn.")
+    tensors = saving.tensors_of(net.cell, "rnn.")
     ends = {"head.weight": net.W_y, "head.bias": net.b_y}
     save = np.savez_compressed if compressed else np.savez
     save(tmp_path / "model.npz", **tensors, **ends)
@@ -27,7 +27,7 @@ def test_short_names_are_understood(key, tmp_path):
     net = drawn("gru", key)
     short = {
         f"dec_{name.replace('weight', 'w').replace('bias', 'b').removesuffix('_l0')}": t
-        for name, t in torch_layers.tensors_of(net.cell).items()
+        for name, t in saving.tensors_of(net.cell).items()
     }
     note = {"note": np.array("some words"), "fc_w": net.W_y, "fc_b": net.b_y}
     np.savez(tmp_path / "short.npz", **short, **note)

@@ -13,7 +13,7 @@ from drawn_nets import drawn
 from safetensors.numpy import save_file
 
 from remanence import cells, formats, nets
-from remanence.formats import safetensors, torch_layers
+from remanence.formats import safetensors, saving
 
 
 @pytest.mark.parametrize("case", torch_cases.CASES)
@@ -73,7 +73,7 @@ def test_names_of_the_users_choosing(key, tmp_path):
 def test_what_was_assumed_is_printed(key, tmp_path, capsys):
     path = tmp_path / "net.safetensors"
     save_file(
-        {k: np.asarray(v) for k, v in torch_layers.tensors_of(drawn("rnn", key).cell).items()}, path
+        {k: np.asarray(v) for k, v in saving.tensors_of(drawn("rnn", key).cell).items()}, path
     )
     formats.load(path)
     assert "activation tanh" in capsys.readouterr().err
@@ -84,7 +84,7 @@ def test_tied_weights_that_were_written_once_are_both_found(bias, key, tmp_path)
     # safetensors.torch.save_model names the tensor that it left out in the metadata.
     cell = cells.LSTM.init(5, 5, key=key)
     tied = np.asarray(jr.normal(key, (7, 5)))
-    tensors = torch_layers.tensors_of(cell, "rnn.") | {"encoder.weight": tied}
+    tensors = saving.tensors_of(cell, "rnn.") | {"encoder.weight": tied}
     if bias:
         tensors["decoder.bias"] = np.ones(7, np.float32)
     path = tmp_path / "tied.safetensors"
@@ -98,7 +98,7 @@ def test_tied_weights_that_were_written_once_are_both_found(bias, key, tmp_path)
 def test_beside_a_named_embedding_the_other_matrix_is_the_readout(key, tmp_path):
     cell = cells.GRU.init(5, 5, key=key)
     words, head = np.asarray(jr.normal(key, (2, 7, 5)))
-    tensors = torch_layers.tensors_of(cell, "rnn.")
+    tensors = saving.tensors_of(cell, "rnn.")
     path = tmp_path / "untied.safetensors"
     save_file(tensors | {"words.weight": words, "head.weight": head}, path)
     with pytest.raises(ValueError, match="name one by embedding="):

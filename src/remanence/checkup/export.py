@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ..cells import Stack
 from ..formats import save
-from ..formats.torch_layers import kind_of
+from ..formats.saving import kind_of
 from ..nets import Recurrent
 from ..report import write_atomically
 

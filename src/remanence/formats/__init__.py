@@ -1,10 +1,10 @@
 """Networks in and out."""
 
-from .torch import from_torch as from_torch, to_torch as to_torch
-from .weights import (
+from .files import (
     load as load,
     load_and_tell as load_and_tell,
     recurrent_modules as recurrent_modules,
     RecurrentModule as RecurrentModule,
-    save as save,
 )
+from .saving import save as save
+from .torch import from_torch as from_torch, to_torch as to_torch

@@ -1,22 +1,144 @@
-"""Which reader a file needs: by what it holds, not by what it is called."""
+"""`load` and `recurrent_modules`: networks out of files, and out of torch modules in memory.
 
+Which reader a file needs follows from what it holds, not from what it is called.
+"""
+
+import dataclasses
 import json
 import os
 import pathlib
+import sys
 import zipfile
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
-from ..cells import output
+from .._escape import printable
+from .._natural_sort import natural_sort_key
+from ..cells import input_size, output
 from ..nets import Recurrent
 from . import hugging_face, keras, layouts, native, npz, onnx, safetensors, state_dict, torch_file
+from .ends import AmbiguousEnds
 from .keras.store import MAGIC
 from .reading import Options, Reading, Taken
+from .torch import live_networks
 
 
 PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
+
+
+def load(
+    path: str | os.PathLike,
+    *,
+    layout: str = "torch",
+    activation: str | None = None,
+    prefix: str | None = None,
+    embedding: str | None = None,
+    readout: str | None = None,
+    positions: str | None = None,
+    quiet: bool = False,
+) -> Recurrent:
+    """The recurrent network in a file.
+
+    Read are .safetensors, torch's .pt, .pth and .bin, .npz, .onnx (with onnx installed),
+    and Keras's .keras, .h5 and .hdf5 (with h5py). Nothing in a file is executed. Of
+    several networks `prefix` names one (`recurrent_modules` lists them).
+
+    In a state dict names are those of `torch.nn` RNN, LSTM and GRU and their cells. The kind and the sizes follow from the shapes. What a state dict does not say is
+    given by keyword or by the file's metadata: `activation` ("tanh" or "relu", for
+    an RNN; tanh unless given), which matrices are `embedding` and `readout` (found
+    by their shapes unless named; an empty string: none), and `positions` ("every"
+    step is read out, or the "last"). What was taken is printed unless `quiet`.
+    `layout` is "torch", "keras" or "flax". Double precision in the file is kept
+    where JAX has it enabled, and rounded to float32 elsewhere.
+
+    >>> import jax, pathlib, tempfile
+    >>> from remanence import cells
+    >>> net = Recurrent.init(cells.LSTM.init(3, 5, key=jax.random.key(0)),
+    ...                      outputs=2, key=jax.random.key(1))
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
+    >>> save(net, path)
+    >>> type(load(path, quiet=True).cell).__name__
+    'LSTM'
+    """
+    net, taken = load_and_tell(
+        path,
+        layout=layout,
+        prefix=prefix,
+        activation=activation,
+        embedding=embedding,
+        readout=readout,
+        positions=positions,
+    )
+    if not quiet:
+        sys.stderr.write(f"loaded: {printable(taken)}\n")
+    return net
+
+
+def load_and_tell(
+    path: str | os.PathLike,
+    *,
+    layout: str = "torch",
+    prefix: str | None = None,
+    **options: str | None,
+) -> tuple[Recurrent, str]:
+    """As `load`, with what was taken in words."""
+    net, taken = _chosen(readings(path, layout=layout), prefix)(Options(**options))  # pyright: ignore[reportArgumentType]
+    return net, str(taken)
+
+
+def _chosen(found: dict[str, Reading], prefix: str | None) -> Reading:
+    names = sorted(found, key=natural_sort_key)
+    if prefix is None:
+        if len(found) != 1:
+            raise ValueError(f"several recurrent modules came, {names}; name one by prefix=")
+        return found[names[0]]
+    name = prefix.rstrip(".")
+    if name not in found:
+        raise ValueError(f"no recurrent module is called {prefix!r}, only {names}")
+    return found[name]
+
+
+@dataclasses.dataclass(frozen=True)
+class RecurrentModule:
+    """One recurrent network of a file."""
+
+    name: str
+    net: Recurrent
+    taken: Taken
+    """What of the file it was made from; `str()` is one line."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Inputs, then the outputs of each layer."""
+        layers = getattr(self.net.cell, "cells", (self.net.cell,))
+        widths = [output(cell, cell.initial_state()).size for cell in layers]
+        return (input_size(self.net.cell) or 0, *widths)
+
+    def __str__(self) -> str:
+        return f"{' → '.join(map(str, self.sizes))}: {self.taken}"
+
+
+def recurrent_modules(
+    source: Any, *, layout: str = "torch", activation: str | None = None
+) -> dict[str, RecurrentModule]:
+    """Every recurrent network of a file, or of a torch module in memory, by its name.
+
+    Names are those that `prefix=` of `load` takes. Each direction of a bidirectional
+    layer is a network of its own. An embedding or readout that a file leaves open is left
+    out, and `taken` gives the reason; networks of a module have neither.
+    """
+    if not isinstance(source, str | os.PathLike):
+        live = live_networks(source)
+        return {name: RecurrentModule(name, *found) for name, found in live.items()}
+    found: dict[str, RecurrentModule] = {}
+    for name, read in readings(source, layout=layout).items():
+        try:
+            net, taken = read(Options(activation=activation))
+        except AmbiguousEnds as error:
+            net, taken = read(Options(activation, embedding="", readout=""))
+            remarks = taken.remarks | {"readout": str(error)}
+            taken = dataclasses.replace(taken, remarks=remarks)
+        found[name] = RecurrentModule(name, net, taken)
+    return found
 
 
 def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Reading]:
@@ -71,7 +193,7 @@ def _of_safetensors(path: pathlib.Path, layout: str) -> dict[str, Reading]:
     safetensors.finite(tensors)
     described = _metadata(metadata)
     if "cell" in described:
-        return {"": lambda options: _native(described, tensors, options)}
+        return {"": lambda options: native.network(described, tensors, options)}
     found = state_dict.networks(layouts.as_torch(tensors, layout))
 
     def with_metadata(read: Reading) -> Reading:
@@ -92,25 +214,3 @@ def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
     if wrong:
         raise ValueError(f"the file's remanence metadata is not text at {wrong[0]!r}")
     return described
-
-
-def _native(
-    described: dict[str, Any], tensors: safetensors.Tensors, options: Options
-) -> tuple[Recurrent, Taken]:
-    """A network of ours, whose file describes it fully."""
-    positions = options.filled_from(described).positions or "every"
-    cell = native.rebuilt(described["cell"], tensors, "cell.")
-    part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
-    names = ("readout.weight", "readout.bias", "embedding.weight")
-    W_y, b_y, W_e = (part(name) for name in names)
-    native.refuse_misfits(Recurrent, {"W_y": W_y, "b_y": b_y, "embedding": W_e})
-    units = jax.eval_shape(lambda: output(cell, cell.initial_state())).size
-    for name, end, size in (("readout", W_y, units), ("embedding", W_e, cell.input_size)):
-        if end is not None and (end.shape[1] != size or not len(end)):
-            raise ValueError(
-                f"the file's {name} is {list(end.shape)}; some rows of {size} would do"
-            )
-    net = Recurrent(cell, W_y, b_y, W_e, positions)
-    kind = described["cell"]["kind"]
-    there = [name if name in tensors else "" for name in names]
-    return net, Taken(kind, "", there[2], there[0], positions)

@@ -12,6 +12,8 @@ import numpy as np
 from jaxtyping import jaxtyped
 
 from .. import cells
+from ..nets import Recurrent
+from .reading import Options, Taken
 from .safetensors import real, Tensors
 
 
@@ -135,3 +137,25 @@ def _plain(value: Any, name: str) -> Any:
     raise ValueError(
         f"{name} must be a number that float32 holds, got {textwrap.shorten(came, 40)}"
     )
+
+
+def network(
+    described: dict[str, Any], tensors: Tensors, options: Options
+) -> tuple[Recurrent, Taken]:
+    """A network of ours, whose file describes it fully."""
+    positions = options.filled_from(described).positions or "every"
+    cell = rebuilt(described["cell"], tensors, "cell.")
+    part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
+    names = ("readout.weight", "readout.bias", "embedding.weight")
+    W_y, b_y, W_e = (part(name) for name in names)
+    refuse_misfits(Recurrent, {"W_y": W_y, "b_y": b_y, "embedding": W_e})
+    units = jax.eval_shape(lambda: cells.output(cell, cell.initial_state())).size
+    for name, end, size in (("readout", W_y, units), ("embedding", W_e, cell.input_size)):
+        if end is not None and (end.shape[1] != size or not len(end)):
+            raise ValueError(
+                f"the file's {name} is {list(end.shape)}; some rows of {size} would do"
+            )
+    net = Recurrent(cell, W_y, b_y, W_e, positions)
+    kind = described["cell"]["kind"]
+    there = [name if name in tensors else "" for name in names]
+    return net, Taken(kind, "", there[2], there[0], positions)

@@ -7,21 +7,25 @@ the end, and an upper layer takes those of both directions below.
 
 import dataclasses
 import re
+from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
-from ..cells import Elman, Stack
+from ..cells import Elman, GRU, Stack
 from ..nets import Recurrent
 from .ends import bias_of, biased, Ends, ends_of
 from .reading import Options, Reading, Taken
-from .safetensors import Tensors
-from .torch_layers import ACTIVATIONS, FAMILIES, layer_from
+from .recurrent_cell import KINDS, recurrent_cell
+from .safetensors import real, Tensors
 
 
 LAYER = re.compile(r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(?P<depth>\d+))?(?P<back>_reverse)?$")
 RECURRENT = re.compile(r"(^|\.)(weight|bias)_([ih]h|hr)(_l\d+)?(_reverse)?$")
 FIRST = re.compile(r"(^|\.)weight_ih(_l0)?$")
+ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 BOTH = "a readout takes both directions"
 
 
@@ -66,6 +70,42 @@ def networks(tensors: Tensors) -> dict[str, Reading]:
     return found
 
 
+def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable) -> Any:
+    """One layer as a cell: `weight_ih`, `weight_hh` and the biases, with one ending."""
+
+    def array(name: str) -> np.ndarray | None:
+        whole = f"{prefix}{name}{ending}"
+        return real(whole, tensors[whole]) if whole in tensors else None
+
+    W_x, W_h, P = array("weight_ih"), array("weight_hh"), array("weight_hr")
+    b_ih, b_hh = array("bias_ih"), array("bias_hh")
+    if W_x is None or W_h is None:
+        raise ValueError(f"{prefix}weight_hh{ending} is missing from the file")
+    if W_x.ndim != 2 or W_h.ndim != 2 or W_x.shape[0] != W_h.shape[0]:
+        raise ValueError(
+            f"weight_ih{ending} {W_x.shape} and weight_hh{ending} {W_h.shape} must be "
+            "matrices with as many rows as each other"
+        )
+    gates, width = W_h.shape
+    units = width if P is None else P.shape[-1]
+    if units == 0 or gates % units or gates // units not in KINDS:
+        raise ValueError(
+            f"weight_hh{ending} is {gates} × {width}; N, 3N or 4N rows for N units would do"
+        )
+    kind = KINDS[gates // units]
+    if P is not None and (kind != "LSTM" or P.shape != (width, units)):
+        raise ValueError(
+            f"weight_hr{ending} {P.shape} must be a projection of an LSTM's {units} units "
+            f"to {width}"
+        )
+    if (b_ih is None) != (b_hh is None) or any(
+        b is not None and b.shape != (gates,) for b in (b_ih, b_hh)
+    ):
+        raise ValueError(f"the two biases of layer {ending or 0} must have {gates} entries")
+    functions = (activation,) if kind == "RNN" else ()
+    return recurrent_cell(kind, W_x, W_h, b_ih, b_hh, functions, projection=P)
+
+
 def _reading(
     tensors: Tensors, prefix: str, endings: list[str], *, back: bool | None = None
 ) -> Reading:
@@ -95,7 +135,7 @@ def _reading(
         if back is not None and not options.readout:
             remarks["readout"] = BOTH
         return net, Taken(
-            kind=FAMILIES[type(layers[0])],
+            kind={Elman: "RNN", GRU: "GRU"}.get(type(layers[0]), "LSTM"),
             name=name,
             embedding=ends.embedding,
             readout=ends.readout,

@@ -13,7 +13,7 @@ from ..nets import Recurrent
 from . import live, state_dict
 from .reading import Options, Taken
 from .safetensors import finite
-from .torch_layers import kind_of, tensors_of
+from .saving import kind_of, tensors_of
 
 
 def _torch() -> Any:

@@ -12,8 +12,7 @@ from functools import partial
 from typing import Any
 
 from ...nets import Recurrent
-from ..assembled import assembled, Parts, Readout
-from ..reading import Options, Reading, Taken
+from ..reading import assemble, Options, Parts, Reading, Readout, Taken
 from .chains import chains_of, embedding_of, LAYERS, Neighbours, readout_of
 from .layers import cell_of, recurrent_arrays, weights_of
 from .model import Layer, MODELS, models_of, snake_case
@@ -114,7 +113,7 @@ def _reading(
             positions="every" if every or way else "last",
             remarks=remarks,
         )
-        return assembled(parts, options)
+        return assemble(parts, options)
 
     return read
 

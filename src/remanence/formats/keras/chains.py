@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..assembled import Readout
+from ..reading import Readout
 from .model import Layer
 
 

@@ -10,18 +10,10 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ...cells import Elman, GeneralGRU, GeneralLSTM, GRU, LSTM
-from ..activations import PLAIN, Shaped
+from ..recurrent_cell import KINDS, PLAIN, recurrent_cell, Shaped
 from ..safetensors import Tensors
-
-
-KINDS = {1: "RNN", 3: "GRU", 4: "LSTM"}
-GATES = {"SimpleRNN": 1, "GRU": 3, "CuDNNGRU": 3, "LSTM": 4, "CuDNNLSTM": 4}
-GATES |= {f"{kind}Cell": GATES[kind] for kind in ("SimpleRNN", "GRU", "LSTM")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,43 +68,34 @@ def weights_of(title: str, kernel: Any, recurrent: Any, bias: Any) -> Weights:
 
 def cell_of(weights: Weights, settings: dict[str, Any], version: tuple[int, ...]) -> Any:
     """The cell, by the settings of its layer (or by its version's defaults)."""
-    kind = weights.kind
     outer = _function(settings.get("activation", "tanh"), version)
-    if kind == "RNN":
-        b = None if weights.b_x is None else jnp.asarray(weights.b_x)
-        return Elman(jnp.asarray(weights.W_h), jnp.asarray(weights.W_x), b, outer)
     usual = "sigmoid" if version >= (2, 3) or weights.cudnn else "hard_sigmoid"
     gate = _function(settings.get("recurrent_activation", usual), version)
-    plain = gate is jax.nn.sigmoid and outer is jnp.tanh
-    if kind == "LSTM":
-        parts = [b for b in (weights.b_x, weights.b_h) if b is not None]
-        b = jnp.asarray(sum(parts)) if parts else None
-        W_h, W_x = jnp.asarray(weights.W_h), jnp.asarray(weights.W_x)
-        if plain:
-            return LSTM(W_h, W_x, b)
-        return GeneralLSTM(W_h, W_x, b, activations=(gate, outer, outer))
-    return _gru(weights, settings, version, (gate, outer), plain)
+    functions = {"RNN": (outer,), "GRU": (gate, outer), "LSTM": (gate, outer, outer)}
+    order, after = np.arange(len(weights.W_h)), True
+    if weights.kind == "GRU":
+        z, r, n = np.split(order, 3)
+        order = np.concatenate([r, z, n])
+        after = _reset_after(weights, settings, version)
+    b_x, b_h = (None if b is None else b[order] for b in (weights.b_x, weights.b_h))
+    return recurrent_cell(
+        weights.kind,
+        weights.W_x[order],
+        weights.W_h[order],
+        b_x,
+        b_h,
+        functions[weights.kind],
+        reset_after=after,
+    )
 
 
-def _gru(weights: Weights, settings: Any, version: Any, functions: Any, plain: bool) -> Any:
-    z, r, n = np.split(np.arange(3 * weights.units), 3)
-    order = np.concatenate([r, z, n])
-    W_h, W_x = jnp.asarray(weights.W_h[order]), jnp.asarray(weights.W_x[order])
+def _reset_after(weights: Weights, settings: dict[str, Any], version: tuple[int, ...]) -> bool:
     after = weights.b_h is not None
     if weights.b_x is None:  # only the settings decide it then
-        after = bool(settings.get("reset_after", version >= (2, 3)))
-    elif after != bool(settings.get("reset_after", after or weights.cudnn)) and not weights.cudnn:
+        return bool(settings.get("reset_after", version >= (2, 3)))
+    if after != bool(settings.get("reset_after", after)) and not weights.cudnn:
         raise ValueError(f"{weights.title}'s bias does not go with its reset_after")
-    b = None if weights.b_x is None else weights.b_x[order]
-    b_n = None
-    if b is not None and weights.b_h is not None:
-        b_h = weights.b_h[order]
-        gates = np.arange(len(b)) < 2 * weights.units
-        b, b_n = b + np.where(gates, b_h, 0), jnp.asarray(b_h[~gates])
-    b = None if b is None else jnp.asarray(b)
-    if after and plain:
-        return GRU(W_h, W_x, b, b_n)
-    return GeneralGRU(W_h, W_x, b, b_n, after, functions)
+    return after
 
 
 def _function(name: Any, version: tuple[int, ...]) -> Callable:

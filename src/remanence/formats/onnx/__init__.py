@@ -9,11 +9,11 @@ import pathlib
 from importlib import import_module
 
 from ...nets import Recurrent
-from ..assembled import assembled, Parts, Readout
-from ..reading import Options, Reading, Taken
+from ..reading import assemble, Options, Parts, Reading, Readout, Taken
+from ..recurrent_cell import GATES
 from .ends import embedding_before, layer_above, readout_behind
 from .graph import attributes, Scope
-from .operators import cell_of, GATES, Operator
+from .operators import cell_of, Operator
 
 
 DIRECTIONS = ("forward", "reverse", "bidirectional")
@@ -125,6 +125,6 @@ def _reading(chain: list[Operator], side: int) -> Reading:
             positions="every" if isinstance(readout, str) else readout.positions,
             remarks=remarks,
         )
-        return assembled(parts, options)
+        return assemble(parts, options)
 
     return read

@@ -13,14 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...cells import Elman, GeneralGRU, GeneralLSTM, GRU, LSTM, Started
-from ..activations import Clipped, PLAIN, SHAPED, Shaped, TAKES_BETA
+from ...cells import Started
+from ..recurrent_cell import Clipped, GATES, PLAIN, recurrent_cell, SHAPED, Shaped, TAKES_BETA
 from ..safetensors import finite, plain, real
 from .ends import zeros_of
 from .graph import Scope
 
 
-GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 ORDER = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
 """Where our blocks stand among ONNX's: i, f, g, o and r, z, n."""
 DEFAULTS = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
@@ -70,33 +69,19 @@ def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
     if stated != units:
         raise ValueError(f"{operator.name!a} has hidden_size {stated}, and R has {units}")
     order = np.concatenate([np.arange(units) + i * units for i in ORDER[kind]])
-    W_h, W_x = jnp.asarray(R[order]), jnp.asarray(W[order])
     b_x, b_h = (None, None) if B is None else (B[:gates][order], B[gates:][order])
-    functions = _functions(operator, side)
-    if kind == "LSTM":
-        b = None if b_x is None or b_h is None else jnp.asarray(b_x + b_h)
-        peepholes = None if P is None else jnp.asarray(P.reshape(3, units)[[0, 2, 1]])
-        coupled = bool(operator.settings.get("input_forget", 0))
-        cell: Any = GeneralLSTM(W_h, W_x, b, None, peepholes, functions, coupled)
-        if functions == (jax.nn.sigmoid, jnp.tanh, jnp.tanh) and P is None and not coupled:
-            cell = LSTM(W_h, W_x, b)
-    elif kind == "GRU":
-        cell = _gru(W_h, W_x, b_x, b_h, functions, operator.settings)
-    else:
-        b = None if b_x is None or b_h is None else jnp.asarray(b_x + b_h)
-        cell = Elman(W_h, W_x, b, functions[0])
+    cell = recurrent_cell(
+        kind,
+        W[order],
+        R[order],
+        b_x,
+        b_h,
+        _functions(operator, side),
+        reset_after=bool(operator.settings.get("linear_before_reset", 0)),
+        peepholes=None if P is None else P.reshape(3, units)[[0, 2, 1]],
+        coupled=bool(operator.settings.get("input_forget", 0)),
+    )
     return _started(cell, operator, side, remarks)
-
-
-def _gru(W_h: Any, W_x: Any, b_x: Any, b_h: Any, functions: Any, settings: Any) -> Any:
-    b = b_n = None
-    if b_x is not None:
-        inside = np.arange(len(b_h)) >= 2 * W_h.shape[1]
-        b, b_n = jnp.asarray(b_x + np.where(inside, 0, b_h)), jnp.asarray(b_h[inside])
-    after = bool(settings.get("linear_before_reset", 0))
-    if after and functions == (jax.nn.sigmoid, jnp.tanh):
-        return GRU(W_h, W_x, b, b_n)
-    return GeneralGRU(W_h, W_x, b, b_n, after, functions)
 
 
 def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:

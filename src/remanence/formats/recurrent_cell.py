@@ -1,0 +1,113 @@
+"""A cell from its matrices, with the activations that ONNX and Keras know by name.
+
+Matrices are gates × inputs and gates × units; blocks are in torch's order, i, f, g, o (LSTM)
+and r, z, n (GRU).
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..cells import Elman, GeneralGRU, GeneralLSTM, GRU, LSTM
+
+
+KINDS = {1: "RNN", 3: "GRU", 4: "LSTM"}
+"""The kind of a layer by how many blocks its matrices have."""
+GATES = {kind: count for count, kind in KINDS.items()}
+USUAL: dict[str, tuple[Callable, ...]] = {
+    "RNN": (jnp.tanh,),
+    "GRU": (jax.nn.sigmoid, jnp.tanh),
+    "LSTM": (jax.nn.sigmoid, jnp.tanh, jnp.tanh),
+}
+
+
+def recurrent_cell(
+    kind: str,
+    W_x: np.ndarray,
+    W_h: np.ndarray,
+    b_x: np.ndarray | None = None,
+    b_h: np.ndarray | None = None,
+    functions: tuple[Callable, ...] = (),
+    *,
+    reset_after: bool = True,
+    projection: np.ndarray | None = None,
+    peepholes: np.ndarray | None = None,
+    coupled: bool = False,
+) -> Any:
+    """The plainest cell that computes it; biases are of the input's and of the state's side."""
+    functions = functions or USUAL[kind]
+    usual = functions == USUAL[kind]
+    b, b_n = b_x, None
+    if kind == "GRU" and b_x is not None and b_h is not None:
+        # The candidate's recurrent bias stands inside the reset, so it stays apart.
+        inside = np.arange(len(b_h)) >= 2 * W_h.shape[1]
+        b, b_n = b_x + np.where(inside, 0, b_h), b_h[inside]
+    elif b_x is not None and b_h is not None:
+        b = b_x + b_h
+    H, X, c, c_n, P, p = (
+        None if a is None else jnp.asarray(a) for a in (W_h, W_x, b, b_n, projection, peepholes)
+    )
+    assert H is not None and X is not None
+    match kind:
+        case "RNN":
+            return Elman(H, X, c, functions[0])
+        case "LSTM" if usual and P is None and p is None and not coupled:
+            return LSTM(H, X, c)
+        case "LSTM":
+            return GeneralLSTM(H, X, c, P, p, functions, coupled)  # pyright: ignore[reportArgumentType]
+        case _ if usual and reset_after:
+            return GRU(H, X, c, c_n)
+    return GeneralGRU(H, X, c, c_n, reset_after, functions)  # pyright: ignore[reportArgumentType]
+
+
+Values = Float[Array, "..."]
+PLAIN: dict[str, Callable] = {
+    "tanh": jnp.tanh,
+    "sigmoid": jax.nn.sigmoid,
+    "relu": jax.nn.relu,
+    "softsign": jax.nn.soft_sign,
+    "softplus": jax.nn.softplus,
+    "linear": lambda z: z,
+    "selu": jax.nn.selu,
+    "silu": jax.nn.silu,
+    "swish": jax.nn.silu,
+    "exponential": jnp.exp,
+}
+SHAPED: dict[str, tuple[Callable, float, float]] = {
+    "affine": (lambda z, a, b: a * z + b, 1.0, 0.0),
+    "leakyrelu": (lambda z, a, b: jnp.where(z >= 0, z, a * z), 0.01, 0.0),
+    "thresholdedrelu": (lambda z, a, b: jnp.where(z > a, z, 0), 1.0, 0.0),
+    "scaledtanh": (lambda z, a, b: a * jnp.tanh(b * z), 1.0, 1.0),
+    "hardsigmoid": (lambda z, a, b: jnp.clip(a * z + b, 0, 1), 0.2, 0.5),
+    "elu": (lambda z, a, b: jnp.where(z >= 0, z, a * jnp.expm1(z)), 1.0, 0.0),
+}
+"""Functions of two numbers, alpha and beta, with ONNX's defaults."""
+TAKES_BETA = {"affine", "scaledtanh", "hardsigmoid"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Shaped:
+    """A function with its two numbers; equal ones are one function to a compiler."""
+
+    name: str
+    alpha: float
+    beta: float
+
+    def __call__(self, z: Values) -> Values:
+        return SHAPED[self.name][0](z, self.alpha, self.beta)
+
+
+@dataclasses.dataclass(frozen=True)
+class Clipped:
+    """A function of what lies within plus and minus a bound."""
+
+    function: Callable
+    bound: float
+
+    def __call__(self, z: Values) -> Values:
+        return self.function(jnp.clip(z, -self.bound, self.bound))
