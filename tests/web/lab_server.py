@@ -1,5 +1,6 @@
 """A real server on a free port of this machine."""
 
+import contextlib
 import http.client
 import json
 import pathlib
@@ -76,3 +77,23 @@ def finished(server, number, wait=90.0):
             return job
         time.sleep(0.1)
     raise AssertionError("the job did not end")
+
+
+@contextlib.contextmanager
+def slow_upload(server, sent=2**20, length=32 * 2**20):
+    """A connection whose upload has begun and does not end."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+    connection.putrequest("POST", "/api/checkup")
+    connection.putheader("Content-Length", str(length))
+    connection.endheaders()
+    connection.send(b"x" * sent)
+    with contextlib.closing(connection):
+        yield connection
+
+
+def until(true, wait=20.0):
+    """Wait for a condition."""
+    end = time.monotonic() + wait
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -57,7 +57,8 @@ def test_nothing_outside_the_results_is_served(server, path):
         link.symlink_to(server.out.parent / "outside.json")
     status, answer = server.ask("GET", path)
     link.unlink()
-    (server.out / "memorization").rmdir()
+    with contextlib.suppress(OSError):  # another test has put a result there
+        (server.out / "memorization").rmdir()
     assert status in (400, 404) and "secret" not in str(answer)
 
 

@@ -35,7 +35,9 @@ class Cluster:
         try:
             import distributed
         except ImportError:
-            raise ValueError("on= needs Dask: pip install 'remanence[cluster]'") from None
+            raise ValueError(
+                "on= needs Dask: pip install '.[cluster]' in a clone of remanence"
+            ) from None
         self.owned = not isinstance(self.on, distributed.Client)
         try:
             self.client = (

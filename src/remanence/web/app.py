@@ -16,11 +16,11 @@ from .. import __version__
 from ..report.html import stylesheet
 from .answers import answers
 from .guard import Guard
+from .job_routes import job_routes
 from .jobs import Jobs
-from .kept import kept, KINDS
-from .lab import docs_page, lab_page
-from .questions import missing
-from .work import work
+from .pages import docs_page, lab_page
+from .request_models import missing
+from .result_routes import KINDS, result_routes
 from .worker import Worker
 
 
@@ -74,6 +74,6 @@ def lab(
         return FileResponse(files[name], media_type=KINDS[files[name].suffix])
 
     app.include_router(answers(worker))
-    app.include_router(work(jobs))
-    app.include_router(kept(out, jobs))
+    app.include_router(job_routes(jobs))
+    app.include_router(result_routes(out, jobs))
     return Guard(app)

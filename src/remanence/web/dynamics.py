@@ -34,7 +34,9 @@ def dynamics(radius: float, angle: float, coupling: float, units: int, seed: int
         R = np.asarray(rotational(units, radius=radius, angle=angle), dtype=float)
         draw = jax.random.normal(jax.random.key(seed), (units, units), dtype=jnp.float64)
         W = np.asarray(draw) / np.sqrt(units)
-        cell = Residual(jnp.asarray(R), jnp.asarray(W), jnp.zeros((units, 1)), coupling=coupling)
+        cell = Residual(
+            jnp.asarray(R), jnp.asarray(W), jnp.zeros((units, 1)), coupling=jnp.asarray(coupling)
+        )
         start = jnp.ones(units) / np.sqrt(units)
         found = lyapunov_spectrum(cell, steps=STEPS, h0=start)
     orbit, growth, last = _walk(R, W, coupling)

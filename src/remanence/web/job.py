@@ -1,25 +1,18 @@
-"""One run: what was asked, what it said so far, how it ended; and its file on disk.
-
-A job that ended is written to `.lab/jobs` in the results folder, so that a restarted
-server still knows it. A checkup is written only if that was asked for.
-"""
+"""One run of the command line: what was asked, what it said so far, how it ended."""
 
 import asyncio
+import contextlib
 import dataclasses
 import json
-import pathlib
 import tempfile
+from collections.abc import AsyncIterator
 from typing import Any
 
-from ..report import write_atomically
 
-
+LONGEST, MOST = 2000, 10_000
+"""Bytes of a line, and lines of a job, that are remembered."""
 LARGEST = 32 * 1024 * 1024
-"""Bytes of a job's file that are read back."""
-SHOWN = ("id", "study", "profile", "seed", "state")
-WRITTEN = (*SHOWN, "lines", "document", "page")
-STATES = ("running", "done", "cancelled", "failed")
-CUT_OFF = "the server ended while this ran; the same study goes on from its parts"
+"""Bytes of a job's document that are read."""
 
 
 @dataclasses.dataclass
@@ -32,15 +25,13 @@ class Job:
     profile: str
     seed: int
     folder: tempfile.TemporaryDirectory | None = None
-    keep: bool = True
-    """Whether it is written to the results folder."""
+    """An upload and its page, until the job has ended."""
     page: str | None = None
     """A checkup's page, once it is there."""
     lines: list[str] = dataclasses.field(default_factory=list)
     state: str = "running"
     """running, done, cancelled or failed."""
-    ending: bool = False
-    """Whether it was asked to end."""
+    cancelled: bool = False
     document: dict[str, Any] | None = None
     process: asyncio.subprocess.Process | None = None
     changed: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
@@ -48,50 +39,40 @@ class Job:
     @property
     def summary(self) -> dict[str, Any]:
         """What the page is told of it."""
+        shown = ("id", "study", "profile", "seed", "state")
         said = self.lines[-1] if self.lines else ""
-        return {name: getattr(self, name) for name in SHOWN} | {"said": said}
+        return {name: getattr(self, name) for name in shown} | {"said": said}
 
     @property
     def answer(self) -> dict[str, Any] | None:
         """A checkup's figures; a study's are in the results folder."""
         return self.document if self.study == "checkup" else None
 
-
-def write_job(job: Job, home: pathlib.Path) -> None:
-    """Write a job's file, whole or not at all."""
-    content = {name: getattr(job, name) for name in WRITTEN} | {"document": job.answer}
-    write_atomically(home / f"{job.id}.json", json.dumps(content).encode())
-
-
-def earlier_jobs(home: pathlib.Path) -> dict[int, Job]:
-    """The jobs of earlier servers, by number; files that are none are passed over."""
-    found = {}
-    for path in home.glob("*.json") if home.is_dir() else ():
-        job = _read(path)
-        if job is not None and path.name == f"{job.id}.json":
-            found[job.id] = job
-    return dict(sorted(found.items()))
+    def say(self, line: str) -> None:
+        """Remember a line; a file from outside has no name but the one that we gave it."""
+        if len(self.lines) < MOST:
+            home = "" if self.folder is None else f"{self.folder.name}/"
+            self.lines.append(line.replace(home, "") if home else line)
+        self.changed.set()
 
 
-def _read(path: pathlib.Path) -> Job | None:
-    try:
-        if path.is_symlink() or path.stat().st_size > LARGEST:
-            return None
-        content = json.loads(path.read_bytes())
-        job = Job(**{name: content[name] for name in WRITTEN})
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        return None
-    whole = (
-        type(job.id) is int
-        and 1 <= job.id < 2**31
-        and type(job.seed) is int
-        and all(isinstance(word, str) for word in (job.study, job.profile))
-        and isinstance(job.lines, list)
-        and all(isinstance(line, str) for line in job.lines)
-        and job.state in STATES
-        and isinstance(job.document, dict | None)
-        and isinstance(job.page, str | None)
-    )
-    if whole and job.state == "running":
-        job.state, job.lines = "cancelled", [*job.lines, CUT_OFF]
-    return job if whole else None
+async def lines_of(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """The lines of a stream, each cut at `LONGEST` bytes: no more of any is ever held."""
+    held = b""
+    while chunk := await stream.read(65536):
+        *whole, held = (held + chunk).split(b"\n")
+        for line in whole:
+            yield line[:LONGEST].decode(errors="replace").rstrip()
+        held = held[:LONGEST]
+    if held:
+        yield held.decode(errors="replace").rstrip()
+
+
+async def document_of(stream: asyncio.StreamReader) -> dict[str, Any] | None:
+    """The JSON document that a stream holds, if it is one and not too large."""
+    content = b""
+    while chunk := await stream.read(65536):
+        content += chunk if len(content) <= LARGEST else b""
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(content)
+    return None

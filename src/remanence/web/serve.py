@@ -26,7 +26,8 @@ def serve(
 
         from .app import lab
     except ModuleNotFoundError as missing:
-        raise ValueError(f"the lab needs {missing.name}: pip install 'remanence[web]'") from None
+        sentence = f"the lab needs {missing.name}: pip install '.[web]' in a clone of remanence"
+        raise ValueError(sentence) from None
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

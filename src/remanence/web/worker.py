@@ -1,14 +1,16 @@
-"""Work that needs JAX happens in a process of its own, so that pages stay quick.
+"""Questions that need JAX are answered in a process of their own, so that pages stay quick.
 
-One process, a short queue, a time limit: what takes too long is stopped by ending
-the process, and the next request starts a fresh one.
+One question at a time, in the order in which they came. A question that nobody waits for
+any more leaves the queue; one that runs too long is stopped by ending the process, which
+touches no other, and the next question starts a fresh one.
 """
 
 import asyncio
-import concurrent.futures
-import multiprocessing
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
+
+from ..cli.start import prepare_jax
+from ..sweeps.pool import BrokenProcessPool, WorkerPool
 
 
 class Busy(Exception):
@@ -19,54 +21,68 @@ class Late(Exception):
     """The answer did not come within the limit."""
 
 
-def ready() -> None:
-    """Prepare the worker before JAX starts in it."""
-    import signal
+class Abandoned(Exception):
+    """Whoever asked has gone."""
 
-    from ..cli.start import prepare_jax
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    prepare_jax()
+def _answer(question: Callable[..., Any], given: tuple) -> Any:
+    prepare_jax()  # before the question imports JAX
+    return question(*given)
 
 
 class Worker:
     """A process that answers one question after the other."""
 
-    def __init__(self, *, queue: int = 16, limit: float = 60.0) -> None:
-        self.queue = queue
-        self.limit = limit
-        self._waiting = 0
-        self._pool: concurrent.futures.ProcessPoolExecutor | None = None
+    def __init__(self, *, queue: int = 16, limit: float = 60.0, patience: float = 2.0) -> None:
+        self.queue, self.limit, self.patience = queue, limit, patience
+        self._waiting: list[object] = []
+        self._pool: WorkerPool | None = None
 
-    def _started(self) -> concurrent.futures.ProcessPoolExecutor:
-        if self._pool is None:
-            self._pool = concurrent.futures.ProcessPoolExecutor(
-                1, multiprocessing.get_context("spawn"), initializer=ready
-            )
-        return self._pool
+    async def __call__(
+        self, gone: Callable[[], Awaitable[bool]], question: Callable[..., Any], *given: Any
+    ) -> Any:
+        """What the question answers; a ValueError of the question comes through.
 
-    async def __call__(self, question: Callable[..., Any], *given: Any) -> Any:
-        """What the question answers; a ValueError of the question comes through."""
-        if self._waiting >= self.queue:
+        `gone` says whether whoever asked has left.
+        """
+        if len(self._waiting) >= self.queue:
             raise Busy
-        self._waiting += 1
+        place = object()
+        self._waiting.append(place)
         try:
-            future = self._started().submit(question, *given)
-            return await asyncio.wait_for(asyncio.wrap_future(future), self.limit)
-        except concurrent.futures.process.BrokenProcessPool:
-            self.stop()
-            raise Late from None
-        except TimeoutError:
-            self.stop()
-            raise Late from None
+            while self._waiting[0] is not place:
+                if await gone():
+                    raise Abandoned
+                await asyncio.sleep(0.02)
+            return await self._asked(gone, question, given)
         finally:
-            self._waiting -= 1
+            self._waiting.remove(place)
+
+    async def _asked(self, gone: Callable, question: Callable, given: tuple) -> Any:
+        if self._pool is None:
+            self._pool = WorkerPool(1)
+        answer = asyncio.wrap_future(self._pool.submit(_answer, question, given))
+        begun, left = asyncio.get_running_loop().time(), None
+        while not answer.done():
+            await asyncio.wait({answer}, timeout=0.05)
+            now = asyncio.get_running_loop().time()
+            if left is None and await gone():
+                left = now
+            # Starting anew costs seconds, so a short question is let go to its end.
+            if left is not None and now - left > self.patience:
+                self.stop()
+                raise Abandoned
+            if now - begun > self.limit:
+                self.stop()
+                raise Late
+        try:
+            return answer.result()
+        except BrokenProcessPool:
+            self.stop()
+            raise Late from None
 
     def stop(self) -> None:
         """End the process; the next question starts another."""
         pool, self._pool = self._pool, None
         if pool is not None:
-            processes = list((pool._processes or {}).values())
-            for process in processes:
-                process.terminate()
-            pool.shutdown(wait=True, cancel_futures=True)
+            pool.__exit__()

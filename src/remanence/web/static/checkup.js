@@ -64,7 +64,7 @@ async function examine(event) {
   const inputs = kind === "noise" ? undefined : heard ?? (kind === "text" && $("typed").value ? new Blob([$("typed").value]) : undefined);
   if (kind !== "noise" && !inputs) return complain($("checkup-status"), new Error(kind === "text" ? "type a text or choose a file" : "choose a .npy file"));
   $("checkup-result").replaceChildren();
-  const asked = { steps: $("steps").value, hear: kind, weights: chosen.size, keep: $("keep").checked };
+  const asked = { steps: $("steps").value, hear: kind, weights: chosen.size };
   try {
     const body = new Blob(inputs ? [chosen, inputs] : [chosen]);
     const job = await ask(`/api/checkup?${new URLSearchParams(asked)}`, { method: "POST", body, raw: true });

@@ -58,7 +58,7 @@ export async function start() {
   });
   $("study").addEventListener("change", () => compare().catch(() => {}));
   await stored(); compare().catch(() => {});
-  // A refresh, or another server on the same results, finds the last study again.
+  // A refresh finds the last study again.
   const last = (await ask("/api/jobs")).filter((job) => job.study !== "checkup").at(-1);
   if (last) { $("study").value = last.study; follow(last); compare().catch(() => {}); }
 }

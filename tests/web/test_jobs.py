@@ -1,6 +1,9 @@
-"""What a restarted server still knows, and what a checkup is given to hear."""
+"""Jobs: how they run, end and are cancelled; what of them outlives a server."""
 
+import contextlib
 import json
+import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -8,7 +11,7 @@ import threading
 import time
 
 import pytest
-from lab_server import finished, Server, SMALL
+from lab_server import finished, Server, slow_upload, SMALL, until
 
 
 ECHO = """
@@ -21,6 +24,18 @@ heard = after(given).read_bytes().decode("latin-1") if given else ""
 model = pathlib.Path(words[1]).read_bytes().decode("latin-1")
 print(json.dumps({"given": given, "noise": "--noise" in words, "heard": heard, "model": model}))
 """
+
+
+SLEEPS = f"import time; time.sleep(299.{os.getpid()})"
+
+
+def running(words):
+    """The processes of this machine whose command holds these words."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            found += [path] if words.encode() in path.read_bytes() else []
+    return found
 
 
 @pytest.fixture
@@ -40,26 +55,6 @@ def echo(tmp_path):
 def ended(server, number):
     _, told = server.ask("GET", f"/api/jobs/{number}/events")
     return [json.loads(line) for line in re.findall(r"^data: (.*)$", told, re.M)]
-
-
-def test_finished_jobs_survive_a_restart(tmp_path):
-    first = Server(tmp_path, [sys.executable, str(SMALL)])
-    _, job = first.ask("POST", "/api/reproduce", {"study": "memorization"})
-    assert finished(first, job["id"])["state"] == "done"
-    said = ended(first, job["id"])
-    first.stop()
-    second = Server(tmp_path, [sys.executable, str(SMALL)])
-    try:
-        _, jobs = second.ask("GET", "/api/jobs")
-        assert [(one["id"], one["state"]) for one in jobs] == [(1, "done")]
-        assert ended(second, 1) == [event for event in said if len(event) > 1]
-        _, runs = second.ask("GET", "/api/studies/memorization/runs")
-        assert [run["seed"] for run in runs] == [0]
-        _, job = second.ask("POST", "/api/reproduce", {"study": "memorization"})
-        assert job["id"] == 2
-        assert finished(second, 2)["state"] == "done"
-    finally:
-        second.stop()
 
 
 def test_a_run_of_the_command_line_is_not_lost_to_one_of_the_lab(tmp_path):
@@ -86,36 +81,8 @@ def test_a_run_of_the_command_line_is_not_lost_to_one_of_the_lab(tmp_path):
         server.stop()
 
 
-def test_a_job_whose_server_was_killed_says_so(tmp_path):
-    home = tmp_path / ".lab" / "jobs"
-    home.mkdir(parents=True)
-    job = {
-        "id": 4,
-        "study": "memorization",
-        "profile": "quick",
-        "seed": 0,
-        "state": "running",
-        "lines": ["turning"],
-        "document": None,
-        "page": None,
-    }
-    (home / "4.json").write_text(json.dumps(job))
-    # None of these is a job: another name, another kind, a link, no document at all.
-    (home / "5.json").write_text(json.dumps(job))
-    (home / "6.json").write_text(json.dumps(job | {"id": 6, "lines": 3}))
-    (home / "7.json").symlink_to(home / "4.json")
-    (home / "8.json").write_text("[" * 100_000)
-    server = Server(tmp_path)
-    try:
-        _, jobs = server.ask("GET", "/api/jobs")
-        assert [(one["id"], one["state"]) for one in jobs] == [(4, "cancelled")]
-        assert "the server ended while this ran" in jobs[0]["said"]
-    finally:
-        server.stop()
-
-
 def test_a_server_that_ends_does_not_wait_for_those_who_follow_its_job(tmp_path):
-    server = Server(tmp_path, [sys.executable, "-c", "import time; time.sleep(300)"])
+    server = Server(tmp_path, [sys.executable, "-c", SLEEPS])
     _, job = server.ask("POST", "/api/reproduce", {"study": "memorization"})
     path, heard = f"/api/jobs/{job['id']}/events", []
     follower = threading.Thread(target=lambda: heard.append(server.ask("GET", path)))
@@ -125,8 +92,7 @@ def test_a_server_that_ends_does_not_wait_for_those_who_follow_its_job(tmp_path)
     follower.join(timeout=5)
     # The stream ended before the job, which was then cancelled and says so.
     assert heard and heard[0][0] == 200 and "cancelled" not in heard[0][1]
-    kept = json.loads((tmp_path / ".lab" / "jobs" / "1.json").read_text())
-    assert kept["state"] == "cancelled"
+    assert not running(SLEEPS)
 
 
 def test_a_job_cancelled_before_it_has_begun_is_cancelled(tmp_path):
@@ -159,19 +125,15 @@ def test_a_body_that_does_not_fit_is_refused(echo, asked):
     assert status == 400 and "the weights, then the inputs" in answer["detail"]
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_a_checkup_outlives_its_server_only_if_asked(echo, tmp_path, keep):
+def test_nothing_of_a_checkup_outlives_its_server(echo, tmp_path):
     first = echo()
-    _, job = first.ask("POST", f"/api/checkup?keep={str(keep).lower()}", b"WEIGHTS")
+    _, job = first.ask("POST", "/api/checkup", b"WEIGHTS")
     assert finished(first, job["id"])["state"] == "done"
     page = f"/checkups/{job['id']}.html"
     assert first.ask("GET", page) == (200, "<p>the page</p>")
     first.stop()
-    second = echo()
-    assert second.ask("GET", page)[0] == (200 if keep else 404)
-    kept = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(kept) == keep  # nothing else of it is anywhere
-    assert "WEIGHTS" not in "".join(path.read_text() for path in kept) or keep
+    assert echo().ask("GET", page)[0] == 404
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_no_upload_is_left_behind(echo, tmp_path, monkeypatch):
@@ -191,3 +153,51 @@ def test_a_checkup_without_its_page_has_failed_and_says_so(lab):
     *said, last = ended(lab, job["id"])
     assert last["state"] == "failed"
     assert said[-1]["line"] == "its page cannot be read: No such file or directory"
+
+
+def test_a_line_longer_than_any_buffer_ends_no_job(tmp_path):
+    long = "import sys; sys.stderr.write('x' * 300_000 + '\\nlast words\\n'); sys.exit(2)"
+    server = Server(tmp_path, [sys.executable, "-c", long])
+    try:
+        for _ in range(2):  # the second is not refused: the first has ended
+            status, job = server.ask("POST", "/api/checkup", b"WEIGHTS")
+            assert status == 200
+            ended_job = finished(server, job["id"], wait=20)
+            assert (ended_job["state"], ended_job["said"]) == ("failed", "last words")
+        first, *_ = ended(server, 1)
+        assert first["line"] == "x" * 2000
+    finally:
+        server.stop()
+
+
+def test_a_job_ends_although_what_it_started_holds_its_pipes(tmp_path, monkeypatch):
+    monkeypatch.setattr("remanence.web.jobs.PATIENCE", 0.5)
+    leaves = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPS!r}])"
+    server = Server(tmp_path, [sys.executable, "-c", leaves])
+    try:
+        _, job = server.ask("POST", "/api/checkup", b"WEIGHTS")
+        assert finished(server, job["id"], wait=20)["state"] == "done"
+        assert not running(SLEEPS)
+    finally:
+        server.stop()
+
+
+def test_unfinished_uploads_are_on_disk_and_few_and_end(echo, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("remanence.web.job_routes.SLOWEST", 3.0)
+    server = echo()
+    with contextlib.ExitStack() as scope:
+        slow = [scope.enter_context(slow_upload(server)) for _ in range(8)]
+        check_slow(server, slow, tmp_path)
+
+
+def check_slow(server, slow, tmp_path):
+    sizes = lambda: [path.stat().st_size for path in tmp_path.glob("remanence-lab-*/model*")]
+    until(lambda: len(sizes()) == 8 and min(sizes()) >= 2**19)
+    status, answer = server.ask("POST", "/api/checkup", b"WEIGHTS")
+    assert status == 429 and "uploads are unfinished" in answer["detail"]
+    slow.pop().close()  # broken off: its place is free again
+    until(lambda: len(sizes()) == 7)
+    assert [one.getresponse().status for one in slow] == [408] * 7
+    until(lambda: not sizes())
+    assert server.ask("POST", "/api/checkup", b"WEIGHTS")[0] == 200

@@ -11,8 +11,8 @@ from ..report.html import render
 from ..report.results_index import Entry, results_page
 from ..subjects import stored_result, STUDIES
 from .jobs import Jobs
-from .lab import TEMPLATES
-from .questions import ABSENT, GUARDED, missing
+from .pages import TEMPLATES
+from .request_models import ABSENT, GUARDED, missing
 
 
 KINDS = {
@@ -28,7 +28,7 @@ KINDS = {
 """What may be served from the results folder."""
 
 
-def kept(out: pathlib.Path, jobs: Jobs) -> APIRouter:
+def result_routes(out: pathlib.Path, jobs: Jobs) -> APIRouter:
     """What can be read of one results folder."""
     router = APIRouter(responses=GUARDED)
 

@@ -88,7 +88,6 @@ class Checkup(Strict):
     seed: Seed = 0
     hear: Literal["noise", "text", "npy"] = "noise"
     weights: int | None = Field(None, ge=1, le=2**31 - 1)
-    keep: bool = False
 
 
 Responses = dict[int | str, dict[str, Any]]
@@ -99,7 +98,12 @@ GUARDED: Responses = {
 }
 SLOW: Responses = {429: {"description": "Too much at once"}, 503: {"description": "Took too long"}}
 ABSENT: Responses = {404: {"description": "There is no such thing"}}
-BUSY: Responses = {409: {"description": "Something else is running"}}
+BUSY: Responses = {
+    408: {"description": "The upload took too long"},
+    409: {"description": "Something else is running"},
+    429: {"description": "Too much at once"},
+    507: {"description": "No room for the upload"},
+}
 
 
 def missing(what: str) -> HTTPException:

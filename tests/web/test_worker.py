@@ -1,0 +1,70 @@
+"""The lab's quick questions: in order, within their limit, dropped when nobody waits."""
+
+import asyncio
+import os
+import time
+
+import pytest
+from lab_server import finished as finished  # skips where there is no lab
+
+from remanence.web.worker import Abandoned, Busy, Late, Worker
+
+
+async def here():
+    return False
+
+
+async def gone():
+    return True
+
+
+@pytest.fixture
+def worker():
+    made = Worker(queue=3, limit=2.0, patience=0.2)
+    yield made
+    made.stop()
+
+
+def test_after_one_that_took_too_long_the_queued_ones_are_answered(worker):
+    async def ask():
+        await worker(here, len, "")  # its process has begun
+        return await asyncio.gather(
+            worker(here, time.sleep, 60),
+            worker(here, len, "ab"),
+            worker(here, len, "abc"),
+            worker(here, len, "abcd"),
+            return_exceptions=True,
+        )
+
+    worker.limit = 5.0
+    first, second, third, fourth = asyncio.run(ask())
+    assert isinstance(first, Late) and (second, third) == (2, 3) and isinstance(fourth, Busy)
+
+
+def test_a_question_that_nobody_waits_for_leaves_the_queue_and_the_process(worker, tmp_path):
+    begun = tmp_path / "begun"
+
+    async def ask():
+        pid = await worker(here, os.getpid)
+        running = asyncio.ensure_future(worker(gone, time.sleep, 60))
+        await asyncio.sleep(0.02)
+        queued = asyncio.ensure_future(worker(gone, begun.touch))
+        said = await asyncio.gather(running, queued, return_exceptions=True)
+        return pid, said, await worker(here, os.getpid)
+
+    worker.limit = 60.0
+    before, said, after = asyncio.run(ask())
+    assert [type(one) for one in said] == [Abandoned, Abandoned]
+    assert not begun.exists() and before != after
+
+
+def test_a_refusal_comes_through_and_a_killed_process_is_replaced(worker):
+    async def ask():
+        with pytest.raises(ValueError, match="invalid literal"):
+            await worker(here, int, "x")
+        with pytest.raises(Late):
+            await worker(here, os._exit, 1)
+        return await worker(here, len, "ab")
+
+    worker.limit = 60.0
+    assert asyncio.run(ask()) == 2
