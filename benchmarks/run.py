@@ -1,4 +1,4 @@
-"""`make bench`: every script beside this one, in one run on one machine, as one table.
+"""`make bench`: every script with a peer beside this one, in one run on one machine, as one table.
 
 Each script interleaves its contestants, compares answers before times, and with
 `--json` prints rows `task, size, ours, peer, ratio, spread, target, met` (seconds of
@@ -93,7 +93,9 @@ def main() -> None:
     parser.add_argument("--long", action="store_true", help="larger cases, more repeats")
     parser.add_argument("--only", help="run one script, by its name")
     options = parser.parse_args()
-    scripts = [p for p in sorted(HERE.glob("[a-z]*.py")) if p.name != "run.py"]
+    scripts = [
+        p for p in sorted(HERE.glob("[a-z]*.py")) if p.name not in ("run.py", "first_answers.py")
+    ]
     if options.only:
         scripts = [p for p in scripts if p.stem == options.only]
     machine = {"cores": os.cpu_count(), **limits()}
