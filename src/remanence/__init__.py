@@ -31,18 +31,8 @@ _HOME = {
     "reproduce": "subjects",
 }
 FOLDERS = (
-    "cells",
-    "nets",
-    "formats",
-    "tasks",
-    "measure",
-    "train",
-    "sweeps",
-    "report",
-    "checkup",
-    "subjects",
-    "cli",
-    "web",
+    *("cells", "nets", "formats", "tasks", "measure", "train", "sweeps", "report", "checkup"),
+    *("subjects", "web", "cli"),
 )
 """The folders in the order of imports: each imports only from those before it."""
 

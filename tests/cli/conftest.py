@@ -14,7 +14,7 @@ from remanence.subjects import STUDIES
 @pytest.fixture
 def remanence(capfd, monkeypatch, tmp_path):
     """The command, run in this process on the small studies."""
-    monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
+    monkeypatch.setattr("remanence._prepare_jax.prepare_jax", lambda **_: None)
     modules = [f"remanence.subjects.{module}.study" for module in STUDIES.values()]
     before = {name: sys.modules.get(name) for name in modules}
     monkeypatch.chdir(tmp_path)

@@ -17,7 +17,7 @@ from remanence.nets import Recurrent
 @pytest.fixture
 def checkup(capfd, monkeypatch, models):
     """The command in this process and in the folder of the models, always quick."""
-    monkeypatch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
+    monkeypatch.setattr("remanence._prepare_jax.prepare_jax", lambda **_: None)
     monkeypatch.chdir(models)
 
     def run(*words):

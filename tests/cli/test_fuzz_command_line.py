@@ -92,7 +92,7 @@ def doors(tmp_path_factory):
         patch.chdir(home)
         (home / "junk.safetensors").write_bytes(b"\x40" + b"\0" * 7 + b"{junk")
         (home / "junk.npy").write_bytes(b"\x93NUMPY junk")
-        patch.setattr("remanence.cli.start.prepare_jax", lambda **_: None)
+        patch.setattr("remanence._prepare_jax.prepare_jax", lambda **_: None)
         patch.setattr("remanence.cli.session.Session.run", lambda *_, **__: 0)
         patch.setattr("remanence.cli.memorize._frontier", lambda *_: [])
         patch.setattr("webbrowser.open", lambda *_: True)

@@ -1,10 +1,14 @@
 """Studies run by the command: all, one, again, interrupted, in a limited time."""
 
+import contextlib
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
+import termios
 import threading
 import time
 import weakref
@@ -13,8 +17,7 @@ import pytest
 from command import environment, SMALL
 
 from remanence._stop import check_stop, request_stop
-from remanence.cli.reproduce import stopping
-from remanence.cli.session import Session
+from remanence.cli.stop_signals import stopping
 from remanence.subjects import STUDIES
 
 
@@ -106,7 +109,7 @@ def test_an_interrupt_says_what_was_saved_and_the_run_goes_on(tmp_path):
     heard, waiting = "", set(others)
     while waiting and (line := process.stderr.readline()):
         heard += line
-        waiting -= {name for name in waiting if line.startswith(f"{name} took")}
+        waiting -= {name for name in waiting if re.match(rf"{name} \d+ s: done", line)}
     while not list(part.rglob("part.txt")) and process.poll() is None:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
@@ -135,21 +138,7 @@ def test_side_by_side_ends_in_one_screen_in_the_order_of_the_documents(results):
     assert [line.split()[0] for line in lines[:6]] == [*STUDIES, "all"]
     assert "10 holds" in lines[5] and " 5 refuted" in lines[5]
     assert all("Two dimensions serve every string." in line for line in lines[6:])
-    assert "fading-memory took" in run.stderr
-
-
-def test_a_study_beside_others_is_given_the_same_wishes(tmp_path):
-    asked = Session(
-        profile="quick",
-        out=tmp_path,
-        seed=3,
-        quiet=True,
-        again=True,
-        deadline=time.monotonic() + 60,
-        on=None,
-    )
-    wishes = asked._wishes()
-    assert Session(**wishes | {"out": tmp_path}) == asked
+    assert re.search(r"fading-memory \d+ s: done", run.stderr)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -193,3 +182,28 @@ def test_a_sweep_that_is_out_of_time_is_no_bug(tmp_path, remanence):
     )
     assert run.returncode == 130 and "Traceback" not in run.stderr
     assert "3 of 8 lanes are stored in" in run.stderr
+
+
+def test_on_a_terminal_each_study_has_one_line_that_is_rewritten(tmp_path):
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (40, 80))
+    process = subprocess.Popen(
+        [sys.executable, str(SMALL), "reproduce", "all", "--out", str(tmp_path / "r")],
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        env=environment() | {"TERM": "xterm"},
+    )
+    os.close(theirs)
+    written = b""
+    with contextlib.suppress(OSError):  # a terminal whose other end is closed
+        while chunk := os.read(ours, 65536):
+            written += chunk
+    os.close(ours)
+    assert process.wait() == 0
+    text = re.sub(r"\x1b\[[0-9;?]*[a-ln-zA-Z]", "\f", written.decode())  # moves of the cursor
+    text = re.sub(r"\x1b\[[0-9;]*m", "", text)  # colours
+    assert "\f" in text, "nothing was rewritten"
+    *_, last = (frame for frame in text.split("\f") if "memorization" in frame)
+    lines = [line for line in text[text.rindex(last) :].splitlines() if line.strip("\f ")]
+    shown = [line.split()[0].strip("\f") for line in lines[:5]]
+    assert sorted(shown) == sorted(STUDIES) and all("done" in line for line in lines[:5])

@@ -41,10 +41,7 @@ COMMANDS = {
     "cite": ("The references of a study.", "remanence cite stable-recurrence"),
     "serve": ("The lab in a browser, on this machine only.", "remanence serve"),
 }
-"""Each command with its sentence and an example; `cli/NAME.py` holds the function."""
-
-ELSEWHERE = {"serve": "remanence.web.serve"}
-"""The browser's door stands behind this one in the house, so it is found by name."""
+"""Each command with its sentence and an example; `cli/NAME.py`, or `web/serve.py`, has it."""
 
 
 def _version(asked: bool) -> bool:
@@ -82,11 +79,9 @@ def application(wanted: str | None) -> typer.Typer:
     )
     app.callback()(_front)
     for name, (sentence, example) in COMMANDS.items():
-        function = (
-            getattr(importlib.import_module(ELSEWHERE.get(name, f"{__package__}.{name}")), name)
-            if name == wanted
-            else _unloaded(sentence)
-        )
+        home = "remanence.web.serve" if name == "serve" else f"{__package__}.{name}"
+        loaded = name == wanted
+        function = getattr(importlib.import_module(home), name) if loaded else _unloaded(sentence)
         app.command(name, help=_flowing(function), epilog=f"Example:  {example}")(function)
     return app
 
@@ -99,8 +94,10 @@ def _flowing(function: Callable[..., None]) -> str:
     )
 
 
-def ours(error: BaseException) -> bool:
-    """Was it raised by our own line, as a refusal is? Else it is a bug."""
+def is_refusal(error: BaseException) -> bool:
+    """Is it the system's, or a ValueError raised by our own line? Else it is a bug."""
+    if not isinstance(error, ValueError):
+        return isinstance(error, OSError)
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
@@ -129,7 +126,7 @@ def exit_code(error: BaseException) -> int:
     if isinstance(error, OSError) and error.filename is not None:
         say(f"{error.strerror or error}: {error.filename}")
         return 2
-    if isinstance(error, OSError) or (isinstance(error, ValueError) and ours(error)):
+    if is_refusal(error):
         say(str(error))
         return 2
     sys.stderr.write(printable("".join(traceback.format_exception(error)), keep="\n"))

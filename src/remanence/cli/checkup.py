@@ -95,7 +95,7 @@ def checkup(
     """
     # Before anything imports JAX: else its cache of programs is not found, and every
     # checkup compiles anew. LAPACK's threads wait for each other at these sizes.
-    from .start import prepare_jax
+    from .._prepare_jax import prepare_jax
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     prepare_jax()

@@ -15,13 +15,9 @@ def cite(
     """The references of a study, and of remanence itself, as BibTeX."""
     from .. import __version__
     from ..subjects.references import Reference, REFERENCES
-    from .table import print_json
+    from .table import print_json, studies_named
 
-    if study != "all" and study not in REFERENCES:
-        raise ValueError(
-            f"no study is called {study!r}; there are {', '.join(REFERENCES)}, and all"
-        )
-    names = list(REFERENCES) if study == "all" else [study]
+    names = studies_named(study)
     own = Reference(
         key="remanence",
         authors="",

@@ -48,7 +48,7 @@ def memorize(
     with its dimension, precision, stability and tolerance of noise. Weights of tanh
     memories (up to 2,048 units) have the names of torch.nn.RNN.
     """
-    from .start import prepare_jax
+    from .._prepare_jax import prepare_jax
 
     if check is not None:
         if word is not None:
@@ -95,7 +95,7 @@ def memorize(
 def _frontier(word: str, end: bool, steps: int, seed: int, quiet: bool) -> list[Any]:
     from ..subjects.memorization.frontier import METHODS, point
     from ..subjects.memorization.memorize import memorize as memorized
-    from ..train.bar import progress_bar
+    from ..train.progress import progress_bar
 
     found = []
     with progress_bar(

@@ -1,25 +1,21 @@
 """`remanence reproduce`: run studies, say what they cost, keep what is finished."""
 
 import contextlib
+import importlib.util
+import json
 import os
 import pathlib
-import signal
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, TYPE_CHECKING
 
 import typer
 
-from .._stop import check_stop, request_stop, requested_stop
 
-
-PATIENCE = 5.0
-"""Seconds in which work should ask whether it is to stop."""
-
-
-class TimeUp(Exception):
-    """The time that the user gave is over."""
+if TYPE_CHECKING:
+    from .run_study import Wishes
 
 
 def seconds(text: str | None) -> float | None:
@@ -48,6 +44,21 @@ def cell_of(text: str) -> dict[str, str]:
     return cell
 
 
+def refuse_bad_folder(out: pathlib.Path) -> None:
+    """Refuse results where no folder can be, before anything is computed."""
+    there = next(path for path in (out, *out.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise ValueError(f"--out {out} is no folder: {there} is a file")
+    if not os.access(there, os.W_OK):
+        raise ValueError(f"--out {out} cannot be written: no permission in {there}")
+
+
+def check_dask() -> None:
+    """Refuse a cluster where Dask is not installed."""
+    if importlib.util.find_spec("distributed") is None:
+        raise ValueError("--on needs Dask: pip install '.[cluster]' in a clone of remanence")
+
+
 @contextlib.contextmanager
 def only_on_stderr() -> Iterator[None]:
     """Whatever writes to stdout inside, also below Python, writes to stderr."""
@@ -62,39 +73,23 @@ def only_on_stderr() -> Iterator[None]:
         os.close(kept)
 
 
-@contextlib.contextmanager
-def stopping(limit: float | None) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a run far over its limit ask for a stop (`_stop.py`).
+def cell_again(name: str, named: Mapping[str, str], wishes: "Wishes") -> Any:
+    """The cell of a study's published table that `named` tells, computed anew."""
+    from ..report import Bench, json_bytes
+    from ..subjects import study
 
-    Sweeps know the limit and stop by themselves; the alarm is for what does not. What
-    does not ask for a stop either has it thrown, after `PATIENCE` and again, since a
-    thrown exception may be swallowed.
-    """
-
-    def interrupted(number: int, frame: Any) -> None:
-        again = requested_stop() is not None
-        request_stop(KeyboardInterrupt())
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE)
-        if again and number == signal.SIGINT:
-            raise KeyboardInterrupt
-
-    def alarm(number: int, frame: Any) -> None:
-        check_stop()
-        request_stop(TimeUp())
-        signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE)
-
-    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted, signal.SIGALRM: alarm}
-    before = {number: signal.signal(number, h) for number, h in handlers.items()}
-    if limit:
-        signal.setitimer(signal.ITIMER_REAL, limit + 2.0)
-    try:
-        yield
-        check_stop()  # one that came while nothing was left to do
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        request_stop(None)
+    chosen = study(name)
+    if chosen.cell is None:
+        raise ValueError(f"{name} has no published table whose cells can be redone")
+    with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
+        bench = Bench(
+            folder=pathlib.Path(folder),
+            seed=wishes.seed,
+            profile=wishes.profile,
+            time_limit=wishes.time_left(),
+            on=wishes.on,
+        )
+        return json.loads(json_bytes(chosen.cell(named, bench)))
 
 
 def reproduce(
@@ -134,9 +129,7 @@ def reproduce(
     An unfinished run goes on where it was stopped. A finished one, made by the same
     code with the same seed, is read back; --again makes it anew.
     """
-    from .one_cell import cell_again
-    from .session import Session
-    from .start import prepare_jax
+    from .._prepare_jax import prepare_jax
 
     limit = seconds(time_limit)
     named = None if cell is None else cell_of(cell)
@@ -147,26 +140,32 @@ def reproduce(
     if seed >= 2**32:
         raise ValueError(f"--seed must be below 2³², got {seed}")
     prepare_jax(one_thread=profile == "quick")
-    session = Session(
-        profile=profile,
-        out=out,
-        seed=seed,
-        quiet=quiet,
-        again=again,
-        deadline=None if limit is None else time.monotonic() + limit,
-        on=on,
-    )
-    names = session.names(study)
+    from ..subjects import configured, study as study_of
+    from .run_study import Wishes
+    from .session import Session
+    from .stop_signals import stopping
+    from .table import print_json, studies_named
+
+    names = studies_named(study)
+    for name in names:
+        configured(study_of(name), profile)
+    refuse_bad_folder(out)
+    if on is not None:
+        check_dask()
     if named is not None and len(names) > 1:
         raise ValueError("--cell needs one study, not all")
+    deadline = None if limit is None else time.monotonic() + limit
+    wishes = Wishes(profile=profile, out=out, seed=seed, again=again, deadline=deadline, on=on)
+    session = Session(wishes, quiet=quiet)
+    code = 0
     with only_on_stderr() if as_json else contextlib.nullcontext(), stopping(limit):
         if named is not None:
-            answer, code = cell_again(session, names[0], named), 0
+            answer = cell_again(names[0], named, wishes)
         else:
-            code = session.run(names, summary=not as_json)
+            code = session.run(names)
             answer = session.document
     if as_json or named is not None:
-        from .table import print_json
-
         print_json(answer)
+    else:
+        session.print_summary()
     raise typer.Exit(code)

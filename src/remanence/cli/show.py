@@ -77,7 +77,7 @@ def _print(kept: Any) -> None:
 
     title = kept.document.get("title", "")
     heading = f"{kept.document.get('document', '')} · {title} ({kept.profile}, seed {kept.seed})"
-    console().print(claims_table(heading, kept.claims))
+    console().print(claims_table(heading, kept.claims, console().width))
     origin = Table(title="Where it comes from", title_justify="left", box=None)
     origin.add_column("what", no_wrap=True)
     origin.add_column("value", overflow="fold")

@@ -3,6 +3,7 @@
 import collections
 import json
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from .._escape import printable
+from ..report.style import MARKS
 
 
 COLOURS = {"holds": "green", "differs": "yellow", "refuted": "red", "open": "dim"}
-MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}
 
 
 def console(stream: Any = None) -> Console:
@@ -35,21 +36,30 @@ def print_json(document: Any) -> None:
     sys.stdout.write(printable(text, keep="\n") + "\n")
 
 
-def claims_table(title: str, claims: Sequence[Any]) -> Table:
+NARROW = 100
+"""Columns below which the fields of a claim stand below each other."""
+
+
+def claims_table(title: str, claims: Sequence[Any], width: int = 110) -> Table:
     """A row a claim; everything from outside goes in as plain text."""
     table = Table(title=visible(title), title_justify="left", expand=True, box=None)
-    for name, ratio in {"claim": None, "statement": 5, "published": 3, "measured": 3}.items():
+    names = {"claim": None, "statement": 5, "published": 3, "measured": 3}
+    for name, ratio in names.items() if width >= NARROW else [("claim", None), ("", 1)]:
         table.add_column(name, ratio=ratio, overflow="fold", no_wrap=False)
     table.add_column("verdict", no_wrap=True)
     for claim in claims:
-        words = visible(f"{MARKS[claim.verdict]} {claim.label}", COLOURS[claim.verdict])
-        cells = (claim.id, claim.statement, claim.published, claim.measured)
-        table.add_row(*(visible(_untexed(cell)) for cell in cells), words)
+        verdict = visible(f"{MARKS[claim.verdict]} {claim.label}", COLOURS[claim.verdict])
+        words = [visible(_untexed(getattr(claim, name))) for name in list(names)[1:]]
+        if width < NARROW:
+            labels = ("", "published: ", "measured: ")
+            lines = [Text(label) + word for label, word in zip(labels, words, strict=True)]
+            words = [Text("\n").join(lines)]
+        table.add_row(visible(claim.id), *words, verdict)
     return table
 
 
 def summary_lines(
-    claims: Mapping[str, Sequence[Any]], seconds: Mapping[str, float | None]
+    claims: Mapping[str, Sequence[Any]], seconds: Mapping[str, float], width: int
 ) -> list[Text]:
     """One screen: a line a study, their sum, and the refuted claims a line each.
 
@@ -58,31 +68,32 @@ def summary_lines(
     tallies = {
         name: collections.Counter(claim.verdict for claim in rows) for name, rows in claims.items()
     }
-    tallies["all"] = sum(tallies.values(), collections.Counter())
+    if len(claims) != 1:
+        tallies["all"] = sum(tallies.values(), collections.Counter())
     lines = []
     for name, tally in tallies.items():
         spent = seconds.get(name)
-        time = "" if spent is None else f"{spent:.0f} s"
-        line = Text(f"{name:<24}{time:>7}  ")
+        line = Text(f"{name:<24}{'' if spent is None else f'{spent:.0f} s':>7}  ")
         for verdict, mark in MARKS.items():
             line.append(f"{mark} {tally[verdict]:>2} {verdict:<9}", COLOURS[verdict])
         lines.append(line)
-    if len(claims) < 2:
-        lines.pop()  # the sum of one
-    shown = [
-        claim
-        for rows in claims.values()
-        for claim in rows
-        if len(claims) < 2 or claim.verdict == "refuted"
-    ]
-    for claim in shown:
-        head = f"{MARKS[claim.verdict]} {claim.id:<16}"
-        what = claim.statement if len(claims) > 1 else claim.measured
-        line = Text(head, COLOURS[claim.verdict])
-        line.append_text(visible(_untexed(what)))
-        line.truncate(110, overflow="ellipsis")
-        lines.append(line)
+    for claim in (claim for rows in claims.values() for claim in rows):
+        if len(claims) == 1 or claim.verdict == "refuted":
+            what = printable(_untexed(claim.measured if len(claims) == 1 else claim.statement))
+            # At words, so that no number is cut.
+            short = textwrap.shorten(what, max(20, width - 19), placeholder=" …")
+            line = Text(f"{MARKS[claim.verdict]} {claim.id:<16}", COLOURS[claim.verdict])
+            lines.append(line.append_text(visible(short)))
     return lines
+
+
+def studies_named(word: str) -> list[str]:
+    """The studies that a word stands for."""
+    from ..subjects import STUDIES
+
+    if word != "all" and word not in STUDIES:
+        raise ValueError(f"no study is called {word!r}; there are {', '.join(STUDIES)}, and all")
+    return list(STUDIES) if word == "all" else [word]
 
 
 def _untexed(text: str) -> str:

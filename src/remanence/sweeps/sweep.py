@@ -12,9 +12,9 @@ import numpy as np
 import xarray as xr
 
 from .._stop import check_stop
-from ..train.bar import progress_bar
 from ..train.identity import digest
 from ..train.loop import as_jax
+from ..train.progress import progress_bar
 from ..train.store import opened_store, Store
 from .cluster import Cluster
 from .grid import Grid, grid, Part

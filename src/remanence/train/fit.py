@@ -15,10 +15,10 @@ import xarray as xr
 
 from .._stop import check_stop
 from .._types import Key
-from .bar import progress_bar
 from .checkpoint import named_arrays, newest_checkpoint, save_checkpoint, with_arrays
 from .identity import digest
 from .loop import as_jax, checked, chunk, Progress, Recipe, started
+from .progress import progress_bar
 from .store import opened_store, Store
 
 

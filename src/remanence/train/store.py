@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import json
 import pathlib
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 import safetensors
 
 from .._atomic_write import locked, write_atomically
-from .bar import told
+from .._escape import printable
 from .identity import environment
 from .part_file import digest_of, part_bytes, part_metadata, read_part, sealed as sealed, unsealed
 
@@ -89,7 +90,7 @@ class Store:
     def tell(self, sentence: str) -> None:
         """Say a sentence on stderr and remember it."""
         self.notices.append(sentence)
-        told(sentence)
+        sys.stderr.write(printable(sentence) + "\n")
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from ..cli.start import prepare_jax
+from .._prepare_jax import prepare_jax
 from ..sweeps.pool import BrokenProcessPool, WorkerPool
 
 

@@ -14,7 +14,7 @@ from ..._cores import cores
 from ..._stop import check_stop
 from ...report import Bench
 from ...sweeps.unfinished import Unfinished
-from ...train.bar import progress_bar
+from ...train.progress import progress_bar
 from ...train.store import opened_store
 from .connectivity import connectivity
 from .gated_linear import GatedLinear

@@ -1,0 +1,56 @@
+"""Ctrl-C, SIGTERM and a time limit, as requests that work asks for (`_stop.py`)."""
+
+import contextlib
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+from .._stop import check_stop, request_stop, requested_stop
+
+
+PATIENCE = 5.0
+"""Seconds in which work should ask whether it is to stop."""
+
+
+class TimeUp(Exception):
+    """The time that the user gave is over."""
+
+
+@contextlib.contextmanager
+def stopping(limit: float | None) -> Iterator[None]:
+    """Ctrl-C, SIGTERM and a run far over its limit ask for a stop.
+
+    Sweeps know the limit and stop by themselves; the alarm is for what does not. What
+    does not ask for a stop either has it thrown, after `PATIENCE` and again, since a
+    thrown exception may be swallowed.
+    """
+
+    def interrupted(number: int, frame: Any) -> None:
+        again = requested_stop() is not None
+        request_stop(KeyboardInterrupt())
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE)
+        if again and number == signal.SIGINT:
+            raise KeyboardInterrupt
+
+    def alarm(number: int, frame: Any) -> None:
+        check_stop()
+        request_stop(TimeUp())
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE, PATIENCE)
+
+    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: interrupted, signal.SIGALRM: alarm}
+    before = {number: signal.signal(number, h) for number, h in handlers.items()}
+    if limit:
+        signal.setitimer(signal.ITIMER_REAL, limit + 2.0)
+    try:
+        yield
+        check_stop()  # one that came while nothing was left to do
+    finally:
+        end_stop()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def end_stop() -> None:
+    """A stop was heard: none is thrown after it."""
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    request_stop(None)
