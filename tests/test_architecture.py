@@ -48,7 +48,8 @@ def imports(source: str, package: str):
                 base = ".".join([*home, *([module] if module else [])])
                 yield from (f"{base}.{name.name}" for name in names)
             case ast.Constant(value=str(text)) if re.fullmatch(r"remanence(\.\w+)+", text):
-                yield text
+                if text != package:  # where its data files are
+                    yield text
             case ast.Call(func=function, args=[ast.Constant(value=str(text)), *_]):
                 if "import" in ast.unparse(function) and text.startswith("."):
                     up = len(text) - len(text.lstrip("."))
