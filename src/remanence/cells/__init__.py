@@ -9,6 +9,7 @@ from .base import (
     output as output,
     pushforward as pushforward,
 )
+from .blocks import Blocks as Blocks
 from .contraction_form import (
     DiagonalForm as DiagonalForm,
     GRUForm as GRUForm,
@@ -17,6 +18,7 @@ from .contraction_form import (
     NonlinearResidualForm as NonlinearResidualForm,
     StackForm as StackForm,
 )
+from .delta_rule import DeltaRule as DeltaRule, GatedDelta as GatedDelta, RWKV7 as RWKV7
 from .diagonal import Diagonal as Diagonal
 from .elman import Elman as Elman
 from .gated_residual import WeaklyCoupled as WeaklyCoupled
@@ -24,8 +26,25 @@ from .general_gru import GeneralGRU as GeneralGRU
 from .general_lstm import GeneralLSTM as GeneralLSTM
 from .gru import GRU as GRU
 from .linear import Linear as Linear
+from .linear_attention import (
+    GLA as GLA,
+    Heads as Heads,
+    MLSTM as MLSTM,
+    RetNet as RetNet,
+    RWKV4 as RWKV4,
+    RWKV6 as RWKV6,
+)
+from .linear_recurrence import LinearRecurrence as LinearRecurrence
 from .lstm import LSTM as LSTM
 from .nonlinear_residual import NonlinearResidual as NonlinearResidual
 from .residual import Residual as Residual
+from .selective import (
+    Mamba as Mamba,
+    Mamba2 as Mamba2,
+    MinGRU as MinGRU,
+    MinLSTM as MinLSTM,
+    RGLRU as RGLRU,
+)
+from .slstm import SLSTM as SLSTM
 from .stack import Stack as Stack
 from .started import Started as Started

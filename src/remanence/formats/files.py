@@ -183,9 +183,16 @@ def _scoped(scopes: dict[str, safetensors.Tensors]) -> dict[str, Reading]:
     found: dict[str, Reading] = {}
     for place, tensors in scopes.items():
         stem = f"{place}." if place and len(scopes) > 1 else ""
-        inside = state_dict.networks(safetensors.finite(tensors))
+        inside = _named(safetensors.finite(tensors))
         found |= {f"{stem}{name}": reading for name, reading in inside.items()}
     return found
+
+
+def _named(tensors: safetensors.Tensors) -> dict[str, Reading]:
+    """The networks of one state dict, by the names of its tensors."""
+    if hugging_face.is_rwkv7(tensors):
+        return {"": hugging_face.rwkv7_reading(tensors)}
+    return state_dict.networks(tensors)
 
 
 def _of_safetensors(path: pathlib.Path, layout: str) -> dict[str, Reading]:
@@ -194,7 +201,7 @@ def _of_safetensors(path: pathlib.Path, layout: str) -> dict[str, Reading]:
     described = _metadata(metadata)
     if "cell" in described:
         return {"": lambda options: native.network(described, tensors, options)}
-    found = state_dict.networks(layouts.as_torch(tensors, layout))
+    found = _named(layouts.as_torch(tensors, layout))
 
     def with_metadata(read: Reading) -> Reading:
         return lambda options: read(options.filled_from(described))

@@ -99,7 +99,14 @@ class Recurrent(eqx.Module):
         h0: State | None = None,
         length: int | Int[Array, ""] | None = None,
     ) -> Float[Array, "*time outputs"]:
-        """The outputs at every step, or at the last (real) one."""
+        """The outputs at every step, or at the last (real) one.
+
+        A cell that offers `outputs(xs)`, a whole sequence at once, is asked for that.
+        """
+        if h0 is None and length is None and hasattr(self.cell, "outputs"):
+            ys = self.cell.outputs(self.heard(xs))
+            last = self.readout == "last"
+            return self.decode(ys[-1]) if last else jax.vmap(self.decode)(ys)
         start = self.cell.initial_state() if h0 is None else h0
         states = unroll(self.cell, start, self.heard(xs), length=length)
         if self.readout == "last":

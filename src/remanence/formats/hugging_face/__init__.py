@@ -1,20 +1,40 @@
 """A folder as Hugging Face's libraries save one: `config.json` and the weights beside it.
 
-Weights are `model.safetensors`, the files that `model.safetensors.index.json` names, or
+Recurrent language models are read by the file of their family, other models for the RNN,
+LSTM and GRU layers in them. Weights are `model.safetensors`, the files that `model.safetensors.index.json` names, or
 `pytorch_model.bin`. Nothing is fetched, and no code of the folder is run.
 """
 
 import json
 import pathlib
+from collections.abc import Callable
 from typing import Any
 
-from . import safetensors, state_dict, torch_file
-from .reading import Reading
+from ...nets import Recurrent
+from .. import safetensors, state_dict, torch_file
+from ..reading import Options, Reading, Taken
+from .griffin import recurrent_gemma
+from .mamba import mamba, mamba2
+from .model import Source
+from .qwen3_next import qwen3_next
+from .rwkv4 import rwkv4
+from .rwkv7 import is_rwkv7 as is_rwkv7, rwkv7
+from .xlstm import xlstm
 
 
 LARGEST_JSON = 64 * 2**20
 INDEX = "model.safetensors.index.json"
 WEIGHTS = ("model.safetensors", INDEX, "pytorch_model.bin")
+FAMILIES: dict[str, Callable[[Source], Recurrent]] = {
+    "mamba": mamba,
+    "falcon_mamba": mamba,
+    "mamba2": mamba2,
+    "recurrent_gemma": recurrent_gemma,
+    "rwkv": rwkv4,
+    "xlstm": xlstm,
+    "qwen3_next": qwen3_next,
+}
+"""The readers of recurrent language models, by `model_type`."""
 
 
 def is_model(folder: pathlib.Path) -> bool:
@@ -24,19 +44,42 @@ def is_model(folder: pathlib.Path) -> bool:
 
 
 def networks(folder: pathlib.Path) -> dict[str, Reading]:
-    """Every RNN, LSTM and GRU among the weights of a folder."""
+    """The language model of a folder, or every RNN, LSTM and GRU among its weights."""
+    config = _json(folder / "config.json")
+    kind = config.get("model_type") if isinstance(config, dict) else None
     tensors = safetensors.finite(_tensors(folder))
+    if isinstance(kind, str) and kind in FAMILIES:
+        return {"": language_model_reading(kind, FAMILIES[kind], Source(tensors, config))}
     try:
         return state_dict.networks(tensors)
     except ValueError:
-        config = _json(folder / "config.json")
-        kind = config.get("model_type") if isinstance(config, dict) else None
         if any(map(state_dict.LAYER.match, tensors)) or not isinstance(kind, str):
             raise
         raise ValueError(
             f"{folder.name} holds a model of type {kind!a:.60}, and none of torch's RNN, "
-            "LSTM and GRU is in it; a model with one of them would do"
+            f"LSTM and GRU is in it; one with them, or of type {', '.join(FAMILIES)} would do"
         ) from None
+
+
+def rwkv7_reading(tensors: safetensors.Tensors) -> Reading:
+    """RWKV-7, whose files are named tensors without a configuration."""
+    return language_model_reading("rwkv7", rwkv7, Source(tensors, {}))
+
+
+def language_model_reading(
+    kind: str, build: Callable[[Source], Recurrent], source: Source
+) -> Reading:
+    """A whole language model, built when it is wanted."""
+
+    def read(options: Options) -> tuple[Recurrent, Taken]:
+        try:
+            net = build(source)
+        except (TypeError, IndexError, ZeroDivisionError) as problem:
+            why = str(problem).partition("\n")[0]
+            raise ValueError(f"the weights do not fit the configuration: {why:.200}") from None
+        return net, Taken(f"{kind} language model", "", "its own", "its own")
+
+    return read
 
 
 def _tensors(folder: pathlib.Path) -> safetensors.Tensors:
@@ -50,6 +93,8 @@ def _tensors(folder: pathlib.Path) -> safetensors.Tensors:
         for name in sorted(names, key=str):
             if not isinstance(name, str) or pathlib.PurePath(name).name != name:
                 raise ValueError(f"{INDEX} names {name!a:.60}; a file beside it would do")
+            if not (folder / name).is_file():
+                raise ValueError(f"{INDEX} names {name!a:.60}, which is not in the folder")
             found |= safetensors.read(folder / name)[0]
         return found
     scopes = torch_file.read(folder / WEIGHTS[2])

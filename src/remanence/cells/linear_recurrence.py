@@ -1,0 +1,131 @@
+r"""Recurrences that are linear in their own state, $S' = A(u) \odot S + \mathrm{write}(u)$.
+
+$A$ is set by the input and never by the state: one number, one a channel or one a head,
+$\log A = \mathrm{rate} \odot \mathrm{clock}(u)$. Mamba, Mamba-2, RG-LRU, minGRU, minLSTM
+(`selective.py`), GLA, RetNet, RWKV-4, -5, -6 and the mLSTM (`linear_attention.py`) are
+this with gates of their own. The tangent map is $A$ itself, so the Lyapunov exponents
+are the means of $\log A$ along the inputs.
+"""
+
+import abc
+from collections.abc import Callable
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float
+
+from .._types import Frame, Input, InputFrame, Key, Scalar
+from .base import AbstractCell
+
+
+class AbstractGates(eqx.Module):
+    """What one input does to the state of a linear recurrence, and what is read of it."""
+
+    @property
+    @abc.abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """Of the state."""
+
+    @property
+    @abc.abstractmethod
+    def width(self) -> int:
+        """How many numbers an input `u` holds."""
+
+    @property
+    def rate(self) -> Array | float:
+        """What multiplies the clock of every state; 1 where the clock says it all."""
+        return 1.0
+
+    @abc.abstractmethod
+    def clock(self, u: Float[Array, " inputs"]) -> Float[Array, "..."]:
+        """`rate * clock` is the logarithm of the decay; it broadcasts to the state."""
+
+    @abc.abstractmethod
+    def write(self, u: Float[Array, " inputs"]) -> Float[Array, "..."]:
+        """What is added to the state."""
+
+    def write_first(self, u: Float[Array, " inputs"]) -> Float[Array, "..."]:
+        """What is written into a state that is all zeros."""
+        return self.write(u)
+
+    @abc.abstractmethod
+    def read(self, before: Array, after: Array, u: Array) -> Float[Array, " outputs"]:
+        """What a layer sees of the states before and after the step."""
+
+
+class LinearRecurrence(AbstractCell):
+    """Any gates as a cell; `W_in` turns an input into what the gates take, if it is there.
+
+    >>> from remanence.cells.selective import MinGRU
+    >>> cell = LinearRecurrence(MinGRU(units=1))
+    >>> h = cell(jnp.ones(1), jnp.zeros(2))
+    >>> h.tolist(), [round(a, 4) for a in cell.log_decays(h, jnp.zeros(2)).tolist()]
+    ([0.75], [-0.6931])
+    """
+
+    gates: AbstractGates
+    W_in: Float[Array, "gates inputs"] | None = None
+
+    @classmethod
+    def init(
+        cls, gates: AbstractGates, inputs: int, *, key: Key, gain: float = 1.0
+    ) -> "LinearRecurrence":
+        """The gates behind a Gaussian input map."""
+        scale = gain * inputs**-0.5
+        return cls(gates, scale * jr.normal(key, (gates.width, inputs)))
+
+    def _gated(self, x: Input) -> Array:
+        if x is None:
+            raise ValueError("the gates are set by an input, and none came")
+        return x if self.W_in is None else self.W_in @ x
+
+    def __call__(self, h: Float[Array, "..."], x: Input) -> Float[Array, "..."]:
+        u = self._gated(x)
+        a = jnp.exp(self.gates.rate * self.gates.clock(u))
+        return a * h + self._write(h, u)
+
+    def _write(self, h: Array, u: Array) -> Array:
+        empty = jnp.all(h == 0)
+        return jnp.where(empty, self.gates.write_first(u), self.gates.write(u))
+
+    def log_decays(self, h: Float[Array, "..."], x: Input) -> Float[Array, "..."]:
+        """The logarithm of what one step leaves of the state; it broadcasts to the state."""
+        return self.gates.rate * self.gates.clock(self._gated(x))
+
+    def pushforward(
+        self, h: Array, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[Array, Frame]:
+        a = jnp.exp(jnp.broadcast_to(self.log_decays(h, x), h.shape)).ravel()
+        moved = a[:, None] * Q
+        if X is not None:
+            _, linear = jax.linearize(lambda x: self(h, x).ravel(), x)
+            moved = moved + jax.vmap(linear, in_axes=1, out_axes=1)(X)
+        return self(h, x), moved
+
+    def log_volume(self) -> Callable[[Array, Input], Scalar]:
+        return lambda h, x: jnp.sum(jnp.broadcast_to(self.log_decays(h, x), self.gates.shape))
+
+    def along(self, h: Float[Array, "..."], us: Float[Array, "time inputs"]) -> tuple[Array, Array]:
+        """The states after every step, by a parallel scan, and what is read of them.
+
+        `us` are what the gates take: `W_in` is for the cell alone.
+        """
+        log_a = self.gates.rate * jax.vmap(self.gates.clock)(us)
+        a = jnp.broadcast_to(jnp.exp(log_a), (len(us), *log_a.shape[1:]))
+        b = jax.vmap(self.gates.write)(us)
+        b = b.at[0].set(self._write(h, us[0]) + a[0] * h)
+        join = lambda one, two: (two[0] * one[0], two[0] * one[1] + two[1])
+        after = jax.lax.associative_scan(join, (a, b))[1]
+        before = jnp.concatenate([h[None], after[:-1]])
+        return after, jax.vmap(self.gates.read)(before, after, us)
+
+    def initial_state(self) -> Float[Array, "..."]:
+        leaves = jax.tree.leaves(eqx.filter(self, eqx.is_inexact_array))
+        dtype = jnp.result_type(*leaves) if leaves else jnp.result_type(float)
+        return jnp.zeros(self.gates.shape, dtype)
+
+    @property
+    def input_size(self) -> int:
+        return self.gates.width if self.W_in is None else self.W_in.shape[1]

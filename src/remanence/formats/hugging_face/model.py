@@ -1,0 +1,158 @@
+"""What a family's reader takes a model from: named tensors and a configuration, both checked."""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ...cells import Blocks
+from ...cells.parts import Convolution, Dense, GatedMLP, Norm
+from ...nets import Recurrent
+from ..safetensors import Tensors
+
+
+ACTIVATIONS: dict[str, Callable] = {
+    "silu": jax.nn.silu,
+    "swish": jax.nn.silu,
+    "gelu_pytorch_tanh": jax.nn.gelu,
+    "gelu_new": jax.nn.gelu,
+    "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+    "relu": jax.nn.relu,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Source:
+    """The tensors under a prefix, and the configuration that goes with them."""
+
+    tensors: Tensors
+    config: dict[str, Any]
+    prefix: str = ""
+
+    def under(self, name: str) -> "Source":
+        """The same, one level further down."""
+        return dataclasses.replace(self, prefix=f"{self.prefix}{name}.")
+
+    def layers(self, name: str, count: int) -> list["Source"]:
+        """The sources of layers that are numbered."""
+        return [self.under(f"{name}.{i}") for i in range(count)]
+
+    def has(self, name: str) -> bool:
+        return self.prefix + name in self.tensors
+
+    def tensor(self, name: str, dimensions: int | None = None) -> np.ndarray:
+        """The tensor of that name, refused if it is missing or of other dimensions."""
+        if not self.has(name):
+            raise ValueError(f"the weights hold no {self.prefix}{name}")
+        found = np.asarray(self.tensors[self.prefix + name])
+        if found.dtype.kind != "f":
+            raise ValueError(f"{self.prefix}{name} holds {found.dtype}, not real numbers")
+        if dimensions is not None and found.ndim != dimensions:
+            raise ValueError(
+                f"{self.prefix}{name} has {found.ndim} dimensions; {dimensions} would do"
+            )
+        return found
+
+    def array(self, name: str, dimensions: int | None = None) -> jax.Array:
+        """The same, for JAX."""
+        return jnp.asarray(self.tensor(name, dimensions))
+
+    def whole(self, key: str, default: int | None = None) -> int:
+        """A whole number of the configuration, from 1 on."""
+        value = self.config.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise ValueError(f"config.json has {key} = {value!r}; a whole number would do")
+        return value
+
+    def number(self, key: str, default: float) -> float:
+        """A real number of the configuration."""
+        value = self.config.get(key, default)
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"config.json has {key} = {value!r:.40}; a number would do")
+        return float(value)
+
+    def activation(self, key: str, default: str) -> Callable:
+        """The function that the configuration names."""
+        name = self.config.get(key, default)
+        if name not in ACTIVATIONS:
+            words = ", ".join(ACTIVATIONS)
+            raise ValueError(f"config.json has {key} = {name!r:.40}; {words} are read")
+        return ACTIVATIONS[name]
+
+    def norm(self, name: str, eps: float, *, centred=False, groups=1, one=0.0) -> Norm:
+        """A norm whose weight is stored as what is added to `one`."""
+        inside = self.under(name)
+        weight = inside.array("weight", 1) + one
+        bias = inside.array("bias", 1) if inside.has("bias") else None
+        return Norm(weight, bias, eps, centred, groups)
+
+    def dense(self, name: str) -> Dense:
+        """A linear layer."""
+        inside = self.under(name)
+        bias = inside.array("bias", 1) if inside.has("bias") else None
+        return Dense(inside.array("weight", 2), bias)
+
+    def convolution(self, name: str) -> Convolution:
+        """A convolution of each channel for itself."""
+        inside = self.under(name)
+        weight = inside.array("weight", 3)
+        if weight.shape[1] != 1:
+            raise ValueError(f"{self.prefix}{name} mixes channels; one a channel would do")
+        bias = inside.array("bias", 1) if inside.has("bias") else None
+        return Convolution(weight[:, 0], bias)
+
+    def mlp(self, name: str, norm: Norm | None, activation: Callable) -> GatedMLP:
+        """A gated perceptron under Llama's names."""
+        gate, up, down = (self.dense(f"{name}.{p}_proj") for p in ("gate", "up", "down"))
+        return GatedMLP(norm, gate, up, down, activation)
+
+
+def rows(layer: Dense, *parts: slice | np.ndarray) -> list[Dense]:
+    """Some rows of a linear layer, each part as a layer of its own."""
+    cut = lambda a, part: None if a is None else a[part]
+    return [Dense(layer.W[part], cut(layer.b, part)) for part in parts]
+
+
+def stacked(*layers: Dense) -> Dense:
+    """Linear layers of one input, one above the other."""
+    W = jnp.concatenate([layer.W for layer in layers])
+    if all(layer.b is None for layer in layers):
+        return Dense(W)
+    zeros = lambda layer: jnp.zeros(len(layer.W), W.dtype)
+    biases = [zeros(layer) if layer.b is None else layer.b for layer in layers]
+    return Dense(W, jnp.concatenate(biases))
+
+
+class SoftCappedHead(eqx.Module):
+    """Logits that stay within a cap, c tanh(W y / c)."""
+
+    W: jax.Array
+    cap: float = eqx.field(static=True)
+
+    def __call__(self, y: jax.Array) -> jax.Array:
+        return self.cap * jnp.tanh(self.W @ y / self.cap)
+
+
+def language_model(
+    layers: list[Any],
+    norm: Norm,
+    embedding: np.ndarray,
+    head: np.ndarray,
+    *,
+    cap: float | None = None,
+    spare: int = 0,
+) -> Recurrent:
+    """The whole model, refused unless its weights take a step."""
+    body = Blocks(tuple(layers), norm, embedding.shape[1], spare)
+    E, W = jnp.asarray(embedding), jnp.asarray(head)
+    soft = None if cap is None else SoftCappedHead(W, cap)
+    net = Recurrent(body, W if soft is None else None, embedding=E, head=soft)
+    logits = eqx.filter_eval_shape(net, jnp.zeros(2, jnp.int32))
+    if logits.shape != (2, len(embedding)):
+        raise ValueError(f"the head gives {logits.shape[-1]} numbers for {len(embedding)} tokens")
+    return net

@@ -1,0 +1,93 @@
+"""Language models of transformers, read from their folders and compared with the live ones."""
+
+import json
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+import remanence as rm
+from remanence.nets import unroll
+
+
+tf = pytest.importorskip("transformers")
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.live
+from language_models import configurations, logits, tiny_model, tokens  # noqa: E402
+
+
+@pytest.mark.parametrize("name", list(configurations()))
+def test_logits_are_those_of_transformers(name, tmp_path):
+    model = tiny_model(name)
+    model.save_pretrained(tmp_path)
+    net = rm.load(tmp_path, quiet=True)
+    sequence = tokens()
+    theirs = logits(model, sequence)
+    at_once = np.asarray(eqx.filter_jit(net)(jnp.asarray(sequence)))
+    scale = np.abs(theirs).max()
+    np.testing.assert_allclose(at_once, theirs, atol=1e-4 * scale)
+    step = eqx.filter_jit(
+        lambda xs: jax.vmap(net.read)(unroll(net.cell, net.cell.initial_state(), xs))
+    )
+    one_by_one = np.asarray(step(net.heard(jnp.asarray(sequence))))
+    np.testing.assert_allclose(one_by_one, theirs, atol=1e-4 * scale)
+    assert np.std(theirs) > 0.01 * scale
+
+
+def test_weights_in_several_files(tmp_path):
+    model = tiny_model("mamba")
+    model.save_pretrained(tmp_path / "whole")
+    model.save_pretrained(tmp_path / "parts", max_shard_size="2KB")
+    shards = sorted((tmp_path / "parts").glob("model-*.safetensors"))
+    assert len(shards) > 1
+    whole, parts = (rm.load(tmp_path / name, quiet=True) for name in ("whole", "parts"))
+    assert eqx.tree_equal(whole, parts)
+    shards[0].unlink()
+    with pytest.raises(ValueError, match="which is not in the folder"):
+        rm.load(tmp_path / "parts", quiet=True)
+
+
+def test_what_is_no_recurrent_language_model_is_refused(tmp_path):
+    torch.manual_seed(0)
+    config = tf.GPT2Config(n_embd=8, n_layer=1, n_head=2, vocab_size=32)
+    tf.GPT2LMHeadModel(config).save_pretrained(tmp_path / "gpt2")
+    with pytest.raises(ValueError, match=r"type 'gpt2', .* or of type mamba, "):
+        rm.load(tmp_path / "gpt2", quiet=True)
+    config = configurations()["qwen3_next"]
+    config.layer_types = ["linear_attention", "full_attention"]
+    tf.Qwen3NextForCausalLM(config).save_pretrained(tmp_path / "hybrid")
+    with pytest.raises(ValueError, match="layers 1 of 2 are full attention"):
+        rm.load(tmp_path / "hybrid", quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"num_hidden_layers": 3}, "hold no backbone.layers.2.mixer.A_log"),
+        ({"num_hidden_layers": 0}, "num_hidden_layers = 0; a whole number would do"),
+        ({"hidden_act": "mish"}, "hidden_act = 'mish'; silu"),
+        ({"layer_norm_epsilon": "x"}, "layer_norm_epsilon = 'x'; a number would do"),
+    ],
+)
+def test_a_configuration_that_does_not_fit_is_refused(change, words, tmp_path):
+    tiny_model("mamba").save_pretrained(tmp_path)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=words):
+        rm.load(tmp_path, quiet=True)
+
+
+def test_weights_that_do_not_fit_are_refused(tmp_path):
+    tiny_model("mamba").save_pretrained(tmp_path)
+    path = tmp_path / "model.safetensors"
+    tensors = load_file(path)
+    name = "backbone.layers.0.mixer.A_log"
+    save_file(tensors | {name: np.full_like(tensors[name], np.nan)}, path)
+    with pytest.raises(ValueError, match=f"{name} holds"):
+        rm.load(tmp_path, quiet=True)
+    save_file(tensors | {name: np.ones((3, 3), np.float32)}, path)
+    with pytest.raises(ValueError, match="do not fit the configuration"):
+        rm.load(tmp_path, quiet=True)
