@@ -110,28 +110,3 @@ def test_the_volume_of_a_stack_is_the_sum_over_its_layers():
         assert at is not None and dimension(cell) == 13
         expected = np.linalg.slogdet(np.asarray(jacobian(cell, h, x)))[1]
         np.testing.assert_allclose(at(h, x), expected, rtol=1e-11)
-
-
-def test_a_rough_product_is_as_wrong_as_it_says():
-    with double():
-        cell = as_double(Residual.init(3, 64, key=jr.key(0), residual=0.9, coupling=0.05))
-        h, x, _, _ = somewhere(cell)
-        Q = jnp.linalg.qr(jr.normal(jr.key(3), (64, 64)))[0]
-        following, rough = cell.rough_pushforward(h, x, Q)
-        exact_state, exact = cell.pushforward(h, x, Q)
-        np.testing.assert_array_equal(following, exact_state)
-        assert cell.roughness is not None
-        wrong, spread = cell.roughness
-        seen = np.linalg.norm(np.asarray(rough - exact), 2) / 0.9
-        assert wrong / 100 < seen < wrong < 1e-7
-        values = np.linalg.svd(np.asarray(exact), compute_uv=False)
-        assert np.log(values[0] / values[-1]) <= spread
-
-
-def test_no_rough_product_where_nothing_bounds_it():
-    matrix = Residual.init(3, 4, key=jr.key(0), residual=jnp.eye(4), coupling=0.1)
-    strong = Residual.init(3, 4, key=jr.key(0), residual=0.1, coupling=1.0)
-    other = Residual.init(3, 4, key=jr.key(0), residual=1.0, coupling=0.01, activation=jax.nn.relu)
-    alone = Residual.init(3, 4, key=jr.key(0), residual=0.9, coupling=0.0)
-    cells = (matrix, strong, other, alone)
-    assert [cell.roughness for cell in cells] == [None] * 4

@@ -44,6 +44,8 @@ def plain(net, xs):
         ("matrix", jnp.tanh, 1, "last"),
         ("matrix", jax.nn.leaky_relu, 2, "every"),
         ("nonlinear", jnp.tanh, 1, "last"),
+        ("elman", jnp.tanh, 9, "every"),
+        ("matrix", jnp.tanh, 9, "last"),
     ],
 )
 def test_values_and_gradients_are_those_of_plain_autodiff(kind, activation, inputs, readout, key):
@@ -63,10 +65,12 @@ def test_values_and_gradients_are_those_of_plain_autodiff(kind, activation, inpu
             np.testing.assert_allclose(ours, theirs, atol=1e-12)
 
 
-def test_it_is_batched_over_networks_with_a_frozen_residual(key):
+@pytest.mark.parametrize("inputs", [1, 9])
+def test_it_is_batched_over_networks_with_a_frozen_residual(inputs, key):
     """As in a sweep: lanes of weights, the residual outside of what is trained."""
-    nets_ = jax.vmap(lambda key: network("matrix", jnp.tanh, 1, "last", key))(jr.split(key, 4))
-    xs = jr.normal(key, (5, 7, 1))
+    draw = lambda key: network("matrix", jnp.tanh, inputs, "last", key)
+    nets_ = jax.vmap(draw)(jr.split(key, 4))
+    xs = jr.normal(key, (5, 7, inputs))
     frozen = jax.tree.map(eqx.is_inexact_array, nets_)
     frozen = eqx.tree_at(lambda net: net.cell.R, frozen, False)
     trained, rest = eqx.partition(nets_, frozen)

@@ -56,13 +56,13 @@ def test_a_context_that_nobody_has_heard_is_refused(key):
 
 
 @pytest.mark.parametrize("readout", ["last", "every"])
-@pytest.mark.parametrize("biased", [True, False])
-def test_a_batch_through_an_lstm_is_plain_autodiff(readout, biased, key):
+@pytest.mark.parametrize(("biased", "inputs"), [(True, 2), (False, 2), (True, 9)])
+def test_a_batch_through_an_lstm_is_plain_autodiff(readout, biased, inputs, key):
     with double():
-        cell = as_double(cells.LSTM.init(2, 5, key=key))
+        cell = as_double(cells.LSTM.init(inputs, 5, key=key))
         cell = cell if biased else cells.LSTM(cell.W_h, cell.W_x)
         net = as_double(nets.Recurrent.init(cell, outputs=3, key=key, readout=readout))
-        xs = jr.normal(key, (4, 6, 2), jnp.float64)
+        xs = jr.normal(key, (4, 6, inputs), jnp.float64)
 
         def loss(parts, way):
             return jnp.sin(way(*parts)).sum()

@@ -51,7 +51,11 @@ class Elman(AbstractCell):
         return z if self.b is None else z + self.b
 
     def __call__(self, h: Vector, x: Input) -> Vector:
-        return self.activation(self.drive(h, x))
+        return self.from_drive(self.drive(h, x), h)
+
+    def from_drive(self, z: Array, h: Array) -> Array:
+        """The next state from the argument of the activation; also of columns of states."""
+        return self.activation(z)
 
     def pushforward(
         self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None

@@ -52,17 +52,15 @@ class LSTM(AbstractCell):
             z = z + self.W_x @ x
         return z if self.b is None else z + self.b
 
-    def gates(self, h: Vector, x: Input) -> tuple[Vector, Vector, Vector, Vector]:
-        """Input gate, forget gate, candidate and output gate."""
-        i, f, g, o = jnp.split(self.drive(h, x), 4)
-        sigmoid = jax.nn.sigmoid
-        return sigmoid(i), sigmoid(f), jnp.tanh(g), sigmoid(o)
-
     def __call__(self, h: Pair, x: Input) -> Pair:
-        hidden, c = h
-        i, f, g, o = self.gates(hidden, x)
-        c = f * c + i * g
-        return o * jnp.tanh(c), c
+        return self.from_drive(self.drive(h[0], x), h)
+
+    def from_drive(self, z: Array, h: tuple[Array, Array]) -> tuple[Array, Array]:
+        """The next state from the gates' arguments; also of columns of states."""
+        i, f, g, o = jnp.split(z, 4)
+        sigmoid = jax.nn.sigmoid
+        c = sigmoid(f) * h[1] + sigmoid(i) * jnp.tanh(g)
+        return sigmoid(o) * jnp.tanh(c), c
 
     def pushforward(
         self, h: Pair, x: Input, Q: Frame, X: InputFrame | None = None
@@ -88,10 +86,9 @@ class LSTM(AbstractCell):
         whole = log_determinant(self.W_h[3 * units :])
 
         def at(h: Pair, x: Input) -> Scalar:
-            hidden, c = h
-            i, f, g, _ = self.gates(hidden, x)
-            _, z_f, _, z_o = jnp.split(self.drive(hidden, x), 4)
-            t = jnp.tanh(f * c + i * g)
+            z = self.drive(h[0], x)
+            _, z_f, _, z_o = jnp.split(z, 4)
+            t = jnp.tanh(self.from_drive(z, h)[1])
             kept = jax.nn.log_sigmoid(z_f) + jnp.log(jnp.abs(t))
             return whole + jnp.sum(kept + log_slope(jax.nn.sigmoid, z_o))
 

@@ -3,14 +3,12 @@ r"""The weakly coupled residual cell of document 001.
 $$h' = R(h) + \gamma\,\rho(W_h h + W_x x + b)$$
 """
 
-import math
 from collections.abc import Callable
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
@@ -18,9 +16,6 @@ from .base import AbstractCell
 from .contraction_form import LoopForm, NonlinearResidualForm
 from .nonlinear_residual import NonlinearResidual
 from .slopes import value_and_slope
-
-
-EPSILON = float(np.finfo(np.float32).eps)
 
 
 class Residual(AbstractCell):
@@ -64,10 +59,10 @@ class Residual(AbstractCell):
         if not callable(self.R) and jnp.ndim(self.R) not in (0, 2):
             raise ValueError(f"R must be a number or a matrix, got shape {jnp.shape(self.R)}")
 
-    def carried(self, h: Vector) -> Vector:
-        """What the residual alone makes of the state, $R(h)$."""
+    def carried(self, h: Array) -> Array:
+        """What the residual alone makes of the state, $R(h)$, or of columns of states."""
         if callable(self.R):
-            return self.R(h)
+            return self.R(h) if h.ndim == 1 else jax.vmap(self.R, in_axes=1, out_axes=1)(h)
         return self.R * h if jnp.ndim(self.R) == 0 else self.R @ h
 
     def drive(self, h: Vector, x: Input) -> Vector:
@@ -78,62 +73,30 @@ class Residual(AbstractCell):
         return z if self.b is None else z + self.b
 
     def __call__(self, h: Vector, x: Input) -> Vector:
-        return self.carried(h) + self.coupling * self.activation(self.drive(h, x))
+        return self.from_drive(self.drive(h, x), h)
+
+    def from_drive(self, z: Array, h: Array) -> Array:
+        """The next state from the argument of the activation; also of columns of states."""
+        return self.carried(h) + self.coupling * self.activation(z)
 
     def pushforward(
         self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
     ) -> tuple[Vector, Frame]:
-        if X is not None:
-            following, JQ = self.pushforward(h, x, Q)
-            slope = value_and_slope(self.activation, self.drive(h, x))[1]
-            return following, JQ + (self.coupling * slope)[:, None] * (self.W_x @ X)
         value, slope = value_and_slope(self.activation, self.drive(h, x))
         gain = (self.coupling * slope)[:, None]
-        if not callable(self.R) and jnp.ndim(self.R) == 2 and Q.shape[1] > 1:
-            # For a wide frame one product with the whole Jacobian beats two.
-            following = self.carried(h) + self.coupling * value
-            return following, (self.R + gain * self.W_h) @ Q
         if callable(self.R):
             carried, linear = jax.linearize(self.R, h)
-            RQ = jax.vmap(linear, in_axes=1, out_axes=1)(Q)
+            JQ = jax.vmap(linear, in_axes=1, out_axes=1)(Q) + gain * (self.W_h @ Q)
         else:
             carried = self.carried(h)
-            RQ = self.R * Q if jnp.ndim(self.R) == 0 else self.R @ Q
-        return carried + self.coupling * value, RQ + gain * (self.W_h @ Q)
-
-    def rough_pushforward(self, h: Vector, x: Input, Q: Frame) -> tuple[Vector, Frame]:
-        r"""`pushforward` with the product $W_h Q$ in single precision.
-
-        The coupling shrinks what that costs: see `roughness`.
-        """
-        value, slope = value_and_slope(self.activation, self.drive(h, x))
-        single = lambda a: a.astype(jnp.float32)
-        WQ = (single(self.W_h) @ single(Q)).astype(Q.dtype)
-        gain = (self.coupling * slope)[:, None]
-        RQ = jax.vmap(self.carried, in_axes=1, out_axes=1)(Q)
-        return self.carried(h) + self.coupling * value, RQ + gain * WQ
-
-    @property
-    def roughness(self) -> tuple[float, float] | None:
-        r"""How wrong `rough_pushforward` is, and by how much one step can spread a frame.
-
-        The first is $2 \gamma\,\epsilon_{32} \|W_h\|_2 / |R|$, the size of the rounding
-        relative to $J$; the second $\log\frac{|R| + \rho}{|R| - \rho}$ with
-        $\rho = \gamma\|W_h\|_2$, which bounds the ratio of the singular values of $J$.
-        None where neither is known: unless $R$ is a number above $\rho$ and the
-        activation tanh, whose slope is at most 1.
-        """
-        if callable(self.R) or jnp.ndim(self.R) or self.activation is not jnp.tanh:
-            return None
-        W, r = np.asarray(self.W_h, np.float64), abs(float(self.R))
-        # ‖W‖₂ ≤ ‖(W'W)⁸‖_F^(1/16), a few products where singular values cost fifty.
-        G = W.T @ W
-        for _ in range(3):
-            G = G @ G
-        rho = float(self.coupling) * float(np.linalg.norm(G)) ** (1 / 16)
-        if not 0 < rho < r:
-            return None
-        return 2 * rho * EPSILON / r, math.log((r + rho) / (r - rho))
+            if jnp.ndim(self.R) == 2 and Q.shape[1] > 1:
+                # For a wide frame one product with the whole Jacobian beats two.
+                JQ = (self.R + gain * self.W_h) @ Q
+            else:
+                JQ = self.carried(Q) + gain * (self.W_h @ Q)
+        if X is not None:
+            JQ = JQ + gain * (self.W_x @ X)
+        return carried + self.coupling * value, JQ
 
     def contraction_form(self) -> LoopForm | NonlinearResidualForm:
         rest = (self.W_h, self.W_x, self.b, self.activation)

@@ -10,11 +10,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array, Float, Int
 
-from ..cells import Elman, LSTM
-from .batch import states
-from .batch_lstm import lstm_token_states
+from .batch import steps_on_columns, token_states
 from .recurrent import Recurrent
 
 
@@ -31,40 +30,40 @@ def token_cross_entropy(
     offer `hidden(tokens)`, to be read by its `W_y` and `b_y`; else it gives logits.
 
     >>> import jax.random as jr
+    >>> from remanence.cells import LSTM
     >>> cell = LSTM.init(4, 8, key=jr.key(0))
     >>> net = Recurrent.init(cell, outputs=5, key=jr.key(1), tokens=5)
     >>> bool(token_cross_entropy(net, jnp.ones((2, 9), jnp.int32)) > 0)
     True
     """
-    heard, asked = tokens[:, :-1], tokens[:, 1:]
-    if heard.shape[1] < context:
-        raise ValueError(f"no position of {heard.shape[1]} has heard a context of {context} tokens")
-    quick = (
-        isinstance(model, Recurrent)
-        and type(model.cell) in (Elman, LSTM)
-        and model.readout == "every"
-        and model.W_y is not None
-        and model.b_y is not None
-    )
-    asked = asked[:, context - 1 :]
-    hidden = getattr(model, "hidden", None)
-    if hidden is not None:
-        h = jax.vmap(hidden)(heard)[:, context - 1 :]
+    inputs, targets = tokens[:, :-1], tokens[:, 1:]
+    if inputs.shape[1] < context:
+        raise ValueError(
+            f"no position of {inputs.shape[1]} has heard a context of {context} tokens"
+        )
+    targets = targets[:, context - 1 :]
+    if hasattr(model, "hidden"):
+        h = jax.vmap(model.hidden)(inputs)[:, context - 1 :]
         rows = h.reshape(-1, h.shape[-1])
-        return _cross_entropy(model.W_y, model.b_y, rows, asked.reshape(-1))
-    if not quick:
-        logits = jax.vmap(model)(heard)[:, context - 1 :]
-        picked = jnp.take_along_axis(logits, asked[..., None], axis=-1)[..., 0]
-        return jnp.mean(jax.nn.logsumexp(logits, axis=-1) - picked)
-    if isinstance(model.cell, LSTM) and model.embedding is not None:
-        h = lstm_token_states(model.cell, model.embedding, heard)
-    else:
-        h = states(model.cell, jax.vmap(model.heard)(heard), every=True)
+        return _cross_entropy(model.W_y, model.b_y, rows, targets.reshape(-1))
+    if not _affine_on_tokens(model):
+        logits = jax.vmap(model)(inputs)[:, context - 1 :]
+        return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, targets))
+    h = token_states(model.cell, model.embedding, inputs)
     rows = h[context - 1 :].transpose(0, 2, 1).reshape(-1, h.shape[1])
-    return _cross_entropy(model.W_y, model.b_y, rows, asked.T.reshape(-1))
+    return _cross_entropy(model.W_y, model.b_y, rows, targets.T.reshape(-1))
 
 
-def _pieces(W, h, asked):
+def _affine_on_tokens(model: Any) -> bool:
+    return (
+        isinstance(model, Recurrent)
+        and steps_on_columns(model.cell)
+        and model.readout == "every"
+        and not any(part is None for part in (model.embedding, model.W_y, model.b_y))
+    )
+
+
+def _pieces(W, h, targets):
     """Rows in pieces of one size; what fills up the last piece weighs nothing."""
     M, V = h.shape[0], W.shape[0]
     count = -(-M // max(1, min(M, CACHED // V)))
@@ -74,7 +73,7 @@ def _pieces(W, h, asked):
     cut = lambda a: jnp.pad(a, ((0, fill),) + ((0, 0),) * (a.ndim - 1)).reshape(
         count, size, *a.shape[1:]
     )
-    return cut(h), cut(asked), weight.reshape(count, size)
+    return cut(h), cut(targets), weight.reshape(count, size)
 
 
 def _priced(W, b, h, y, w):
@@ -87,12 +86,12 @@ def _priced(W, b, h, y, w):
 
 
 @jax.custom_vjp
-def _cross_entropy(W, b, h, asked):
+def _cross_entropy(W, b, h, targets):
     price = lambda piece: _priced(W, b, *piece)[0]
-    return jnp.sum(jax.lax.map(price, _pieces(W, h, asked)))
+    return jnp.sum(jax.lax.map(price, _pieces(W, h, targets)))
 
 
-def _forward(W, b, h, asked):
+def _forward(W, b, h, targets):
     token = jnp.arange(W.shape[0])
 
     def step(sums, piece):
@@ -104,7 +103,7 @@ def _forward(W, b, h, asked):
         return (dW + g.T @ h, db + g.sum(0)), (price, g @ W)
 
     start = (jnp.zeros_like(W), jnp.zeros_like(b))
-    (dW, db), (price, dh) = jax.lax.scan(step, start, _pieces(W, h, asked))
+    (dW, db), (price, dh) = jax.lax.scan(step, start, _pieces(W, h, targets))
     dh = dh.reshape(-1, h.shape[1])[: h.shape[0]]
     return jnp.sum(price), (dW, db, dh)
 

@@ -17,7 +17,7 @@ import numpy as np
 from remanence._precision import double
 from remanence.cells import Residual
 from remanence.measure.lyapunov.frame import start_frame
-from remanence.measure.lyapunov.run import _edges, Walked
+from remanence.measure.lyapunov.run import Growth, segment_edges
 from remanence.measure.lyapunov.segment import segment
 from remanence.measure.lyapunov.summary import summary
 
@@ -136,7 +136,7 @@ def _spectra(names, networks, long, rng):
             lambda *leaves: jnp.repeat(jnp.concatenate(leaves), S, axis=0),  # noqa: B023
             *(cells[i] for i in members),
         )
-        edges = _edges(T, T // 5, S)
+        edges = segment_edges(T, T // 5, S)
         growth = np.asarray(grown(some, jnp.asarray(xs), jnp.asarray(edges, jnp.int32)))
         growth = growth.reshape(len(members), networks, S, -1, UNITS)
         xs = xs.reshape(len(members), networks, S, T, 1)
@@ -149,7 +149,7 @@ def _spectra(names, networks, long, rng):
 
 def summarised(growth, xs, edges):
     """What `lyapunov_spectrum` says of this growth."""
-    walk = Walked(
+    run = Growth(
         growth=growth[:, 1:],
         early=growth[:, 0].mean(axis=0),
         begins=edges[1:-1],
@@ -159,7 +159,7 @@ def summarised(growth, xs, edges):
         interval=4.0,
         diverged_at=None,
     )
-    return summary(walk, k=UNITS, dimension=UNITS, xs=xs)
+    return summary(run, k=UNITS, dimension=UNITS, xs=xs)
 
 
 def covered(truth, found):

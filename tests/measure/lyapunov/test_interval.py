@@ -97,18 +97,6 @@ def test_the_last_exponent_follows_from_the_sum():
     assert (np.abs(summed.exponents - every) <= 10 * summed.rounding + 1e-9).all()
 
 
-def test_single_precision_behind_a_weak_coupling_is_accounted_for():
-    rng = np.random.default_rng(1)
-    xs = rng.normal(size=(600, 2))
-    with double():
-        weak = as_double(Residual.init(2, 24, key=jr.key(0), residual=0.97, coupling=0.02))
-    every = rm.lyapunov_spectrum(weak, xs, interval=1, warmup=100)
-    rough = rm.lyapunov_spectrum(weak, xs, warmup=100)
-    assert every.rounding.max() < 1e-12 < 1e-9 < rough.rounding.min()
-    gap = np.abs(rough.exponents - every.exponents)
-    assert 1e-15 < gap.max() <= rough.rounding.max() < 5e-7
-
-
 def test_many_networks_are_each_as_alone():
     with double():
         keys = jr.split(jr.key(0), 3)

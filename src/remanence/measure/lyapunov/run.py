@@ -2,7 +2,6 @@ r"""A run along the orbit in segments: one for the warm-up, one for each batch o
 
 import dataclasses
 import functools
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,18 +13,18 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..._types import Frame, State
 from ..drive import Drive
-from .segment import segment, TOLERANCE
+from .segment import segment
 
 
 BATCHES = 48  # enough to see correlations, few enough to outlast them
 FEWEST = 8  # of each of many sequences
-SPELL = 0.5  # seconds after which whoever watches is told
+TOGETHER = 4  # segments of one compiled call; between calls progress is told
 SHORTEST = 256  # steps: sequences are padded to this times a power of two
 PROGRAMS = 16  # compiled programs that are kept
 
 
 @dataclasses.dataclass(frozen=True)
-class Walked:
+class Growth:
     """The growth of every direction in each batch of steps after the warm-up."""
 
     growth: np.ndarray
@@ -43,7 +42,7 @@ class Walked:
 
 
 class _Trace(NamedTuple):
-    """Where the walk is, and what each segment so far has left behind."""
+    """Where the run is, and what each segment so far has left behind."""
 
     h: State
     Q: Frame
@@ -56,17 +55,16 @@ class _Trace(NamedTuple):
     finite: Bool[Array, " segments"]
 
 
-def _onward(cell, trace, xs, lengths, edges, first, last, adaptive, rough) -> _Trace:
+def _follow_segments(cell, trace, xs, lengths, edges, first, last, adaptive) -> _Trace:
     """The segments from `first` up to `last`, of every sequence at once."""
 
     def one(h, Q, scale, xs, length, m, ignored, start, stop):
         span = {"start": start, "stop": stop, "interval": m, "adaptive": adaptive}
-        options = {"scale": scale, "length": length, "ignored": ignored, "rough": rough}
-        return segment(cell, h, Q, xs, **span, **options)
+        return segment(cell, h, Q, xs, **span, scale=scale, length=length, ignored=ignored)
 
     def batch(i, at):
-        heard = (None if xs is None else 0, None if lengths is None else 0)
-        every = jax.vmap(one, in_axes=(0, 0, 0, *heard, 0, None, None, None))
+        own = (None if xs is None else 0, None if lengths is None else 0)
+        every = jax.vmap(one, in_axes=(0, 0, 0, *own, 0, None, None, None))
         here = (at.h, at.Q, at.scale, xs, lengths, at.m, at.dead)
         done = every(*here, edges[i], edges[i + 1])
         leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(done.h)]
@@ -87,16 +85,16 @@ def _onward(cell, trace, xs, lengths, edges, first, last, adaptive, rough) -> _T
 
 @functools.lru_cache(maxsize=PROGRAMS)
 def _program(structure: Any, leaves: Any, kinds: Any) -> Callable[..., _Trace]:
-    """`_onward`, for arguments that are arrays of these kinds and other things.
+    """`_follow_segments`, for arguments that are arrays of these kinds and other things.
 
     Not `eqx.filter_jit`, which never frees a program: this one goes when it is forgotten.
     """
     rest = jax.tree.unflatten(structure, leaves)
-    return jax.jit(lambda arrays: _onward(*eqx.combine(arrays, rest)))
+    return jax.jit(lambda arrays: _follow_segments(*eqx.combine(arrays, rest)))
 
 
 def _run(*arguments: Any) -> _Trace:
-    """`_onward`, compiled."""
+    """`_follow_segments`, compiled."""
     arrays, rest = eqx.partition(arguments, eqx.is_array)
     leaves, structure = jax.tree.flatten(rest)
     shapes = [(leaf.shape, str(leaf.dtype)) for leaf in jax.tree.leaves(arrays)]
@@ -104,7 +102,7 @@ def _run(*arguments: Any) -> _Trace:
     return _program(structure, tuple(leaves), kinds)(arrays)
 
 
-def walked(
+def follow_orbit(
     drive: Drive,
     h: State,
     Q: Frame,
@@ -112,11 +110,11 @@ def walked(
     warmup: int,
     fixed: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Walked:
+) -> Growth:
     """Follow the orbit to its end, or to where it leaves the range of floats."""
     S, k = drive.sequences, Q.shape[-1]
     many = lambda leaf: np.broadcast_to(leaf, (S, *leaf.shape))
-    edges = _edges(drive.time, warmup, S)
+    edges = segment_edges(drive.time, warmup, S)
     count = len(edges) - 1
     # In NumPy: JAX compiles a program for every array that it fills.
     start: dict[str, Any] = {
@@ -131,26 +129,21 @@ def walked(
         "finite": np.ones(BATCHES + 1, bool),
     }
     trace = _Trace(**start)
-    rough = _rough(drive.cell) if fixed is None and k > 1 else None
     bounds = np.full(BATCHES + 2, drive.time, np.int32)
     bounds[: len(edges)] = edges
-    heard = (_padded(drive.xs), drive.lengths, bounds)
-    done, spell = 0, 1
-    while done < count and np.asarray(trace.finite).all():
-        upto = min(done + spell, count)
-        begun = time.perf_counter()
-        span = np.int32(done), np.int32(upto)
-        trace = _run(drive.cell, trace, *heard, *span, fixed is None, rough)
-        jax.block_until_ready(trace)
-        # Quick segments go together: only the times at which progress is told change.
-        each = (time.perf_counter() - begun) / (upto - done)
-        done, spell = upto, max(1, int(SPELL / max(each, 1e-6)))
+    given = (_pad_to_power_of_two(drive.xs), drive.lengths, bounds)
+    for first in range(0, count, TOGETHER):
+        last = min(first + TOGETHER, count)
+        span = np.int32(first), np.int32(last)
+        trace = _run(drive.cell, trace, *given, *span, fixed is None)
+        if not np.asarray(trace.finite).all():
+            break
         if progress is not None:
-            progress(int(edges[done]), drive.time)
-    return _gathered(trace, edges, warmup)
+            progress(int(edges[last]), drive.time)
+    return _counted(trace, edges, warmup)
 
 
-def _gathered(trace: _Trace, edges: np.ndarray, warmup: int) -> Walked:
+def _counted(trace: _Trace, edges: np.ndarray, warmup: int) -> Growth:
     """The counted segments, up to the one in which the state left the floats."""
     finite = np.asarray(trace.finite)[: len(edges) - 1]
     whole = len(finite) if finite.all() else int(np.argmin(finite))
@@ -163,7 +156,7 @@ def _gathered(trace: _Trace, edges: np.ndarray, warmup: int) -> Walked:
     begins, ends = edges[1:whole], edges[2 : whole + 1]
     dead, growth = np.asarray(trace.dead), np.asarray(trace.growth)
     rounding = np.asarray(trace.rounding)[1:whole].sum(axis=0) / (ends[-1] - begins[0])
-    return Walked(
+    return Growth(
         growth[1:whole].swapaxes(0, 1),
         growth[0].mean(axis=0),
         begins,
@@ -175,8 +168,8 @@ def _gathered(trace: _Trace, edges: np.ndarray, warmup: int) -> Walked:
     )
 
 
-def _padded(xs: Any) -> Any:
-    """The sequences, with room behind them: lengths within a factor of two share a program."""
+def _pad_to_power_of_two(xs: Any) -> Any:
+    """Sequences with room behind them: lengths within a factor of two share a program."""
     if xs is None:
         return None
     S, T, width = xs.shape
@@ -185,18 +178,10 @@ def _padded(xs: Any) -> Any:
         room *= 2
     padded = np.zeros((S, room, width))
     padded[:, :T] = xs
-    return jax.device_put(padded)  # once, not for every spell
+    return jax.device_put(padded)  # once, not for every call
 
 
-def _rough(cell: Any) -> Float[np.ndarray, " 2"] | None:
-    """Single precision where a cell offers it and a fifth of the allowance pays for it."""
-    found = getattr(cell, "roughness", None)
-    if found is None or found[0] > TOLERANCE / 5:
-        return None
-    return np.array(found)
-
-
-def _edges(time: int, warmup: int, sequences: int) -> np.ndarray:
+def segment_edges(time: int, warmup: int, sequences: int) -> np.ndarray:
     """Where segments begin and end: one for the warm-up, one for each batch."""
     counted = time - warmup
     batches = min(max(BATCHES // sequences, FEWEST), counted)

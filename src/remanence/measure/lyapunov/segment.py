@@ -75,7 +75,6 @@ def segment(
     scale: Float[Array, " k"] | None = None,
     length: Count | None = None,
     ignored: Bool[Array, " k"] | None = None,
-    rough: Float[Array, " 2"] | None = None,
 ) -> Segment:
     r"""Carry `h` and `Q` over the steps from `start` up to `stop`.
 
@@ -84,10 +83,7 @@ def segment(
     halved, and the next interval follows from the spread just seen; else `interval`
     is kept, and the cost is only told. `scale` is the `log_scale` of `Q`, none if it
     is orthonormal. Steps from `length` on are padding and change nothing; the
-    directions in `ignored` are not watched. `rough` takes the cell's
-    `rough_pushforward` and is its `roughness`: the relative error $\delta$ of one step
-    and the most that a step can spread a frame, $s$. A block then costs
-    $m \delta e^{m s}$ more, and is held so short that this stays within the allowance.
+    directions in `ignored` are not watched.
     """
     k = Q.shape[1]
     volume = log_volume(cell) if adaptive and k == Q.shape[0] > 1 else None
@@ -103,20 +99,13 @@ def segment(
     aim = AIM_THIN if 2 * k <= Q.shape[0] else AIM
     smallest = 2.0**70 * float(jnp.finfo(Q.dtype).tiny)  # slopes stop short of it
     reach = REACH if Q.dtype == jnp.float64 else 40.0
-    longest = jnp.asarray(LONGEST, Q.dtype)
-    if rough is not None:
-        longest = jnp.log(tolerance / (2 * rough[0])) / rough[1]
-        longest = jnp.clip(jnp.floor(longest), 1, LONGEST)
     to_count = lambda value: jnp.asarray(value, jnp.int32)
     start, stop, interval = to_count(start), to_count(stop), to_count(interval)
 
     def step(t, carry):
         h, A, whole = carry
         x = None if xs is None else jax.lax.dynamic_index_in_dim(xs, t, keepdims=False)
-        if rough is not None:
-            following, JA = cell.rough_pushforward(h, x, A)
-        else:
-            following, JA = pushforward(cell, h, x, A)
+        following, JA = pushforward(cell, h, x, A)
         if volume is not None:
             whole = whole + volume(h, x)
         if length is None:
@@ -156,8 +145,6 @@ def segment(
         cost = jnp.where(watched & (jnp.cumsum(faint) > 0), jnp.maximum(cost, 1), cost)
         cost = jnp.nan_to_num(cost, nan=jnp.inf)
         told = jnp.where(faint, 0.0, cost)
-        if rough is not None:
-            cost = cost + rough[0] * taken * jnp.exp(rough[1] * taken)
         charge = jnp.where(single, jnp.minimum(cost, tolerance), cost)
         added = _Seen(
             seen.growth + log_u,
@@ -181,7 +168,7 @@ def segment(
         spread = jnp.log(jnp.max(jnp.where(watched & ~summed, most / u, 1.0)))
         slack = jnp.minimum(budget / spread, 0.7 * reach / far)
         longer = jnp.nan_to_num(aim * taken * slack, nan=1.0)
-        longer = jnp.clip(longer, 1, jnp.minimum(2 * taken, longest))
+        longer = jnp.clip(longer, 1, jnp.minimum(2 * taken, LONGEST))
         following_m = jnp.where(accept, to_count(longer), jnp.maximum(1, m // 2))
         return (kept[0], following_m, *kept[1:])
 

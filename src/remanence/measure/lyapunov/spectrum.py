@@ -16,7 +16,7 @@ from ...cells import dimension
 from ..drive import driven, looped, refuse_fractions, start_state
 from .frame import start_frame
 from .record import Spectrum
-from .run import walked
+from .run import follow_orbit
 from .summary import summary
 
 
@@ -74,8 +74,8 @@ def lyapunov_spectrum(
         # One direction more shows how far the last one asked for has settled.
         columns = min(k + 1, size)
         Q = start_frame(h, columns, key=jr.key(0) if key is None else key)
-        walk = walked(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
-    return summary(walk, k=k, dimension=size, xs=drive.xs, lengths=drive.lengths)
+        run = follow_orbit(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
+    return summary(run, k=k, dimension=size, xs=drive.xs, lengths=drive.lengths)
 
 
 def _refuse_short(drive: Any, warmup: int) -> None:

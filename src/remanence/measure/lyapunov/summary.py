@@ -6,38 +6,38 @@ import numpy as np
 
 from .errors import batch_means, effective_inputs
 from .record import Spectrum
-from .run import Walked
+from .run import Growth
 from .settling import settling
 from .verdict import judged
 
 
 def summary(
-    walk: Walked, *, k: int, dimension: int, xs: Any = None, lengths: Any = None
+    run: Growth, *, k: int, dimension: int, xs: Any = None, lengths: Any = None
 ) -> Spectrum:
     """The first `k` exponents of a map of so many dimensions, driven by `xs`."""
-    spans = np.broadcast_to(walk.ends - walk.begins, walk.growth.shape[:2])
+    spans = np.broadcast_to(run.ends - run.begins, run.growth.shape[:2])
     if lengths is not None:
-        spans = np.clip(np.asarray(lengths)[:, None] - walk.begins, 0, spans)
-    growth = np.where(walk.dead, -np.inf, walk.growth)
+        spans = np.clip(np.asarray(lengths)[:, None] - run.begins, 0, spans)
+    growth = np.where(run.dead, -np.inf, run.growth)
     inputs = float("inf")
     if xs is not None:
-        edges = np.append(walk.begins, walk.ends[-1])
+        edges = np.append(run.begins, run.ends[-1])
         inputs = effective_inputs(np.asarray(xs), edges, spans)
     found = batch_means(growth, spans, inputs)
     sequences = int((spans > 0).any(axis=1).sum())
     left = settling(
         found,
-        walk.early,
+        run.early,
         steps=spans.sum() / sequences,
         sequences=sequences,
         unseen=dimension - growth.shape[-1],
     )
-    below = np.isinf(walk.rounding)
-    stderr = np.hypot(found.stderr, np.hypot(left, np.where(below, 0, walk.rounding)))
+    below = np.isinf(run.rounding)
+    stderr = np.hypot(found.stderr, np.hypot(left, np.where(below, 0, run.rounding)))
     order = np.argsort(-found.mean[:k], kind="stable")
     found = found.of(order)
     converged, verdict = judged(
-        found, left[order], stderr[order], below[order], inputs=inputs, diverged_at=walk.diverged_at
+        found, left[order], stderr[order], below[order], inputs=inputs, diverged_at=run.diverged_at
     )
     totals = np.cumsum(spans.sum(axis=0))[:, None]
     return Spectrum(
@@ -46,13 +46,13 @@ def summary(
         converged=converged,
         verdict=verdict,
         running=(np.cumsum(growth.sum(axis=0), axis=0) / totals)[:, order],
-        times=(walk.ends - walk.begins[0]).astype(float),
+        times=(run.ends - run.begins[0]).astype(float),
         dimension=dimension,
         steps=int(spans.sum(axis=1).max()),
-        warmup=int(walk.begins[0]),
+        warmup=int(run.begins[0]),
         sequences=len(growth),
         dof=found.dof,
-        interval=walk.interval,
-        rounding=walk.rounding[order],
-        diverged_at=walk.diverged_at,
+        interval=run.interval,
+        rounding=run.rounding[order],
+        diverged_at=run.diverged_at,
     )
