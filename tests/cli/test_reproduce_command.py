@@ -161,7 +161,8 @@ def test_a_stop_inside_a_weak_reference_callback_is_not_lost(number):
         request_stop(None)
 
 
-def test_a_time_limit_stops_the_run(tmp_path, remanence):
+def test_a_time_limit_stops_the_run(tmp_path, remanence, monkeypatch):
+    monkeypatch.setattr("remanence.cli.stop_signals.PATIENCE", 0.5)
     begun = time.monotonic()
     run = remanence(
         "reproduce",

@@ -2,7 +2,6 @@
 
 import pathlib
 import sys
-import time
 
 import jax
 import jax.numpy as jnp
@@ -23,21 +22,6 @@ def lane(point, key, data):
 
 def swept(folder=None, on=None, **settings):
     return sweeps.sweep(lane, AXES, chunk=2, data=jnp.ones(24), folder=folder, on=on, **settings)
-
-
-def sleepy(flag):
-    """A lane that hangs at one point for as long as a file is there."""
-
-    def nap(x):
-        while x > 2 and pathlib.Path(flag).exists():
-            time.sleep(0.1)
-        return x
-
-    def lane(point, key, data):
-        x = point["x"]
-        return {"same": jax.pure_callback(nap, x, x, vmap_method="sequential")}
-
-    return lane
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from dask_processes import CHUNKS, Processes, stored, wait_until  # noqa: E402
 from remanence import sweeps  # noqa: E402
 from remanence.sweeps import cluster, worker  # noqa: E402
 from remanence.sweeps.grid import grid  # noqa: E402
-from remanence.sweeps.local import LostError, Work  # noqa: E402
+from remanence.sweeps.program import Work  # noqa: E402
+from remanence.sweeps.unfinished import LostError  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -119,13 +120,13 @@ def test_a_worker_that_joins_later_is_held_to_the_same_environment():
     payload = worker.packed(work)
     here = worker.environment_there(payload)
     part = work.grid.parts[0]
-    assert worker.task(payload, part, here, None)["third"].shape == (1,)
+    assert worker.task(payload, part, here)["third"].shape == (1,)
     worker._PROGRAMS.clear()
     with pytest.raises(ValueError, match="another code, so its bits could differ"):
-        worker.task(payload, part, here | {"code": "other"}, None)
+        worker.task(payload, part, here | {"code": "other"})
     older = here | {"versions": here["versions"] | {"jax": "0.1"}}
     with pytest.raises(ValueError, match=rf"has jax {jax.__version__}, but 0.1 is wanted"):
-        worker.task(payload, part, older, None)
+        worker.task(payload, part, older)
 
 
 class Gone:
@@ -187,9 +188,7 @@ def test_a_worker_with_threads_takes_one_chunk_at_a_time(monkeypatch):
     monkeypatch.setattr(worker, "_program", lambda *_: Slow())
     plan = grid({"x": [1.0, 2.0, 3.0]}, static=(), chunk=1, seed=0)
     payload = worker.packed(Work(plan, double, None, False))
-    tasks = [
-        threading.Thread(target=worker.task, args=(payload, part, {}, None)) for part in plan.parts
-    ]
+    tasks = [threading.Thread(target=worker.task, args=(payload, part, {})) for part in plan.parts]
     for one in tasks:
         one.start()
     for one in tasks:

@@ -99,16 +99,16 @@ def test_names_are_checked_on_the_first_chunk():
         sweeps.sweep(drawn, AXES, dims={"y": ("one",)})
 
 
-def test_ten_thousand_lanes_do_not_hold_their_states():
+def test_thousands_of_lanes_do_not_hold_their_states():
     def lane(point, key, data):
-        h = jax.lax.fori_loop(0, 2, lambda _, h: jnp.tanh(2.0 * h), jr.normal(key, (20_000,)))
-        return {"mean": h.mean()}
+        start = point["x"] + jnp.arange(20_000.0)
+        return {"mean": jax.lax.fori_loop(0, 2, lambda _, h: jnp.cos(h), start).mean()}
 
     before = _peak()
-    table = sweeps.sweep(lane, {"seed": range(10_000)}, chunk=16)
-    # All states together would be 800 MB; a chunk of them is 1.3 MB.
-    assert table["mean"].shape == (10_000,)
-    assert _peak() - before < 300e6
+    table = sweeps.sweep(lane, {"x": [0.1 * i for i in range(5_000)]}, chunk=16)
+    # All states together would be 400 MB; a chunk of them is 1.3 MB.
+    assert table["mean"].shape == (5_000,)
+    assert _peak() - before < 250e6
 
 
 def _peak():
@@ -117,8 +117,8 @@ def _peak():
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def test_the_bar_has_rate_and_goes_to_stderr(capfd):
+def test_the_bar_goes_to_stderr(capfd):
     sweeps.sweep(drawn, AXES, chunk=4, title="a sweep", quiet=False)
     captured = capfd.readouterr()
     assert captured.out == ""
-    assert "a sweep" in captured.err and "18/18 lanes" in captured.err and "/s" in captured.err
+    assert "a sweep" in captured.err and "18/18 lanes" in captured.err

@@ -67,11 +67,6 @@ def test_other_axes_and_lanes_are_refused_by_name(tmp_path):
         sweeps.sweep(drawn, swapped, chunk=4, folder=tmp_path)
 
 
-def test_a_chunk_limit_needs_workers():
-    with pytest.raises(ValueError, match="chunk_limit needs on="):
-        sweeps.sweep(drawn, AXES, chunk_limit=1.0)
-
-
 def test_a_time_limit_stops_between_chunks_and_each_call_gets_further(tmp_path):
     done = []
     for _ in range(4):

@@ -103,24 +103,21 @@ class Session:
             lines.tell(name, "done", done=True)
 
     def _run_in_processes(self, names: Sequence[str], lines: StudyLines) -> int:
-        waiting, running = self._missing(names, lines), dict[concurrent.futures.Future, str]()
+        missing = self._missing(names, lines)
         beside = self.wishes.profile == "quick" and self.wishes.on is None
-        workers = min(len(cores()), len(waiting) or 1) if beside else 1
+        workers = min(len(cores()), len(missing) or 1) if beside else 1
         environment = {ENOUGH: "1"} if workers > 1 else {}
+        calls = [(name, (run_in_worker, name, self.wishes, lines.live)) for name in missing]
         code = 0
         with WorkerPool(workers, environment=environment, import_script=True) as pool:
-            while waiting or running:
-                while waiting and len(running) < workers:
-                    name = waiting.pop(0)
-                    running[pool.submit(run_in_worker, name, self.wishes, lines.live)] = name
-                ended, _ = concurrent.futures.wait(
-                    running, timeout=0.1, return_when=concurrent.futures.FIRST_COMPLETED
-                )
+
+            def listen() -> None:
                 while not pool.messages.empty():
                     lines.tell(*pool.messages.get())
                 check_stop()
-                for future in ended:
-                    code = max(code, self._take(running.pop(future), future, lines))
+
+            for name, future in pool.ended(calls, listen):
+                code = max(code, self._take(name, future, lines))
         return code
 
     def _take(self, name: str, future: concurrent.futures.Future, lines: StudyLines) -> int:

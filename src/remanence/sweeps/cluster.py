@@ -8,12 +8,13 @@ these are refused, when the sweep begins and again in every task (`worker.py`).
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .grid import Part
-from .local import Arrays, HungError, LostError, Work
-from .worker import difference, environment_there, kept, Overdue, packed, Payload, task
+from .program import Arrays, Work
+from .unfinished import LostError
+from .worker import difference, environment_there, packed, Payload, task
 
 
 CONNECT, JOIN, ALONE = 10.0, 60.0, 60.0
@@ -23,13 +24,19 @@ AHEAD = 2
 """Tasks sent for each worker thread: one runs while the next one waits beside it."""
 
 
+def _payload(payload: Payload) -> Payload:
+    """The same; a task, so that the scheduler can make it again if its worker dies."""
+    return payload
+
+
 class Cluster:
     """The workers of one scheduler, while the sweep lasts."""
 
-    def __init__(self, work: Work, on: Any, chunk_limit: float | None = None):
-        self.work, self.on, self.chunk_limit = work, on, chunk_limit
+    def __init__(self, work: Work, on: Any):
+        self.work, self.on = work, on
         self.client: Any = None
         self.wanted: dict[str, Any] | None = None
+        self.seen = self.asked = time.monotonic()
 
     def __enter__(self) -> "Cluster":
         try:
@@ -93,63 +100,38 @@ class Cluster:
         self, parts: Sequence[Part], late: Callable[[], bool]
     ) -> Iterator[tuple[Part, Arrays]]:
         """Each part with its arrays as it arrives; once `late`, no further one is sent."""
-        import distributed
-
         if not parts:
             return
-        payload = packed(self.work)
-        wanted = self.environment()
-        run = uuid.uuid4().hex[:8]
-        # A task, not scattered data: if its worker dies the scheduler makes it again.
-        sent = self.client.submit(kept, payload, key=f"work-{run}", retries=RETRIES)
-        waiting, running, given_up = list(parts)[::-1], {}, []
-        arriving = distributed.as_completed(loop=self.client.loop)
-
-        def send(part: Part) -> None:
-            future = self.client.submit(
-                task,
-                sent,
-                part,
-                wanted,
-                self.chunk_limit,
-                key=f"{part.name}-{run}",
-                retries=RETRIES,
-                pure=False,
-            )
-            running[future.key] = part, future
-            arriving.add(future)
-
-        threads = sum(self.client.nthreads().values()) or 1
+        wanted, run = self.environment(), uuid.uuid4().hex[:8]
+        submit = self.client.submit
+        sent = submit(_payload, packed(self.work), key=f"work-{run}", retries=RETRIES)
+        waiting, running = list(parts)[::-1], {}
+        most = AHEAD * (sum(self.client.nthreads().values()) or 1)
         while waiting or running:
-            while waiting and len(running) < AHEAD * threads:
+            while waiting and len(running) < most:
                 if len(waiting) < len(parts) and late():
                     waiting.clear()
                     break
-                send(waiting.pop())
-            self._wait(arriving)
-            future = next(arriving)
-            part, _ = running.pop(future.key)
-            result = self._result(future, part)
-            if isinstance(result, Overdue):
-                given_up.append(part.name)
-                self.client.restart_workers([result.worker], raise_for_error=False)
-            else:
-                yield part, result
-        if given_up:
-            raise HungError(f"{' and '.join(given_up)} did not end within {self.chunk_limit:g} s")
+                part = waiting.pop()
+                name = f"{part.name}-{run}"
+                future = submit(task, sent, part, wanted, key=name, retries=RETRIES, pure=False)
+                running[future] = part
+            for future in self._ended(running):
+                part = running.pop(future)
+                yield part, self._result(future, part)
 
-    def _wait(self, arriving: Any) -> None:
-        """Until a result arrives, for as long as there is somebody to compute it."""
-        anybody = _Presence(self)
-        while not arriving.has_ready():
-            with arriving.thread_condition:
-                arriving.thread_condition.wait(0.1)
-            anybody.check()
+    def _ended(self, futures: Iterable[Any]) -> list[Any]:
+        """Those that have ended, once there are any and as long as somebody computes."""
+        self.seen = time.monotonic()
+        while not (ended := [future for future in futures if future.done()]):
+            time.sleep(0.02)
+            self._check_workers()
+        return ended
 
     def _result(self, future: Any, part: Part) -> Any:
         import distributed
 
-        anybody, patience = _Presence(self), 2.0
+        self.seen, patience = time.monotonic(), 2.0
         while True:
             try:
                 return future.result(timeout=patience)
@@ -161,27 +143,19 @@ class Cluster:
                 # It was ready, but died with its worker and is computed again, or it
                 # is large and takes its time.
                 patience *= 2
-                anybody.check()
+                self._check_workers()
             except (distributed.CancelledError, OSError) as error:
                 raise LostError(f"the scheduler at {self.on} is gone") from error
 
-
-class _Presence:
-    """Looks, at most once a second, whether there is any worker left."""
-
-    def __init__(self, cluster: Cluster):
-        self.cluster = cluster
-        self.seen = self.asked = time.monotonic()
-
-    def check(self) -> None:
+    def _check_workers(self) -> None:
         """Nothing, unless there has been no worker for too long, or no scheduler."""
-        where, now = self.cluster.on, time.monotonic()
+        now = time.monotonic()
         if now - self.asked < 1.0:
             return
         self.asked = now
         try:
-            self.seen = now if self.cluster.client.nthreads() else self.seen
+            self.seen = now if self.client.nthreads() else self.seen
         except (OSError, TimeoutError) as error:
-            raise LostError(f"the scheduler at {where} is gone") from error
+            raise LostError(f"the scheduler at {self.on} is gone") from error
         if now - self.seen > ALONE:
-            raise LostError(f"the scheduler at {where} has had no worker for {ALONE:g} s")
+            raise LostError(f"the scheduler at {self.on} has had no worker for {ALONE:g} s")

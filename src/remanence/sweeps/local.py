@@ -1,91 +1,31 @@
-"""Chunks of lanes computed on this machine: one compiled program for each static point.
+"""Chunks of lanes computed on this machine.
 
 A chunk is one call of a compiled program; XLA's own threads spread large products
 inside it. Chunks of small lanes keep one core busy: once a chunk has shown that it
 leaves cores idle and that there is enough to do, worker processes take the others.
 """
 
-import collections
-import concurrent.futures
-import dataclasses
 import math
 import pathlib
+import re
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import equinox as eqx
 import jax
-import jax.numpy as jnp
-import numpy as np
 
 from .._cores import cores
-from .._fast_compile import FAST_COMPILE
 from ..train.identity import environment
-from .grid import Grid, Part
+from .grid import Part
 from .pool import BrokenProcessPool, WorkerPool
+from .program import Arrays, Work
+from .worker import packed, task
 
 
-Arrays = dict[str, np.ndarray]
 WORTH = 10.0
 """Seconds that workers must save: a few are lost until they have started."""
-
-
-class HungError(RuntimeError):
-    """Chunks did not end within their limit."""
-
-
-class LostError(RuntimeError):
-    """Those who compute cannot be reached any more."""
-
-
-@dataclasses.dataclass(frozen=True)
-class Work:
-    """What every chunk of a sweep needs: the grid, the lane, and its data."""
-
-    grid: Grid
-    lane: Callable
-    data: Any
-    x64: bool
-    fast_compile: bool = False
-
-    def program(self, number: int) -> Any:
-        """What computes the chunks of one static point, here or on a worker."""
-        return Program(self, number)
-
-
-class Program:
-    """The compiled program of one static point."""
-
-    def __init__(self, work: Work, number: int):
-        fixed = work.grid.static_point(number)
-        arrays, rest = eqx.partition(work.data, eqx.is_array)
-        self.leaves, tree = jax.tree.flatten(arrays)
-
-        def lanes(points, keys, leaves):
-            data = eqx.combine(jax.tree.unflatten(tree, leaves), rest)
-
-            def lane(point, key):
-                result = work.lane({**fixed, **point}, key, data)
-                return {name: jnp.asarray(value) for name, value in result.items()}
-
-            return jax.vmap(lane)(points, keys)
-
-        self.work = work
-        options: Any = {"compiler_options": FAST_COMPILE} if work.fast_compile else {}
-        with jax.enable_x64(work.x64):
-            first = work.grid.points(work.grid.cut(number)[0])
-            traced = jax.jit(lanes, **options).lower(*first, self.leaves)
-            self.compiled = traced.compile()
-
-    def __call__(self, part: Part) -> Arrays:
-        """The results of a chunk, its padding cut off."""
-        with jax.enable_x64(self.work.x64):
-            points = self.work.grid.points(part)
-            result = jax.device_get(self.compiled(*points, self.leaves))
-        return {name: np.array(array[: part.lanes]) for name, array in result.items()}
 
 
 class Local:
@@ -111,16 +51,16 @@ class Local:
         self, parts: Sequence[Part], late: Callable[[], bool]
     ) -> Iterator[tuple[Part, Arrays]]:
         """Each part with its arrays as it ends; once `late`, no further one is begun."""
-        waiting = collections.deque(parts)
+        waiting = list(parts)
         if self.workers:
             yield from self._by_workers(waiting, late, self.workers, cores())
-        here: tuple[int, Callable[[Part], Arrays]] = (-1, lambda part: {})
+        number, program = -1, lambda part: {}
         while waiting and not (len(waiting) < len(parts) and late()):
-            part = waiting.popleft()
-            if part.program != here[0]:  # the parts come program by program
-                here = part.program, self.work.program(part.program)
+            part = waiting.pop(0)
+            if part.program != number:  # the parts come program by program
+                number, program = part.program, self.work.program(part.program)
             wall, processor = time.perf_counter(), time.process_time()
-            arrays = here[1](part)
+            arrays = program(part)
             seconds = time.perf_counter() - wall
             busy = (time.process_time() - processor) / max(seconds, 1e-9)
             yield part, arrays
@@ -130,39 +70,24 @@ class Local:
                 yield from self._by_workers(waiting, late, workers, ())
 
     def _by_workers(
-        self,
-        waiting: collections.deque[Part],
-        late: Callable[[], bool],
-        workers: int,
-        pin_to: tuple[int, ...],
+        self, waiting: list[Part], late: Callable[[], bool], workers: int, pin_to: tuple[int, ...]
     ) -> Iterator[tuple[Part, Arrays]]:
         """Parts by worker processes; what a lost worker leaves stays in `waiting`."""
-        from .worker import packed, task
-
         try:
             payload, wanted = packed(self.work), self.environment()
         except (TypeError, NotImplementedError, AttributeError):
             self.limit = 1  # it cannot leave this process (drawn keys among the data)
             return
-        running: dict[concurrent.futures.Future, Part] = {}
+        calls = ((part, (task, payload, part, wanted)) for part in [*waiting] if not late())
         with WorkerPool(workers, pin_to=pin_to) as pool:
             try:
-                while waiting or running:
-                    if late():
-                        waiting.clear()
-                    while waiting and len(running) < workers:
-                        sent = pool.submit(task, payload, waiting[0], wanted, None)
-                        running[sent] = waiting.popleft()
-                    ended, _ = concurrent.futures.wait(
-                        running, timeout=0.5, return_when=concurrent.futures.FIRST_COMPLETED
-                    )
-                    for future in ended:
-                        arrays = future.result()
-                        yield running.pop(future), arrays
+                # `late` raises a stop that was asked for.
+                for part, future in pool.ended(calls, late):
+                    arrays = future.result()
+                    waiting.remove(part)
+                    yield part, arrays
             except (BrokenProcessPool, OSError):  # OSError: it died while it began
-                # Computed here: what went wrong is said, if it goes wrong here too.
-                waiting.extendleft(reversed(running.values()))
-                self.limit = 1
+                self.limit = 1  # the rest here: what goes wrong is said, if it does so again
 
 
 def useful_workers(seconds: float, busy: float, waiting: int, *, limit: int | None) -> int:
@@ -184,9 +109,7 @@ def _affordable() -> int:
     info, here = pathlib.Path("/proc/meminfo"), pathlib.Path("/proc/self/statm")
     if not (info.is_file() and here.is_file()):
         return sys.maxsize
-    free = next(
-        line.split()[1] for line in info.read_text().splitlines() if line.startswith("MemAvailable")
-    )
+    (free,) = re.findall(r"MemAvailable:\s*(\d+)", info.read_text())
     # Not the largest that it was: that is handed down by whoever started it.
     resident = int(here.read_text().split()[1]) * resource.getpagesize()
     return math.floor(1024 * int(free) / (2 * resident))

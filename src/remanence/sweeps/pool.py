@@ -8,12 +8,13 @@ so its bits are those of this process by construction.
 
 import concurrent.futures
 import contextlib
+import itertools
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool as BrokenProcessPool
 from typing import Any
 
@@ -55,6 +56,25 @@ class WorkerPool:
         """Have a worker call a function that can be pickled."""
         with self._scope():  # processes are started by the first that is submitted
             return self._pool.submit(function, *arguments)
+
+    def ended(
+        self, calls: Iterable[tuple[Any, tuple]], each_moment: Callable[[], Any] = lambda: None
+    ) -> Iterator[tuple[Any, concurrent.futures.Future[Any]]]:
+        """The key and the future of every call `(key, (function, *arguments))` as it ends.
+
+        No more are begun than there are workers; `each_moment` is called while they run.
+        """
+        waiting, running = iter(calls), dict[concurrent.futures.Future, Any]()
+        while True:
+            for key, call in itertools.islice(waiting, self.workers - len(running)):
+                running[self.submit(*call)] = key
+            if not running:
+                return
+            done, _ = concurrent.futures.wait(
+                running, timeout=0.1, return_when=concurrent.futures.FIRST_COMPLETED
+            )
+            each_moment()
+            yield from ((running.pop(future), future) for future in done)
 
     def __exit__(self, *reason) -> None:
         # What still runs is not wanted any more; `shutdown` alone would wait for it.

@@ -18,8 +18,9 @@ from ..train.progress import progress_bar
 from ..train.store import opened_store, Store
 from .cluster import Cluster
 from .grid import Grid, grid, Part
-from .local import HungError, Local, LostError, Work
-from .unfinished import Unfinished
+from .local import Local
+from .program import Work
+from .unfinished import LostError, Unfinished
 
 
 def sweep(
@@ -36,7 +37,6 @@ def sweep(
     quiet: bool = True,
     time_limit: float | None = None,
     on: Any = None,
-    chunk_limit: float | None = None,
     x64: bool = False,
     fast_compile: bool = False,
     cores: int | None = None,
@@ -53,7 +53,7 @@ def sweep(
     the same bits. `time_limit` (seconds) stops between chunks with `Unfinished`.
     `on` is the address of a running Dask scheduler, a Dask client or cluster: the
     chunks are then computed by its workers, to the same bits as by like machines
-    anywhere. There, a chunk that takes longer than `chunk_limit` seconds is given up.
+    anywhere.
     `fast_compile` compiles in half the time, for sweeps that run no longer than they compile;
     it may change the last bits. Without `on` all cores are used that this process may
     use, or at most `cores` of them: by XLA inside a chunk, and where chunks leave cores
@@ -66,10 +66,6 @@ def sweep(
     """
     whole = grid(axes, static=static, chunk=chunk, seed=seed)
     dims = {name: tuple(labels) for name, labels in (dims or {}).items()}
-    if on is None and chunk_limit is not None:
-        raise ValueError(
-            "chunk_limit needs on=: a running program can be given up only from outside"
-        )
     if cores is not None and (type(cores) is not int or cores < 1):
         raise ValueError(f"cores must be a whole number from 1 on, got {cores!r}")
     with jax.enable_x64(x64):
@@ -85,7 +81,7 @@ def sweep(
             "data": digest(work.data),
             **({"fast_compile": True} if fast_compile else {}),
         }
-        engine = Local(work, cores) if on is None else Cluster(work, on, chunk_limit)
+        engine = Local(work, cores) if on is None else Cluster(work, on)
         with engine, contextlib.ExitStack() as scope:
             store = _Memory()
             if folder is not None:
@@ -132,7 +128,7 @@ def _complete(
             show(done)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(str(Unfinished("stopped", done, whole.total, folder))) from None
-    except (HungError, LostError) as fault:
+    except LostError as fault:
         reason = str(fault)
     if done < whole.total:
         raise Unfinished(reason, done, whole.total, folder)

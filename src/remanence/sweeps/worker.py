@@ -18,7 +18,7 @@ from .._precision import as_numpy
 from ..train.identity import environment, installed
 from ..train.loop import as_jax
 from .grid import Part
-from .local import Arrays, Program, Work
+from .program import Arrays, Program, Work
 
 
 Payload = tuple[bytes, bool, str]
@@ -31,13 +31,10 @@ def packed(work: Work) -> Payload:
 
     module = sys.modules.get(getattr(work.lane, "__module__", None) or "")
     known = cloudpickle.list_registry_pickle_by_value()
-    if module is None or installed(work.lane) or module.__name__ in known:
-        scope = contextlib.nullcontext()
-    else:
-        cloudpickle.register_pickle_by_value(module)
-        scope = contextlib.ExitStack()
-        scope.callback(cloudpickle.unregister_pickle_by_value, module)
-    with scope:
+    with contextlib.ExitStack() as scope:
+        if module is not None and not installed(work.lane) and module.__name__ not in known:
+            cloudpickle.register_pickle_by_value(module)
+            scope.callback(cloudpickle.unregister_pickle_by_value, module)
         content = cloudpickle.dumps((type(work), vars(work) | {"data": as_numpy(work.data)}))
     return content, work.x64, hashlib.sha256(content).hexdigest()
 
@@ -45,11 +42,10 @@ def packed(work: Work) -> Payload:
 def _unpacked(payload: Payload) -> Work:
     import cloudpickle
 
-    content, x64, _ = payload
-    # A message of our own client through Dask, never a file. Opened in the scope, since
-    # a float64 array would arrive outside it as float32.
-    with jax.enable_x64(x64):
-        kind, fields = cloudpickle.loads(content)
+    # A message of our own client, never a file. Opened in the scope, since a float64
+    # array would arrive outside it as float32.
+    with jax.enable_x64(payload[1]):
+        kind, fields = cloudpickle.loads(payload[0])
         return kind(**fields | {"data": as_jax(fields["data"])})
 
 
@@ -62,27 +58,14 @@ def environment_there(payload: Payload) -> dict[str, Any]:
 def difference(theirs: dict[str, Any], wanted: dict[str, Any]) -> str:
     """What is wrong with a worker, in words."""
     for name, version in wanted["versions"].items():
-        if theirs["versions"].get(name) != version:
-            there = theirs["versions"].get(name)
+        if (there := theirs["versions"].get(name)) != version:
             return f"has {name} {there}, but {version} is wanted"
     names = [name for name in wanted if theirs.get(name) != wanted[name]]
     return f"has another {' and '.join(names)}, so its bits could differ"
 
 
-def kept(payload: Payload) -> Payload:
-    """The same; a task, so that the scheduler can make it again."""
-    return payload
-
-
-class Overdue:
-    """Stands for the arrays of a chunk that was given up."""
-
-    def __init__(self, worker: str):
-        self.worker = worker
-
-
 _PROGRAMS: collections.OrderedDict[str, Program] = collections.OrderedDict()
-_KEPT = 8
+_MOST = 8
 _LOCK = threading.Lock()
 _TURN = threading.Lock()
 """One chunk a process at a time, whatever threads a worker was given: two programs were
@@ -98,41 +81,13 @@ def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
             if here != wanted:
                 raise ValueError(f"a worker {difference(here, wanted)}")
             _PROGRAMS[name] = _unpacked(payload).program(number)
-            if len(_PROGRAMS) > _KEPT:
+            if len(_PROGRAMS) > _MOST:
                 _PROGRAMS.popitem(last=False)
         return _PROGRAMS[name]
 
 
-def task(
-    payload: Payload, part: Part, wanted: dict[str, Any], limit: float | None
-) -> Arrays | Overdue:
+def task(payload: Payload, part: Part, wanted: dict[str, Any]) -> Arrays:
     """One chunk, on a worker."""
     program = _program(payload, part.program, wanted)
     with _TURN:
-        return _within(limit, program, part)
-
-
-def _within(limit: float | None, program: Program, part: Part) -> Arrays | Overdue:
-    """The results of a chunk, unless it takes longer than its limit."""
-    if limit is None:
         return program(part)
-    # The chunk cannot be interrupted; it is left behind in a thread of its own, and
-    # the client then has this worker restarted.
-    box: list[Any] = []
-
-    def run():
-        try:
-            box.append(program(part))
-        except Exception as error:
-            box.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(limit)
-    if not box:
-        import distributed
-
-        return Overdue(distributed.get_worker().address)
-    if isinstance(box[0], Exception):
-        raise box[0]
-    return box[0]

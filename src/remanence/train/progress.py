@@ -1,4 +1,4 @@
-"""Progress on stderr, with rate and time left, for anything that takes seconds."""
+"""Progress on stderr, with the time left, for anything that takes seconds."""
 
 import contextlib
 import sys

@@ -11,8 +11,9 @@ from typing import Any
 
 from ...sweeps.cluster import Cluster
 from ...sweeps.grid import grid, Part
-from ...sweeps.local import HungError, Local, LostError, Work
-from ...sweeps.unfinished import Unfinished
+from ...sweeps.local import Local
+from ...sweeps.program import Work
+from ...sweeps.unfinished import LostError, Unfinished
 from .pair_training import PairFit, PairRun
 
 
@@ -58,5 +59,5 @@ def trained_by_workers(
             for _, fits in arriving:
                 done += len(fits)
                 yield from fits
-        except (HungError, LostError) as fault:
+        except LostError as fault:
             raise Unfinished(str(fault), done, len(runs), folder) from fault
