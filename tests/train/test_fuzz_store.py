@@ -1,4 +1,4 @@
-"""Folders of sweeps with anything in them: believed only where sealed, never a crash."""
+"""Folders of sweeps with anything in them: believed only where the digest fits, never a crash."""
 
 import os
 
@@ -9,7 +9,7 @@ from hypothesis import given, HealthCheck, settings, strategies as st
 
 from remanence.sweeps import opened_store
 from remanence.train.checkpoint import newest_checkpoint, save_checkpoint
-from remanence.train.store import sealed
+from remanence.train.part_file import part_bytes
 
 
 ARRAYS = {"x": np.arange(6.0), "log": np.asarray([np.nan, 1.0])}
@@ -26,11 +26,12 @@ def counts():
 @given(
     body=JSON
     | st.fixed_dictionaries(
-        {"schema": st.just(1) | JSON}, optional={"work": JSON, "environment": JSON}
+        {"schema": st.just(2) | JSON}, optional={"work": JSON, "environment": JSON}
     )
 )
-def test_a_sealed_plan_that_is_none_is_written_again_or_refused(tmp_path, counts, body):
-    (tmp_path / "plan.json").write_bytes(sealed(body))
+def test_a_sound_plan_that_is_none_is_written_again_or_refused(tmp_path, counts, body):
+    plan = part_bytes({}, {"plan": "plan", "part": "plan"}, body)
+    (tmp_path / "plan.safetensors").write_bytes(plan)
     try:
         with opened_store(tmp_path, WORK) as store:
             counts.add("plan written again" if store.notices else "plan read")
@@ -45,7 +46,7 @@ def test_changed_plans_parts_and_checkpoints_are_never_believed(tmp_path, counts
     rng = np.random.default_rng(0)
     with opened_store(tmp_path, WORK) as store:
         store.put("part", ARRAYS)
-        part, plan = tmp_path / "part.safetensors", tmp_path / "plan.json"
+        part, plan = tmp_path / "part.safetensors", tmp_path / "plan.safetensors"
         sound = part.read_bytes(), plan.read_bytes()
         for _ in range(400):
             part.write_bytes(changed(rng, sound[0]))
@@ -71,7 +72,7 @@ def test_changed_plans_parts_and_checkpoints_are_never_believed(tmp_path, counts
             assert found is None or found[1] == {"loss": 1.0}
 
 
-@pytest.mark.parametrize("name", ["part.safetensors", "plan.json"])
+@pytest.mark.parametrize("name", ["part.safetensors", "plan.safetensors"])
 def test_a_link_is_not_followed(tmp_path, counts, name):
     home, elsewhere = tmp_path / "sweep", tmp_path / "elsewhere"
     with opened_store(home, WORK) as store:

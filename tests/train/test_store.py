@@ -9,6 +9,7 @@ import pytest
 
 from remanence.sweeps import opened_store
 from remanence.train import identity
+from remanence.train.part_file import part_bytes
 
 
 ARRAYS = {
@@ -44,17 +45,13 @@ def test_no_changed_or_missing_byte_is_believed(tmp_path, capsys):
             changed[place] ^= 1 << place % 8
             path.write_bytes(changed)
             back = store.get("part")
-            # A flip may turn the header's padding into other white space, no more.
-            assert back is None or all(
-                back[name].tobytes() == ARRAYS[name].tobytes() for name in ARRAYS
-            )
-            tried += back is None
+            assert back is None
+            tried += 1
         for size in range(0, len(sound), 16):
             path.write_bytes(sound[:size])
             assert store.get("part") is None
         path.write_bytes(sound + b"\0")
         assert store.get("part") is None
-        assert tried > 0.95 * len(sound)
         assert len(store.notices) > tried
         assert f"{path} is damaged" in capsys.readouterr().err
 
@@ -89,13 +86,13 @@ def test_parts_of_other_code_are_computed_again(tmp_path, monkeypatch, capsys):
 def test_a_damaged_plan_is_named_and_written_again(tmp_path):
     with opened_store(tmp_path, {"x": 1}) as store:
         store.put("part", ARRAYS)
-    plan = tmp_path / "plan.json"
+    plan = tmp_path / "plan.safetensors"
     sound = plan.read_bytes()
     for other, believed in (({"x": 1}, True), ({"x": 2}, False)):
         plan.write_bytes(sound[:-9])
         with opened_store(tmp_path, other) as store:
-            assert "plan.json is damaged" in store.notices[0]
-            # The seal of a part names its plan, so no part is taken for another's.
+            assert "plan.safetensors is damaged" in store.notices[0]
+            # The digest of a part names its plan, so no part is taken for another's.
             assert (store.get("part") is not None) is believed
     assert plan.read_bytes() != sound
 
@@ -112,11 +109,10 @@ def test_files_of_others_are_never_removed(tmp_path, monkeypatch):
 
 
 def test_another_schema_is_refused_by_name(tmp_path):
-    from remanence.train.store import sealed
-
-    (tmp_path / "plan.json").write_bytes(sealed({"schema": 99}))
+    plan = part_bytes({}, {"plan": "plan", "part": "plan"}, {"schema": 99})
+    (tmp_path / "plan.safetensors").write_bytes(plan)
     with (
-        pytest.raises(ValueError, match="schema 99, this version reads 1"),
+        pytest.raises(ValueError, match="schema 99, this version reads 2"),
         opened_store(tmp_path, {"x": 1}),
     ):
         pass

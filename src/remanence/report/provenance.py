@@ -15,6 +15,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from .. import FOLDERS
 from .canonical_json import json_bytes, plain
 from .study import Bench
 
@@ -38,9 +39,9 @@ def versions() -> dict[str, str]:
 
 def source() -> str:
     """The digest of the package's own source, command line and web left out."""
-    from ..train.identity import code_hash, ENGINE
+    from ..train.identity import code_hash
 
-    return code_hash(*ENGINE, "report", "checkup", "subjects")
+    return code_hash("_[a-z]*.py", *FOLDERS[: FOLDERS.index("web")])
 
 
 def _data() -> list[tuple[str, int]]:

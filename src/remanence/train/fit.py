@@ -1,5 +1,6 @@
 r"""A training that can be stopped at any moment and continued to the same bits."""
 
+import contextlib
 import dataclasses
 import pathlib
 import time
@@ -74,27 +75,59 @@ def fit(
     checked(steps, every)
     recipe = Recipe(loss, optimizer, batch, metrics, project)
     start, rest = started(as_jax(model), optimizer)
-    run = _Run(recipe, rest, as_jax(data), key, steps, every, title, quiet)
-    if folder is None:
-        return run.finished(start, {}, lambda state, rows: None)
-    folder = pathlib.Path(folder)
-    # What the run is made of; steps is left out, since a run may be made longer.
-    identity = {
-        "key": jax.random.key_data(key).tolist(),
-        "every": every,
-        "model": digest((named_arrays(start.params), rest)),
-        "data": digest(run.data),
-        **{name: digest(getattr(recipe, name)) for name in vars(recipe)},
-    }
-    with opened_store(folder, identity, loss) as store:
-        state, rows = _resumed(store, start, steps)
+    data = as_jax(data)
+    rows: dict[str, list] = {}
+    with contextlib.ExitStack() as scope:
+        state, save = start, lambda state: None
+        if folder is not None:
+            # What the run is made of; steps is left out, since a run may be made longer.
+            identity = {
+                "key": jax.random.key_data(key).tolist(),
+                "every": every,
+                "model": digest((named_arrays(start.params), rest)),
+                "data": digest(data),
+                **{name: digest(getattr(recipe, name)) for name in vars(recipe)},
+            }
+            store = scope.enter_context(opened_store(folder, identity, loss))
+            state, rows = _resumed(store, start, steps)
 
-        def save(state: Progress, rows: dict[str, list]) -> None:
-            arrays = named_arrays(state)
-            arrays |= {f"history.{name}": np.asarray(rows[name]) for name in rows}
-            save_checkpoint(store, int(state.step), arrays)
+            def save(state: Progress) -> None:
+                history = {f"history.{name}": np.asarray(rows[name]) for name in rows}
+                save_checkpoint(store, int(state.step), named_arrays(state) | history)
 
-        return run.finished(state, rows, save)
+        done = int(state.step)
+        bar = progress_bar(title or "training", total=steps, done=done, unit="steps", quiet=quiet)
+        due, saved = 0.0, done if rows else -1
+        show = scope.enter_context(bar)
+        try:
+            while done < steps and int(state.diverged_at) < 0:
+                end = min(done + every - done % every, steps)
+                state, row = advanced(recipe, state, rest, data, key, jnp.int32(end))
+                row = {"step": np.int64(end)} | jax.device_get(row)
+                rows = {name: [*rows.get(name, ()), row[name]] for name in row}
+                done = int(state.step)
+                show(done)
+                check_stop()
+                # A checkpoint may cost a tenth of the time, however small the chunks.
+                began = time.monotonic()
+                if began >= due:
+                    save(state)
+                    saved, due = done, time.monotonic() + 9 * (time.monotonic() - began)
+        except KeyboardInterrupt:
+            save(state)
+            raise KeyboardInterrupt(
+                f"stopped after {done} of {steps} steps; "
+                "with a folder, the same call continues there"
+            ) from None
+        if saved != done or int(state.diverged_at) >= 0:
+            save(state)
+    diverged = int(state.diverged_at)
+    return Fit(
+        model=eqx.combine(state.params, rest),
+        history=_history(rows),
+        steps=done,
+        diverged_at=None if diverged < 0 else diverged,
+    )
 
 
 def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[str, list]]:
@@ -115,65 +148,10 @@ def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[
     return state, rows
 
 
-@dataclasses.dataclass(frozen=True)
-class _Run:
-    """Everything of a training that does not change while it runs."""
-
-    recipe: Recipe
-    rest: Any
-    data: Any
-    key: Key
-    steps: int
-    every: int
-    title: str
-    quiet: bool
-
-    def finished(self, state: Progress, rows: dict[str, list], save: Callable[..., None]) -> Fit:
-        """Advance chunk by chunk to the end, to divergence, or to an interrupt."""
-        step, saved = int(state.step), int(state.step) if rows else -1
-        due, title = 0.0, self.title or "training"
-        try:
-            with progress_bar(
-                title, total=self.steps, done=step, unit="steps", quiet=self.quiet
-            ) as show:
-                while step < self.steps and int(state.diverged_at) < 0:
-                    end = min(step + self.every - step % self.every, self.steps)
-                    state, row = advanced(
-                        self.recipe, state, self.rest, self.data, self.key, jnp.int32(end)
-                    )
-                    row = {"step": np.int64(end)} | jax.device_get(row)
-                    step = int(state.step)
-                    rows = {name: [*rows.get(name, ()), row[name]] for name in row}
-                    show(step)
-                    check_stop()
-                    # A checkpoint may cost a tenth of the time, however small the chunks.
-                    began = time.monotonic()
-                    if began >= due:
-                        save(state, rows)
-                        saved = step
-                        due = time.monotonic() + 9 * (time.monotonic() - began)
-        except KeyboardInterrupt:
-            save(state, rows)
-            raise KeyboardInterrupt(
-                f"stopped after {step} of {self.steps} steps; "
-                "with a folder, the same call continues there"
-            ) from None
-        if saved != step or int(state.diverged_at) >= 0:
-            save(state, rows)
-        columns = {name: np.asarray(rows[name]) for name in rows}
-        history = xr.Dataset(
-            {
-                # A metric that is an array has axes of its own.
-                name: (("step", *(f"{name} {i}" for i in range(values.ndim - 1))), values)
-                for name, values in columns.items()
-                if name != "step"
-            },
-            coords={"step": columns["step"]},
-        )
-        diverged = int(state.diverged_at)
-        return Fit(
-            model=eqx.combine(state.params, self.rest),
-            history=history,
-            steps=step,
-            diverged_at=None if diverged < 0 else diverged,
-        )
+def _history(rows: dict[str, list]) -> xr.Dataset:
+    """The rows along `step`; a metric that is an array has axes of its own."""
+    columns = {name: np.asarray(values) for name, values in rows.items()}
+    step = columns.pop("step")
+    axes = lambda name: [f"{name} {i}" for i in range(columns[name].ndim - 1)]
+    values = {name: (("step", *axes(name)), columns[name]) for name in columns}
+    return xr.Dataset(values, coords={"step": step})

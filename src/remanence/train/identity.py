@@ -19,25 +19,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .. import __version__, FOLDERS
+
 
 PACKAGE = pathlib.Path(__file__).parents[1]
-ENGINE = [
-    "_types.py",
-    "_cores.py",
-    "_fast_compile.py",
-    "_escape.py",
-    "_natural_sort.py",
-    "_precision.py",
-    "_stop.py",
-    "_atomic_write.py",
-    "cells",
-    "nets",
-    "formats",
-    "tasks",
-    "measure",
-    "train",
-    "sweeps",
-]
+ENGINE = ("_[a-z]*.py", *FOLDERS[: FOLDERS.index("report")])
 """The parts of the package that can change what a lane or a training computes."""
 LIBRARIES = ["jax", "jaxlib", "numpy", "equinox", "optax", "diffrax"]
 
@@ -137,14 +123,9 @@ def installed(thing: Any) -> bool:
 def code_hash(*parts: str) -> str:
     """A sha256 of the package's source files; of these folders and files only, if named."""
     state = hashlib.sha256()
-    roots = [PACKAGE / part for part in parts] or [PACKAGE]
-    files = [
-        path
-        for root in roots
-        for path in (root.rglob("*.py") if root.is_dir() else [root])
-        if path.is_file()
-    ]
-    for path in sorted(set(files)):
+    roots = [root for part in parts or ("*",) for root in PACKAGE.glob(part)]
+    files = {path for root in roots for path in (root.rglob("*.py") if root.is_dir() else [root])}
+    for path in sorted(path for path in files if path.suffix == ".py"):
         state.update(f"{path.relative_to(PACKAGE).as_posix()}\0".encode())
         state.update(hashlib.sha256(path.read_bytes()).digest())
     return state.hexdigest()
@@ -153,8 +134,6 @@ def code_hash(*parts: str) -> str:
 @functools.cache
 def versions() -> dict[str, str]:
     """The versions of this package and of the libraries that decide the bits."""
-    from .. import __version__
-
     return {"remanence": __version__} | {
         name: importlib.metadata.version(name) for name in LIBRARIES
     }
@@ -165,15 +144,12 @@ def environment(function: Any = None) -> dict[str, Any]:
 
     `function` adds the package folder or file in which it is defined.
     """
-    module = getattr(function, "__module__", None) or ""
-    home = module.split(".")[1:3] if module.startswith("remanence.") else []
-    own = PACKAGE.joinpath(*home)
-    parts = [*ENGINE]
-    if home and home[0] not in ENGINE:
-        parts.append("/".join(home) + ("" if own.is_dir() else ".py"))
+    root, *home = (getattr(function, "__module__", None) or "").split(".")[:3]
+    own = "/".join(home) if root == "remanence" else ""
+    own += "" if not own or (PACKAGE / own).is_dir() else ".py"
     device = jax.devices()[0]
     return {
-        "code": code_hash(*parts),
+        "code": code_hash(*ENGINE, *([own] if own else [])),
         "versions": versions(),
         "device": f"{device.platform} {device.device_kind}",
         "processor": processor(),

@@ -7,6 +7,7 @@ keep $f < .64$ for inputs $|x| \le .75$. The author's released code rescales col
 instead, always, and leaves the biases: `by="columns"` is that, as an ablation.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import equinox as eqx
@@ -14,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from .._types import Scalar
 from ..cells import Elman, GRU, Linear, LSTM, Residual, Stack
 
 
@@ -49,7 +51,7 @@ def stable(cell: Any, *, rate: float = 0.97, by: Literal["rows", "columns"] = "r
     raise ValueError(f"no stable set is known for a {type(cell).__name__}")
 
 
-def clipped(W: Matrix, rate: float) -> Matrix:
+def clipped(W: Matrix, rate: Scalar) -> Matrix:
     """The nearest matrix with no singular value above `rate`."""
     U, S, Vt = jnp.linalg.svd(W, full_matrices=False)
     return (U * jnp.minimum(S, rate)) @ Vt
@@ -65,7 +67,7 @@ def inside_ball(rows: Matrix, radius: float) -> Matrix:
     size = jnp.abs(rows)
     length = jnp.sum(size, axis=1, keepdims=True)
 
-    def climbed(state):
+    def climb(state):
         theta, _ = state
         kept = size > theta
         count = jnp.maximum(jnp.sum(kept, axis=1, keepdims=True), 1)
@@ -74,7 +76,7 @@ def inside_ball(rows: Matrix, radius: float) -> Matrix:
         return following, jnp.any(following > theta)
 
     start = jnp.maximum((length - radius) / rows.shape[1], 0)
-    theta, _ = jax.lax.while_loop(lambda s: s[1], climbed, (start, jnp.bool(True)))
+    theta, _ = jax.lax.while_loop(lambda s: s[1], climb, (start, jnp.bool(True)))
     shrunk = jnp.sign(rows) * jnp.maximum(size - theta, 0)
     return jnp.where(length > radius, shrunk, rows)
 
@@ -85,24 +87,23 @@ def rescaled_columns(W: Matrix, radius: float) -> Matrix:
     return W * (radius / jnp.maximum(norm, 1e-12))
 
 
+def _each_gate(
+    bring: Callable[[Array, float], Array], array: Array, radii: tuple[float | None, ...]
+) -> Array:
+    """The rows of each gate brought within its radius; None leaves a gate as it is."""
+    parts = zip(jnp.split(array, len(radii)), radii, strict=True)
+    return jnp.concatenate([p if radius is None else bring(p, radius) for p, radius in parts])
+
+
+def _held(b: Array | None, *radii: float | None) -> Array | None:
+    return None if b is None else _each_gate(lambda a, r: jnp.clip(a, -r, r), b, radii)
+
+
 def _lstm(cell: LSTM, by: str) -> LSTM:
-    W_i, W_f, W_g, W_o = jnp.split(cell.W_h, 4)
-    U_i, U_f, U_g, U_o = jnp.split(cell.W_x, 4)
     bring = inside_ball if by == "rows" else rescaled_columns
-    W_h = jnp.concatenate(
-        [
-            bring(W_i, RADII["W_i"]),
-            bring(W_f, RADII["W_f"]),
-            bring(W_g, RADII["W_g"]),
-            bring(W_o, RADII["W_o"]),
-        ]
-    )
-    W_x = jnp.concatenate([U_i, bring(U_f, RADII["U_f"]), U_g, U_o])
-    b = cell.b
-    if b is not None and by == "rows":
-        b_i, b_f, b_g, b_o = jnp.split(b, 4)
-        held = jnp.clip(b_f, -RADII["b_f"], RADII["b_f"])
-        b = jnp.concatenate([b_i, held, b_g, b_o])
+    W_h = _each_gate(bring, cell.W_h, tuple(RADII[f"W_{gate}"] for gate in "ifgo"))
+    W_x = _each_gate(bring, cell.W_x, (None, RADII["U_f"], None, None))
+    b = _held(cell.b, None, RADII["b_f"], None, None) if by == "rows" else cell.b
     return LSTM(W_h, W_x, b)
 
 
@@ -112,18 +113,9 @@ def _gru(cell: GRU, rate: float) -> GRU:
     With z + (1 - z)(|U_n| + |U_r|/4 m) + |U_z|/2 <= 1 - (1 - z)(1 - rate): candidate
     rows of norm rate/2, reset rows of rate, update rows scaled by the room at z = .64.
     """
-    W_r, W_z, W_n = jnp.split(cell.W_h, 3)
-    U_r, U_z, U_n = jnp.split(cell.W_x, 3)
-    W_h = jnp.concatenate(
-        [inside_ball(W_r, rate), inside_ball(W_z, 0.128), inside_ball(W_n, rate / 2)]
-    )
-    W_x = jnp.concatenate([U_r, inside_ball(U_z, 0.25), U_n])
-    b = cell.b
-    if b is not None:
-        b_r, b_z, b_n = jnp.split(b, 3)
-        b = jnp.concatenate([b_r, jnp.clip(b_z, -0.25, 0.25), b_n])
-    b_n = None if cell.b_n is None else jnp.clip(cell.b_n, -0.25, 0.25)
-    return GRU(W_h, W_x, b, b_n)
+    W_h = _each_gate(inside_ball, cell.W_h, (rate, 0.128, rate / 2))
+    W_x = _each_gate(inside_ball, cell.W_x, (None, 0.25, None))
+    return GRU(W_h, W_x, _held(cell.b, None, 0.25, None), _held(cell.b_n, 0.25))
 
 
 def _residual(cell: Residual, rate: float) -> Residual:
@@ -147,6 +139,5 @@ def _residual(cell: Residual, rate: float) -> Residual:
         R = clipped(cell.R, rate)
         kept = jnp.linalg.norm(R, ord=2)
     room = jnp.maximum(rate - kept, 0) / jnp.maximum(jnp.asarray(cell.coupling), 1e-12)
-    U, S, Vt = jnp.linalg.svd(cell.W_h, full_matrices=False)
-    W_h = (U * jnp.minimum(S, jnp.asarray(room, S.dtype))) @ Vt
+    W_h = clipped(cell.W_h, jnp.asarray(room, cell.W_h.dtype))
     return eqx.tree_at(lambda c: (c.R, c.W_h), cell, (R, W_h))

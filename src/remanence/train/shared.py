@@ -31,48 +31,38 @@ class Shared(eqx.Module):
                 f"divide evenly, got {sorted(size[0] if size else 0 for size in sizes)}"
             )
 
-        def priced(params: Any, told: tuple) -> Any:
-            others, batch, *rest = told
-            model = eqx.combine(params, others, still)
-            return self.loss(model, batch, *rest)
+        def part_loss(params: Any, fixed: Any, batch: Any, *rest: Any) -> Any:
+            return self.loss(eqx.combine(params, fixed, still), batch, *rest)
 
-        return _mean(priced, self.parts, params, (others, batch, *rest))
+        return _mean(part_loss, self.parts, params, others, batch, *rest)
 
 
-def _on_each(work: Callable, parts: int) -> Callable:
+def _on_each(work: Callable, parts: int, *given: Any) -> Any:
     """`work` on every part of the batch, a device each, and the mean of what it gives."""
-
-    def part(params: Any, told: tuple) -> Any:
-        return jax.tree.map(lambda a: jax.lax.pmean(a, "part"), work(params, told))
-
-    def shared(params: Any, told: tuple) -> Any:
-        whole, split = PartitionSpec(), PartitionSpec("part")
-        specs = (whole, split, *[whole] * (len(told) - 2))
-        return jax.shard_map(
-            part,
-            mesh=Mesh(np.array(jax.devices()[:parts]), ("part",)),
-            in_specs=(whole, specs),
-            out_specs=whole,
-            check_vma=False,
-        )(params, told)
-
-    return shared
+    whole, split = PartitionSpec(), PartitionSpec("part")
+    return jax.shard_map(
+        lambda *part: jax.tree.map(lambda a: jax.lax.pmean(a, "part"), work(*part)),
+        mesh=Mesh(np.array(jax.devices()[:parts]), ("part",)),
+        in_specs=(whole, whole, split, *[whole] * (len(given) - 3)),
+        out_specs=whole,
+        check_vma=False,
+    )(*given)
 
 
-def _mean(priced: Callable, parts: int, params: Any, told: tuple) -> Float[Array, ""]:
+def _mean(part_loss: Callable, parts: int, params: Any, *given: Any) -> Float[Array, ""]:
     @jax.custom_vjp
-    def mean(params: Any, told: tuple) -> Float[Array, ""]:
-        return _on_each(priced, parts)(params, told)
+    def mean(params: Any, given: tuple) -> Float[Array, ""]:
+        return _on_each(part_loss, parts, params, *given)
 
     # The gradient is made where the part is, so that one sum over devices is enough.
-    def forward(params: Any, told: tuple) -> Any:
-        return _on_each(jax.value_and_grad(priced), parts)(params, told)
+    def forward(params: Any, given: tuple) -> Any:
+        return _on_each(jax.value_and_grad(part_loss), parts, params, *given)
 
     def backward(slopes: Any, cotangent: Array) -> Any:
         return jax.tree.map(lambda slope: cotangent * slope, slopes), None
 
     mean.defvjp(forward, backward)
-    return mean(params, told)
+    return mean(params, given)
 
 
 def over_devices(loss: Callable) -> Shared:

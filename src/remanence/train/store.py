@@ -1,10 +1,10 @@
 """Finished parts of long work on disk: named arrays and JSON under a digest.
 
-A store is a folder with a plan (`plan.json`: what the work is, and the code,
-versions and device it ran on) and one safetensors file a part, each written
-atomically. Chunks of sweeps, checkpoints of trainings and parts of studies are all
-parts of stores. A part that does not fit its digest or its plan is named and counts as
-missing; a folder that belongs to other work is refused by saying what differs.
+A store is a folder of parts, one safetensors file each, written atomically. The part
+`plan` says what the work is, and the code, versions and device it ran on. Chunks of
+sweeps, checkpoints of trainings and parts of studies are all parts of stores. A part that
+does not fit its digest or its plan is named and counts as missing; a folder that belongs
+to other work is refused by saying what differs.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import dataclasses
 import json
 import pathlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -21,19 +21,16 @@ import safetensors
 from .._atomic_write import locked, write_atomically
 from .._escape import printable
 from .identity import environment
-from .part_file import digest_of, part_bytes, part_metadata, read_part, sealed as sealed, unsealed
+from .part_file import digest_of, part_bytes, part_words, read_part
 
 
-SCHEMA = 1
+SCHEMA = 2
 SUFFIX = ".safetensors"
+PLAN = "plan"
 LARGEST = 8 * 2**30
 """Bytes of a file that are read."""
 DAMAGE = (
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    RecursionError,
+    *(ValueError, KeyError, TypeError, AttributeError, RecursionError),
     safetensors.SafetensorError,
 )
 """What reading a damaged file raises."""
@@ -54,23 +51,21 @@ class Store:
 
     def part(self, name: str) -> tuple[dict[str, np.ndarray], Any] | None:
         """The arrays and the record of a part, or None as in `get`."""
-        path = self.folder / (name + SUFFIX)
+        plan = PLAN if name == PLAN else self.plan
         try:
-            return read_part(_content(path), {"plan": self.plan, "part": name})
+            return read_part(_content(self._path(name)), {"plan": plan, "part": name})
         except FileNotFoundError:
             return None
         except DAMAGE as error:
-            self.tell(f"{path} is damaged ({error}) and is computed again")
+            self.tell(f"{self._path(name)} is damaged ({error}) and is made again")
             return None
 
     def put(self, name: str, arrays: Mapping[str, np.ndarray], record: Any = None) -> None:
         """Store arrays and a JSON record; once this returns they survive any crash."""
-        if not name or pathlib.PurePath(name).name != name or name.startswith("."):
-            raise ValueError(f"{name!r} cannot be the name of a part")
-        words = {"plan": self.plan, "part": name, "record": json.dumps(record)}
-        content = part_bytes(arrays, words)
+        plan = PLAN if name == PLAN else self.plan
+        content = part_bytes(arrays, {"plan": plan, "part": name}, record)
         try:
-            write_atomically(self.folder / (name + SUFFIX), content)
+            write_atomically(self._path(name), content)
         except OSError as error:
             raise OSError(
                 error.errno,
@@ -81,16 +76,22 @@ class Store:
 
     def names(self, start: str = "") -> list[str]:
         """The names of the stored parts that begin like this, in order."""
-        return sorted(path.stem for path in self.folder.glob(f"{start}*{SUFFIX}"))
+        names = (path.stem for path in self.folder.glob(f"{start}*{SUFFIX}"))
+        return sorted(name for name in names if name != PLAN)
 
     def remove(self, name: str) -> None:
         """Forget a part."""
-        (self.folder / (name + SUFFIX)).unlink(missing_ok=True)
+        self._path(name).unlink(missing_ok=True)
 
     def tell(self, sentence: str) -> None:
         """Say a sentence on stderr and remember it."""
         self.notices.append(sentence)
         sys.stderr.write(printable(sentence) + "\n")
+
+    def _path(self, name: str) -> pathlib.Path:
+        if not name or pathlib.PurePath(name).name != name or name.startswith("."):
+            raise ValueError(f"{name!r} cannot be the name of a part")
+        return self.folder / (name + SUFFIX)
 
 
 @contextlib.contextmanager
@@ -113,65 +114,54 @@ def opened_store(
     here = dict(environment(function) if here is None else here)
     with locked(folder):
         store = Store(folder, digest_of({"work": work, "environment": here}), [])
-        path = folder / "plan.json"
-        found = _plan(path, store.tell)
+        found = _plan(store)
         if found is not None:
             _refuse_other_work(folder, found["work"], work)
-        if found is not None and found["environment"] != here:
-            changed = [k for k in here if found["environment"].get(k) != here[k]]
-            store.tell(
-                f"{folder} was computed with other {' and '.join(changed)}, so it is computed again"
-            )
-            old = digest_of({"work": work, "environment": found["environment"]})
-            _remove_parts(folder, old)
-        if found is None or found["environment"] != here:
-            plan = {"schema": SCHEMA, "work": work, "environment": here}
-            write_atomically(path, sealed(plan))
+            if changed := [k for k in here if found["environment"].get(k) != here[k]]:
+                words = " and ".join(changed)
+                store.tell(f"{folder} was computed with other {words}, so it is computed again")
+                _remove_parts(store, digest_of({k: found[k] for k in ("work", "environment")}))
+                found = None
+        if found is None:
+            store.put(PLAN, {}, {"schema": SCHEMA, "work": work, "environment": here})
         yield store
 
 
 def made_on(folder: pathlib.Path) -> list[str]:
     """On which devices and processors the stores under a folder were computed."""
     found = set()
-    for path in sorted(folder.rglob("plan.json")):
-        plan = _plan(path, lambda sentence: None)
-        if plan is not None:
+    for path in sorted(folder.rglob(PLAN + SUFFIX)):
+        with contextlib.suppress(OSError, *DAMAGE):
+            plan = read_part(_content(path), {"plan": PLAN})[1]
             where = (plan["environment"].get(name) for name in ("device", "processor"))
             found.add(", ".join(str(part) for part in where if part))
     return sorted(found)
-
-
-class _Other(Exception):
-    """A sound plan of another schema."""
 
 
 def _content(path: pathlib.Path) -> bytes:
     """The bytes of one of our files: not too many, and not through a link."""
     if path.is_symlink():
         raise ValueError("it is a link")
+    if path.exists() and not path.is_file():
+        raise ValueError("it is no file")
     if path.stat().st_size > LARGEST:
         raise ValueError("it is too large to be ours")
     return path.read_bytes()
 
 
-def _plan(path: pathlib.Path, tell: Callable[[str], None]) -> dict | None:
-    try:
-        plan = unsealed(_content(path))
-        if plan["schema"] != SCHEMA:
-            raise _Other(plan["schema"])
-        if not all(isinstance(plan[name], dict) for name in ("work", "environment")):
-            raise ValueError("it is no plan")
-        return plan
-    except FileNotFoundError:
-        return None
-    except _Other as other:
-        raise ValueError(
-            f"{path} has schema {other.args[0]!r}, this version reads {SCHEMA}"
-        ) from None
-    except DAMAGE as error:
-        # Every part carries the digest of its plan, so those of this one still count.
-        tell(f"{path} is damaged ({error}) and is written again")
-        return None
+def _plan(store: Store) -> dict | None:
+    """The plan in a store; one that is damaged is named, and its parts still count."""
+    part = store.part(PLAN)
+    plan = None if part is None else part[1]
+    if isinstance(plan, dict) and plan.get("schema", SCHEMA) != SCHEMA:
+        path = store.folder / (PLAN + SUFFIX)
+        raise ValueError(f"{path} has schema {plan['schema']!r}, this version reads {SCHEMA}")
+    whole = isinstance(plan, dict) and all(
+        isinstance(plan.get(name), dict) for name in ("work", "environment")
+    )
+    if part is not None and not whole:
+        store.tell(f"{store.folder / (PLAN + SUFFIX)} is no plan and is made again")
+    return plan if whole else None
 
 
 def _refuse_other_work(
@@ -186,17 +176,16 @@ def _refuse_other_work(
         )
 
 
-def _remove_parts(folder: pathlib.Path, plan: str) -> None:
+def _remove_parts(store: Store, plan: str) -> None:
     """Remove the parts of one plan, and no file of anybody else."""
-    for path in folder.glob(f"*{SUFFIX}"):
+    for name in store.names():
+        path = store.folder / (name + SUFFIX)
         with contextlib.suppress(*DAMAGE):
-            if part_metadata(_content(path))["plan"] == plan:
+            if part_words(_content(path))["plan"] == plan:
                 path.unlink()
 
 
 def _values(there: Any, here: Any) -> str:
     """Both values, where they say more than a digest does."""
     words = [json.dumps(value) for value in (there, here)]
-    if any(len(word) > 60 for word in words):
-        return ""
-    return f" ({words[0]} there, {words[1]} here)"
+    return "" if max(map(len, words)) > 60 else f" ({words[0]} there, {words[1]} here)"
