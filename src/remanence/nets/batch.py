@@ -80,7 +80,7 @@ def _by_time(flat: Array, times: int) -> Array:
 
 def _from_rest(cell: Any, xs: Array | None, drive: Array | None, every: bool) -> Columns:
     """Hears `xs` inside the loop, or `drive`, what the inputs add to the argument of f."""
-    batch = jnp.shape(drive if xs is None else xs)[2]
+    batch = jax.tree.leaves((xs, drive))[0].shape[2]
     column = lambda leaf: jnp.tile(leaf[:, None], (1, batch))
     start = jax.tree.map(column, cell.initial_state())
     affine = lambda cell: (cell.W_h, cell.W_x, cell.b)
