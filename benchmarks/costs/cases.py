@@ -60,10 +60,10 @@ def capacity(units: int = 32, steps: int = 2000) -> Callable[[], Any]:
     return lambda: measure.memory_capacity(cell, steps=steps, lags=50)
 
 
-def forgotten(**sizes: int) -> Callable[[], Any]:
-    """The measured cost of every window up to a hundred."""
+def replayed(**sizes: int) -> Callable[[], Any]:
+    """The replay window, from every start."""
     cell, xs = driven(**sizes)
-    return lambda: measure.forgetting(cell, xs, longest=100)
+    return lambda: measure.replay_window(cell, xs)
 
 
 def certificate(units: int, metric: str) -> Callable[[], Any]:
@@ -142,13 +142,13 @@ CASES = (
     Case(SPECTRA, "first 8", "T", STEPS, lambda t: spectrum(8, steps=t)),
     Case(MEASURES, "gradient decay", "N", UNITS, lambda n: decay(units=n)),
     Case(MEASURES, "memory capacity", "N", UNITS, lambda n: capacity(units=n)),
-    Case(MEASURES, "measured window", "N", UNITS, lambda n: forgotten(units=n)),
+    Case(MEASURES, "measured window", "N", UNITS, lambda n: replayed(units=n)),
     Case(MEASURES, "fixed points", "N", UNITS, points),
     Case(MEASURES, "diagonal metric", "N", UNITS, lambda n: certificate(n, "diagonal")),
     Case(MEASURES, "full metric", "N", (8, 12, 16, 24), lambda n: certificate(n, "full")),
     Case(MEASURES, "gradient decay", "T", STEPS, lambda t: decay(steps=t)),
     Case(MEASURES, "memory capacity", "T", STEPS, lambda t: capacity(steps=t)),
-    Case(MEASURES, "measured window", "T", STEPS, lambda t: forgotten(steps=t)),
+    Case(MEASURES, "measured window", "T", STEPS, lambda t: replayed(steps=t)),
     Case(MEASURES, "minimal dimension", "period", (8, 12, 16, 20), shortest),
     *(
         Case(TRAINING, "residual, 20 steps", axis, sizes, work)

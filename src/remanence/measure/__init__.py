@@ -7,7 +7,6 @@ from .contraction import (
     worst_pair_rate as worst_pair_rate,
 )
 from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint
-from .forgetting import Forgetting as Forgetting, forgetting as forgetting
 from .fourier import (
     frequency_plane as frequency_plane,
     key_frequencies as key_frequencies,

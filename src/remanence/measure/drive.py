@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..cells import input_size
+from .._precision import as_double
+from ..cells import input_size, Started
 from ..nets import ClosedLoop, Recurrent
-from .widened import in_double
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,6 +68,35 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
     ends = None if ends is None else jnp.asarray(ends, jnp.int32)
     # Not jnp.asarray, which compiles a program for every shape.
     return Drive(cell, jax.device_put(xs), xs.shape[1], ends)
+
+
+def in_double(cell: Any) -> Any:
+    """A cell and its first state in double; use inside `double()`."""
+    if not (callable(cell) and hasattr(cell, "initial_state")):
+        raise ValueError(
+            "a cell has __call__(h, x) and initial_state(), which "
+            f"{type(cell).__name__} has not; from_torch reads modules of torch"
+        )
+    cell = as_double(cell)
+    start = cell.initial_state()
+    leaves = jax.tree.leaves(start)
+    for kind in map(jnp.result_type, leaves):
+        if not jnp.issubdtype(kind, jnp.floating):
+            raise ValueError(
+                f"the state holds {kind} numbers, and exponents are of real ones; "
+                "a state of floating numbers would do (a complex one as two)"
+            )
+    if all(getattr(leaf, "dtype", None) == jnp.float64 for leaf in leaves):
+        return cell
+    # A user's own cell may name a precision, or give plain numbers.
+    return Started(cell, jax.tree.map(lambda leaf: jnp.asarray(leaf, jnp.float64), start))
+
+
+def network_in_double(net: Any) -> Recurrent:
+    """A network (or bare cell) in double; use inside `double()`."""
+    net = net if isinstance(net, Recurrent) else Recurrent(net)
+    W_y, b_y, embedding, head = as_double((net.W_y, net.b_y, net.embedding, net.head))
+    return Recurrent(in_double(net.cell), W_y, b_y, embedding, net.readout, head)
 
 
 def refuse_fractions(**counts: Any) -> None:

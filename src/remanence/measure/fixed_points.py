@@ -21,8 +21,7 @@ from .._precision import double
 from .._types import Key
 from ..cells import dimension, input_size, jacobian
 from ..nets import Recurrent
-from .drive import refuse_bad_weights
-from .widened import in_double
+from .drive import in_double, refuse_bad_weights
 
 
 @dataclasses.dataclass(frozen=True)

@@ -111,7 +111,7 @@ def test_many_networks_are_each_as_alone():
         one = jax.tree.map(lambda leaf, i=i: leaf[i], cells)
         alone = rm.lyapunov_spectrum(one, xs, k=2, warmup=40)
         np.testing.assert_allclose(found[i], alone.exponents, atol=1e-7)
-    with pytest.raises(ValueError, match="each cell must hear 3 numbers a step"):
+    with pytest.raises(ValueError, match="hears 2 numbers a step, the inputs have 3"):
         exponents_of_each(cells, np.ones((50, 3)), k=2)
     with pytest.raises(ValueError, match="3 networks need finite inputs"):
         exponents_of_each(cells, np.full((50, 2), np.nan), k=2)

@@ -5,8 +5,6 @@ small network and its frame fit into the nearest cache: followed one after the
 other they run faster than side by side, and each keeps its own interval.
 """
 
-import functools
-import math
 from typing import Any
 
 import equinox as eqx
@@ -19,7 +17,7 @@ from jaxtyping import Array, Float
 
 from ..._precision import as_double, double
 from ..._types import Key, State
-from ..drive import refuse_bad_weights
+from ..drive import driven, refuse_bad_weights
 from .frame import start_frame
 from .segment import Count, segment
 
@@ -85,26 +83,10 @@ def growth_along(
     return mean[order], late.rounding[order] / (time - warmup)
 
 
-SMALL = 2**15  # multiplications up to which a plain loop beats a call to a library
-
-
-@functools.cache
-def _program(small: bool) -> Any:
-    """`_each`, compiled; small products as loops of its own, where XLA has that choice."""
-    if small:
-        loops: Any = {"compiler_options": {"xla_cpu_experimental_ynn_fusion_type": ""}}
-        try:
-            jax.jit(jnp.negative, **loops)(0.0)
-            return eqx.filter_jit(_each, **loops)
-        except jax.errors.JaxRuntimeError:
-            pass  # an XLA without that option
-    return eqx.filter_jit(_each)
-
-
 def _each(varied, fixed, xs, k, warmup):
     """One network after the other; with several devices, each takes its share.
 
-    Inputs of two axes are heard by all.
+    Inputs of two axes are those of all.
     """
 
     def lane(varied, xs):
@@ -116,25 +98,15 @@ def _each(varied, fixed, xs, k, warmup):
             return jax.lax.map(lambda one: lane(one, xs), varied)
         return jax.lax.map(lambda both: lane(*both), (varied, xs))
 
-    devices = jax.devices()
-    if len(devices) == 1:
-        return share(varied, xs)
-    mesh = jax.sharding.Mesh(np.array(devices), ("networks",))
     spec = jax.sharding.PartitionSpec("networks")
-    heard = jax.sharding.PartitionSpec() if xs.ndim == 2 else spec
-    return jax.shard_map(share, mesh=mesh, in_specs=(spec, heard), out_specs=spec, check_vma=False)(
+    own = jax.sharding.PartitionSpec() if xs.ndim == 2 else spec
+    mesh = jax.sharding.Mesh(np.array(jax.devices()), ("networks",))
+    return jax.shard_map(share, mesh=mesh, in_specs=(spec, own), out_specs=spec, check_vma=False)(
         varied, xs
     )
 
 
-def _steps(varied: Any, fixed: Any, width: int) -> bool:
-    """Whether one network of the stack is a cell that hears `width` numbers."""
-    cell = eqx.combine(varied, fixed)
-    try:
-        eqx.filter_eval_shape(lambda: cell(cell.initial_state(), jnp.zeros(width)))
-    except (TypeError, ValueError, IndexError):
-        return False
-    return True
+_compiled = eqx.filter_jit(_each)
 
 
 def exponents_of_each(
@@ -156,11 +128,7 @@ def exponents_of_each(
     with double():
         varied, fixed = eqx.partition(as_double(cells), eqx.is_array)
         leading = {leaf.shape[:1] for leaf in jax.tree.leaves(varied)}
-        width = np.shape(inputs)[-1] if np.ndim(inputs) else 0
-        unlike = ValueError(
-            "the arrays of the cells must share one leading axis, that of the "
-            f"networks, and each cell must hear {width} numbers a step"
-        )
+        unlike = ValueError("the arrays of the cells must share one leading axis, the networks'")
         if len(leading) != 1 or () in leading:
             raise unlike
         ((networks,),) = leading
@@ -171,20 +139,17 @@ def exponents_of_each(
                 f"{networks} networks need finite inputs, time x width or one such "
                 f"sequence each, got shape {np.shape(inputs)}"
             )
+        one = eqx.combine(jax.tree.map(lambda leaf: leaf[0], varied), fixed)
+        try:
+            driven(one, xs[0] if own else xs)  # refuses inputs that do not fit
+        except (IndexError, TypeError):
+            raise unlike from None
         # Every device takes as many: the last network is repeated to fill up.
         share = -(-networks // jax.device_count())
-        if share * jax.device_count() > networks:
-            rows = np.minimum(np.arange(share * jax.device_count()), networks - 1)
+        rows = np.minimum(np.arange(share * jax.device_count()), networks - 1)
+        if len(rows) > networks:
             varied = jax.tree.map(lambda leaf: leaf[rows], varied)
             xs = xs[rows] if own else xs
-        try:
-            largest = max(math.prod(a.shape[1:]) for a in jax.tree.leaves(varied))
-            each = _program(largest * k <= SMALL)
-            found = each(varied, fixed, jnp.asarray(xs), k, warmup)
-        except (TypeError, ValueError, IndexError) as problem:
-            # Asked afterwards: the question takes longer than a small network's answer.
-            if _steps(jax.tree.map(lambda leaf: leaf[0], varied), fixed, width):
-                raise
-            raise unlike from problem
+        found = _compiled(varied, fixed, jnp.asarray(xs), k, warmup)
     exponents, rounding = (np.asarray(part)[:networks] for part in found)
     return exponents, rounding

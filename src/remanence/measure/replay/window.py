@@ -13,8 +13,7 @@ import numpy as np
 
 from ..._precision import double
 from ..._types import Key
-from ..drive import driven
-from ..widened import network_in_double
+from ..drive import driven, network_in_double
 from .cost import window_cost, with_targets
 from .record import Of, ReplayWindow
 from .runs import full_run

@@ -13,8 +13,7 @@ from jaxtyping import Array, Float
 
 from ..._precision import double
 from ...nets import Recurrent, unroll, window_states
-from ..drive import driven
-from ..widened import network_in_double
+from ..drive import driven, network_in_double
 
 
 class TruncationError(eqx.Module):
