@@ -20,7 +20,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from remanence.subjects.memorization import harmonics
-from remanence.subjects.memorization.minimal.minimal_dimension import _resolved, harmonic_dimension
+from remanence.subjects.memorization.minimal.minimal_dimension import (
+    _orbit_minimum,
+    harmonic_dimension,
+)
 from remanence.subjects.memorization.words import necklaces, word
 
 
@@ -70,7 +73,7 @@ def race(periods, most, rng):
     rows = []
     for p in periods:
         words = list(necklaces(p))
-        _resolved.cache_clear()
+        _orbit_minimum.cache_clear()
         answers, mine = timed(proved, words)
         spared = len(words) > most
         sample = rng.choice(len(words), most, replace=False) if spared else None
@@ -84,7 +87,7 @@ def race(periods, most, rng):
 def reach(seconds):
     """The largest period all of whose necklaces are proved in that processor time, and
     how many words of the next."""
-    _resolved.cache_clear()
+    _orbit_minimum.cache_clear()
     began, p = time.process_time(), 3
     while True:
         for done, w in enumerate(necklaces(p)):

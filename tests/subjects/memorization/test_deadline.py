@@ -5,18 +5,19 @@ import string
 
 import numpy as np
 import pytest
-from flint import arb, arb_mat, ctx
+from flint import arb_mat, ctx
 
 import remanence as rm
 from remanence.subjects.memorization import harmonics
 from remanence.subjects.memorization.minimal import (
     deadline,
-    interval_solve,
     nearest_point,
+    refutation as refutations,
     search,
     separation,
 )
 from remanence.subjects.memorization.minimal.refutation import refutation
+from remanence.subjects.memorization.words import word
 
 
 class Clock:
@@ -52,7 +53,7 @@ def clock(monkeypatch):
 
     def balls(rows):
         k = len(rows)
-        clock.charge(interval_solve.PACE * k**3 * ctx.prec if len(rows[0]) > 1 else 0)
+        clock.charge(refutations.PACE * k**3 * ctx.prec if len(rows[0]) > 1 else 0)
         return arb_mat(rows)
 
     def balanced(vectors):
@@ -63,7 +64,7 @@ def clock(monkeypatch):
     monkeypatch.setattr(nearest_point, "_balanced", balanced)
     monkeypatch.setattr(separation, "nnls", least_squares)
     monkeypatch.setattr(separation, "linprog", program)
-    monkeypatch.setattr(interval_solve, "arb_mat", balls)
+    monkeypatch.setattr(refutations, "arb_mat", balls)
     return clock
 
 
@@ -117,25 +118,16 @@ def test_the_program_and_least_squares_agree_and_both_are_proved(seed, monkeypat
         if second.u is None:
             assert refutation(labels, S, second.pairs, second.multipliers) is not None
         else:
-            assert separation.proved_gap(second.u, labels, phi) > 0
+            assert separation.proved_lead(second.u, labels, phi) > 0
 
 
-def test_elimination_by_rows_encloses_the_solution_and_minds_the_clock(clock, monkeypatch):
-    draw = np.random.default_rng(0)
-    M = [[arb(int(x)) for x in row] for row in draw.integers(-9, 10, size=(12, 12))]
-    x = [arb(k) for k in range(12)]
-    b = [sum((a * c for a, c in zip(row, x, strict=True)), arb(0)) for row in M]
-    with ctx.workprec(256):
-        whole = interval_solve.solved(M, b, 256)
-        monkeypatch.setattr(interval_solve, "QUICK", 0.0)
-        rows = interval_solve.solved(M, b, 256)
-        with pytest.raises(ZeroDivisionError):
-            interval_solve.solved([M[0], M[0]], b[:2], 256)
-        with pytest.raises(TimeoutError):
-            interval_solve.solved(M, b, 256, deadline.Deadline(1e-3))
-    for k, (one, other) in enumerate(zip(whole, rows, strict=True)):
-        assert one.overlaps(arb(k)) and other.overlaps(arb(k))
-        assert other.rad() < 1e-60
+def test_a_solve_that_may_be_late_is_not_begun(clock):
+    labels = word("00010110111").pattern
+    good = separation.separation(labels, harmonics.features(11, (1, 2)))
+    pairs, multipliers = good.pairs, (*good.multipliers[:-1], good.multipliers[-1] * 1.01)
+    assert refutation(labels, (1, 2), pairs, multipliers) is not None
+    late = deadline.Deadline(1e-9)
+    assert refutation(labels, (1, 2), pairs, multipliers, late) is None
 
 
 @pytest.mark.parametrize("field", ["real", "rational"])

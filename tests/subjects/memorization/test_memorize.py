@@ -6,8 +6,7 @@ import pytest
 import remanence as rm
 from remanence.subjects.memorization.constructions.limit_cycle import amplitude, exponent
 from remanence.subjects.memorization.harmonics import units
-from remanence.subjects.memorization.recall import first_error, noise_tolerance, recalled
-from remanence.subjects.memorization.words import word
+from remanence.subjects.memorization.recall import first_error, noise_tolerance
 
 
 METHODS = ("rotation", "permutation", "harmonic", "rational", "shift", "tanh")
@@ -113,21 +112,21 @@ def test_one_hot_pattern_repels():
 
 
 @pytest.mark.parametrize("method", ["rotation", "permutation", "rational"])
-def test_proved_noise_is_harmless_and_nearly_tight(method, key):
+def test_proved_noise_is_harmless_and_nearly_tight(method):
     from remanence.subjects.memorization.frontier import proved_noise
 
     m = rm.memorize("0001011", method="harmonic" if method == "rotation" else method)
     bound = proved_noise(m)
-    found = noise_tolerance(m.network, m.word.indices, key=key, directions=128)
-    assert bound <= found.size * (1 + 1e-6) and found.size < 4 * bound
+    found = noise_tolerance(m.written, m.word.indices, seed=0, directions=128)
+    assert bound <= found * (1 + 1e-6) and found < 4 * bound
 
 
 def test_recall_finds_the_step_at_which_digits_run_out():
     m = rm.memorize("abracadabra", method="shift")
     error = first_error(m.network, m.word.indices, steps=1000)
     assert m.certificate.steps["float32"] < error < 14
-    assert not recalled(m.network, m.word.indices)
-    assert recalled(rm.memorize("abracadabra").network, word("abracadabra").indices)
+    m = rm.memorize("abracadabra")
+    assert first_error(m.network, m.word.indices, steps=33) is None
 
 
 def test_ten_thousand_symbols():
@@ -167,7 +166,7 @@ def test_once_needs_an_end():
 
 
 def test_a_reading_with_thin_leads_is_not_proved():
-    from remanence.subjects.memorization.constructions.single_reading import reading_certificate
+    from remanence.subjects.memorization.certificates.reading_margin import reading_certificate
     from remanence.subjects.memorization.written import Written
 
     # Three states of h' = h / 2, the middle one 1e-9 from the edge of its symbol.

@@ -18,22 +18,22 @@ def cross_rows(word: str) -> list[Row]:
         memory = memorize(word, method=method)
         with double():
             net = memory.network
-            loop = ClosedLoop(net.cell, net.said)
             # Long enough to settle, short enough that the shift map has its digits.
             steps = 12 if method == "shift" else 4 * memory.word.period
             start = net.cell(net.h_0, net.heard(net.first))
+            loop = ClosedLoop(net.cell, net.said)
             spectrum = lyapunov_spectrum(loop, steps=steps, h0=start, warmup=0)
         largest = float(np.asarray(spectrum.exponents)[0])
         largest = 0.0 if abs(largest) < 1e-9 else largest
-        rate = {"shift": None, "tanh": None}.get(method, 1.0)
+        rates = {"shift": None, "tanh": math.exp(memory.exponent)}
         found.append(
             Row(
                 network=f"{method} memory of “{word}”",
                 dimension=memory.dimension,
                 largest_exponent=largest,
                 horizon=-1 / largest if largest < 0 else math.inf,
-                certified_rate=math.exp(memory.exponent) if method == "tanh" else rate,
-                rank=int(np.linalg.matrix_rank(np.asarray(memory.written.W_h, float))),
+                certified_rate=rates.get(method, 1.0),
+                rank=int(np.linalg.matrix_rank(memory.written.W_h)),
                 key_frequencies=", ".join(f"{j}/{memory.word.period}" for j in memory.frequencies),
             )
         )

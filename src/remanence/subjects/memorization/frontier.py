@@ -7,8 +7,8 @@ $\min_{t, k, m} \text{lead}_{t,k} / |(u_{w_t} - u_k) W_h^m|$: exact, over one pe
 
 import dataclasses
 import math
+from collections.abc import Iterator
 
-import jax.random as jr
 import numpy as np
 
 from ..._precision import double
@@ -16,9 +16,12 @@ from .constructions.limit_cycle import amplitude
 from .memorize import memorize
 from .memory import Memory
 from .recall import first_error, noise_tolerance
+from .written import leads
 
 
 METHODS = ("shift", "rotation", "harmonic", "rational", "permutation", "tanh")
+LARGEST = 256
+"""Beyond this many units a construction is left out."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,32 +42,24 @@ class Point:
 
 
 def frontier(
-    word: str,
-    *,
-    steps: int,
-    directions: int,
-    seed: int = 0,
-    time_limit: float = 10.0,
-    end: bool = False,
-) -> list[Point]:
-    """Every construction that serves the word, the fewest units first."""
-    points = []
+    word: str, *, steps: int, directions: int, seed: int = 0, end: bool = False
+) -> Iterator[Point | None]:
+    """Every construction in turn; None for one that does not serve or is too large to run."""
     for method in METHODS:
         try:
-            memory = memorize(word, method=method, end=end, time_limit=time_limit)
+            memory = memorize(word, method=method, end=end)
         except ValueError:
+            yield None
             continue
-        points.append(point(memory, steps=steps, directions=directions, seed=seed))
-    return sorted(points, key=lambda p: (p.dimension, -p.exponent))
+        small = memory.dimension <= LARGEST
+        yield point(memory, steps=steps, directions=directions, seed=seed) if small else None
 
 
 def point(memory: Memory, *, steps: int, directions: int, seed: int = 0) -> Point:
     """The measurements of one memory."""
     labels = memory.word.indices
     with double():
-        wide = memory.network
-        error64 = first_error(wide, labels, steps=steps)
-        measured = noise_tolerance(wide, labels, key=jr.key(seed), directions=directions)
+        error64 = first_error(memory.network, labels, steps=steps)
     return Point(
         method=memory.method,
         dimension=memory.dimension,
@@ -72,7 +67,7 @@ def point(memory: Memory, *, steps: int, directions: int, seed: int = 0) -> Poin
         margin=memory.margin,
         exponent=memory.exponent,
         proved_noise=proved_noise(memory),
-        measured_noise=measured.size,
+        measured_noise=noise_tolerance(memory.written, labels, seed=seed, directions=directions),
         proved_float32=memory.certificate.steps["float32"],
         error_float32=first_error(memory.network, labels, steps=steps),
         error_float64=error64,
@@ -89,41 +84,28 @@ def proved_noise(memory: Memory) -> float:
         # While signs are kept each unit only comes nearer to the cycle, so the lead,
         # positive within the margin, stays positive.
         return min(amplitude(float(np.max(written.W_h))), memory.margin)
-    W, b, p = np.asarray(written.W_y), written.b_y, len(labels)
-    if len(b) == 1:
-        return math.inf
-    orbit = written.orbit(p)
-    smallest = math.inf
-    power = np.eye(written.dimension)
-    for _ in range(p):
-        moved = W @ power
-        for h, label in zip(orbit, labels, strict=True):
-            y = W @ h + b
-            lead = np.delete(y[label] - y, label)
-            apart = np.linalg.norm(np.delete(moved[label] - moved, label, axis=0), axis=1)
-            with np.errstate(divide="ignore"):
-                smallest = min(smallest, float((lead / apart).min()))
-        power = power @ np.asarray(written.W_h, dtype=float)
+    W, smallest = written.W_y, math.inf
+    lead = leads(W @ written.orbit(len(labels)).T + written.b_y[:, None], labels)
+    for _ in labels:
+        apart = np.linalg.norm(W[:, None] - W[None], axis=2)[:, list(labels)]
+        with np.errstate(divide="ignore"):
+            smallest = min(smallest, float((lead / apart).min()))
+        W = W @ written.W_h
     return smallest
 
 
 def bits(memory: Memory) -> int:
     """The least b such that rounding every state to multiples of $2^{-b}$ keeps one
     period right; the shift map is run in integers, since floats would not do."""
-    labels = memory.word.indices
-    for b in range(4096):
-        if _right_at(memory, labels, b):
-            return b
-    raise AssertionError("4,096 bits hold every word that is shown here")
+    right = _shift_right_at if memory.method == "shift" else _right_at
+    return next(b for b in range(4096) if right(memory, b))
 
 
-def _right_at(memory: Memory, labels: tuple[int, ...], b: int) -> bool:
-    if memory.method == "shift":
-        return _shift_right_at(memory, labels, b)
+def _right_at(memory: Memory, b: int) -> bool:
     written = memory.written
     round_ = lambda h: np.round(h * 2.0**b) / 2.0**b
     h = round_(written.h_0)
-    for label in labels:
+    for label in memory.word.indices:
         h = written.W_h @ h
         h = round_(np.tanh(h) if written.activation == "tanh" else h)
         if int((written.W_y @ h + written.b_y).argmax()) != label:
@@ -131,18 +113,17 @@ def _right_at(memory: Memory, labels: tuple[int, ...], b: int) -> bool:
     return True
 
 
-def _shift_right_at(memory: Memory, labels: tuple[int, ...], b: int) -> bool:
-    exact = memory.exact
+def _shift_right_at(memory: Memory, b: int) -> bool:
+    exact, word = memory.exact, memory.word
     assert exact is not None
     base = int(exact.W_h[0, 0])
-    unit = base**memory.word.period - 1
+    unit = base**word.period - 1
     # h_1 in multiples of 2^-b; the map is integer, so it is never rounded again.
     h_1 = base * int(exact.h_0[0]) + int(exact.W_x[0, exact.first])
     h = (2 * h_1 * 2**b + unit) // (2 * unit)
-    digits = {k: i for i, k in enumerate(memory.word.used)}
-    for label in labels:
-        digit = min(max((base * h) >> b, 0), len(digits) - 1)
-        if digit != digits[label]:
+    for label in word.pattern:
+        digit = min(max((base * h) >> b, 0), len(word.used) - 1)
+        if digit != label:
             return False
         h = base * h - (digit << b)
     return True

@@ -38,6 +38,20 @@ class Autonomous(eqx.Module):
     b_y: Float[Array, " outputs"]
     h_0: Float[Array, " units"]
 
+    @classmethod
+    def init(cls, units: Any, largest: int, outputs: int, *, key: Array) -> "Autonomous":
+        """Gaussian weights of unit gain on the first `units` units, zeros elsewhere."""
+        key_h, key_y, key_0 = jr.split(key, 3)
+        gain = 1 / jnp.sqrt(jnp.asarray(units, jnp.float32))
+        W_h = gain * jr.normal(key_h, (largest, largest))
+        W_y = gain * jr.normal(key_y, (outputs, largest))
+        return cls(W_h, W_y, jnp.zeros(outputs), jr.normal(key_0, (largest,))).masked(units)
+
+    def masked(self, units: Any) -> "Autonomous":
+        """The first `units` units alone."""
+        on = (jnp.arange(self.h_0.size) < units).astype(jnp.float32)
+        return Autonomous(self.W_h * on[:, None] * on, self.W_y * on, self.b_y, self.h_0 * on)
+
     def logits(self, steps: int, tanh: Any) -> Float[Array, "time outputs"]:
         """What it says at each step; `tanh` is 0 or 1."""
 
@@ -47,16 +61,6 @@ class Autonomous(eqx.Module):
             return h, self.W_y @ h + self.b_y
 
         return jax.lax.scan(step, self.h_0, None, length=steps)[1]
-
-
-def drawn(units: Any, largest: int, outputs: int, *, key: Array) -> Autonomous:
-    """Gaussian weights of unit gain on the first `units` units, zeros elsewhere."""
-    key_h, key_y, key_0 = jr.split(key, 3)
-    on = (jnp.arange(largest) < units).astype(jnp.float32)
-    gain = 1 / jnp.sqrt(jnp.asarray(units, jnp.float32))
-    W_h = gain * jr.normal(key_h, (largest, largest)) * on[:, None] * on
-    W_y = gain * jr.normal(key_y, (outputs, largest)) * on
-    return Autonomous(W_h, W_y, jnp.zeros(outputs), jr.normal(key_0, (largest,)) * on)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,23 +79,16 @@ class Lane:
 
     def __call__(self, point: dict[str, Any], key: Array, data: Any) -> dict[str, Array]:
         key_start, key_steps = jr.split(key)
-        start = drawn(point["units"], self.largest, self.outputs, key=key_start)
-        on = (jnp.arange(self.largest) < point["units"]).astype(jnp.float32)
+        start = Autonomous.init(point["units"], self.largest, self.outputs, key=key_start)
         labels, period, n = (a[point["word"]] for a in data)
         unspoken = jnp.where(jnp.arange(self.outputs) < n, 0.0, -1e9)
 
-        def wanted(periods: int) -> tuple[Array, Array]:
-            t = jnp.arange(periods * self.longest)
-            return labels[t % period], t < periods * period
-
         def loss(net: Autonomous, _: Any, key: Array) -> Array:
             y = net.logits(PERIODS * self.longest, point["tanh"]) + unspoken
-            symbols, shown = wanted(PERIODS)
-            cost = optax.losses.softmax_cross_entropy_with_integer_labels(y, symbols)
+            t = jnp.arange(PERIODS * self.longest)
+            shown = t < PERIODS * period
+            cost = optax.losses.softmax_cross_entropy_with_integer_labels(y, labels[t % period])
             return jnp.where(shown, cost, 0.0).sum() / shown.sum().astype(cost.dtype)
-
-        def masked(net: Autonomous) -> Autonomous:
-            return Autonomous(net.W_h * on[:, None] * on, net.W_y * on, net.b_y, net.h_0 * on)
 
         schedule = optax.cosine_decay_schedule(self.rate, self.steps)
         optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
@@ -102,12 +99,11 @@ class Lane:
             steps=self.steps,
             key=key_steps,
             every=self.steps,
-            project=masked,
+            project=lambda net: net.masked(point["units"]),
         )
-        symbols, _ = wanted(LATER)
-        y = net.logits(LATER * self.longest, point["tanh"]) + unspoken
-        right = jnp.argmax(y, axis=1) == symbols
         t = jnp.arange(LATER * self.longest)
+        y = net.logits(LATER * self.longest, point["tanh"]) + unspoken
+        right = jnp.argmax(y, axis=1) == labels[t % period]
         return {
             "loss": history["loss"][-1],
             "learned": (right | (t >= PERIODS * period)).all(),
@@ -121,25 +117,20 @@ class Lane:
 
 def learned(config: Config, bench: Bench) -> xr.Dataset:
     """Every word, kind, size and seed, batched together."""
-    words = [word(spelled) for spelled in config.learned_words]
+    words = [word(letters) for letters in config.learned_words]
     longest = max(w.period for w in words)
     labels = np.zeros((len(words), longest), dtype=np.int32)
     for row, w in zip(labels, words, strict=True):
         row[: w.period] = w.indices
-    data = (
-        labels,
-        np.array([w.period for w in words], dtype=np.int32),
-        np.array([len(w.alphabet) for w in words], dtype=np.int32),
-    )
-    lane = Lane(
-        max(config.learned_units),
-        max(len(w.alphabet) for w in words),
-        longest,
-        config.learned_steps,
-        config.learning_rate,
-    )
+    sizes = np.array([(w.period, len(w.alphabet)) for w in words], dtype=np.int32).T
     table = sweep(
-        lane,
+        Lane(
+            max(config.learned_units),
+            int(sizes[1].max()),
+            longest,
+            config.learned_steps,
+            config.learning_rate,
+        ),
         {
             "word": range(len(words)),
             "tanh": (0, 1),
@@ -149,7 +140,7 @@ def learned(config: Config, bench: Bench) -> xr.Dataset:
         seed=bench.seed,
         chunk=config.learned_chunk,
         dims={"W_h": ("unit", "unit_from"), "W_y": ("output", "unit"), "h_0": ("unit",)},
-        data=data,
+        data=(labels, *sizes),
         folder=bench.folder / "learned",
         title="learned memories",
         quiet=bench.quiet,
@@ -160,13 +151,12 @@ def learned(config: Config, bench: Bench) -> xr.Dataset:
     return table.rename(tanh="kind").assign_coords(names)
 
 
-def needed(spelled: str) -> int:
+def needed(letters: str) -> int:
     """d* of the word, the fewest units that any memory without feedback has."""
-    return harmonic_dimension(word(spelled)).dimension
+    return harmonic_dimension(word(letters)).dimension
 
 
-def smallest(table: xr.Dataset, spelled: str, kind: str) -> int | None:
-    """The fewest units with which any seed learned the word."""
-    row = table.learned.sel(word=spelled, kind=kind).any("seed")
-    sizes = [int(u) for u in table.units if bool(row.sel(units=u))]
-    return min(sizes) if sizes else None
+def smallest(table: xr.Dataset, letters: str, kind: str, field: str = "learned") -> int | None:
+    """The fewest units with which any seed learned (or kept) the word."""
+    row = table[field].sel(word=letters, kind=kind).any("seed")
+    return min((int(u) for u in table.units if bool(row.sel(units=u))), default=None)

@@ -9,25 +9,23 @@ import dataclasses
 import math
 from collections.abc import Hashable, Sequence
 
-import numpy as np
-
 from .certificates.attraction import attraction_certificate
-from .certificates.integer_exactness import exact_certificate, shift_steps
+from .certificates.exactness import exact_certificate, shift_certificate
+from .certificates.reading_margin import reading_certificate
 from .certificates.rotation_drift import drift_certificate
 from .constructions.harmonic import harmonic
 from .constructions.limit_cycle import exponent, GAIN, limit_cycle
-from .constructions.long_words import LEAD
 from .constructions.permutation import permutation
 from .constructions.rational import rational
 from .constructions.rotation import rotation
-from .constructions.shift_map import shift
-from .constructions.single_reading import one_reading, reading_certificate
+from .constructions.shift_map import base, shift_map
+from .constructions.single_reading import single_reading
 from .memory import margin, Memory
 from .minimal.deadline import Deadline
-from .minimal.minimal_dimension import harmonic_dimension, LONG, MinimalDimension
+from .minimal.minimal_dimension import harmonic_dimension, LONG
 from .minimal.single_pass import single_pass
-from .words import Word, word as spelled_word
-from .written import begun, Written
+from .words import Word, word as word_of
+from .written import with_start
 
 
 METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh", "once")
@@ -69,113 +67,74 @@ def memorize(
         raise ValueError(
             f"stride goes with method='permutation', got stride={stride} and {method!r}"
         )
-    w = spelled_word(word, alphabet=alphabet, end=end)
+    w = word_of(word, alphabet=alphabet, end=end)
     if method == "auto":
-        memory = _best(w, gain, time_limit)
+        memory = _smallest(w, gain, time_limit)
     else:
-        memory = _built(w, method, stride, gain, time_limit)
-    return _begun(memory) if start else memory
+        memory = _memory(w, method, stride, gain, time_limit)
+    if not start:
+        return memory
+    exact = None if memory.exact is None else with_start(memory.exact)
+    return dataclasses.replace(memory, written=with_start(memory.written), exact=exact)
 
 
-def _begun(memory: Memory) -> Memory:
-    outputs = len(memory.word.alphabet)
-    exact = None if memory.exact is None else begun(memory.exact, outputs)
-    written = begun(memory.written, outputs)
-    return dataclasses.replace(memory, written=written, exact=exact)
-
-
-def _built(w: Word, method: str, stride: int, gain: float, time_limit: float) -> Memory:
+def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -> Memory:
+    exact, frequencies, largest = None, (), 0.0
     if method == "once":
-        return _once(w, time_limit)
-    if method == "rotation":
-        written, turns, _ = rotation(w, Deadline(time_limit))
-        frequencies = (turns,)
-        certificate = drift_certificate(written, w.indices, w.period, frequencies)
-        return Memory(w, method, written, margin(written, w), 0.0, certificate, frequencies)
-    if method == "harmonic":
+        if not w.end:
+            raise ValueError("once says a string a single time, so it needs end=True")
+        found = single_pass(w, field="real", time_limit=time_limit)
+        written = single_reading(w, found)
+        certificate = reading_certificate(written, w.indices)
+        largest = max((math.log(abs(z)) for z in found.eigenvalues), default=-math.inf)
+    elif method == "rotation":
+        written, turns = rotation(w, Deadline(time_limit))
+        certificate, frequencies = drift_certificate(written, w.indices), (turns,)
+    elif method == "harmonic":
         found = harmonic_dimension(w, time_limit=time_limit)
-        # Only a hint on how finely to round: the certificate takes nothing on trust.
-        lead = found.lead if found.series is None else LEAD / 2
-        written = harmonic(w, found.frequencies, found.readout, lead)
-        certificate = drift_certificate(written, w.indices, w.period, found.frequencies)
-        largest = 0.0 if found.frequencies else -math.inf
-        return Memory(
-            w, method, written, margin(written, w), largest, certificate, found.frequencies
-        )
-    if method in ("permutation", "rational"):
-        frequencies = ()
-        if method == "rational":
-            found = harmonic_dimension(w, field="rational", time_limit=time_limit)
-            frequencies = found.frequencies
-            exact = rational(w, frequencies, _plain_readout(found))
-        else:
-            exact = permutation(w, stride=stride)
-        certificate = exact_certificate(exact, w.indices)
-        largest = -math.inf if method == "rational" and not frequencies else 0.0
-        return Memory(
-            w, method, _floating(exact), margin(exact, w), largest, certificate, frequencies, exact
-        )
-    if method == "tanh":
-        written = limit_cycle(w, gain=gain)
+        written = harmonic(w, found.frequencies, found.readout, found.lead)
+        certificate, frequencies = drift_certificate(written, w.indices), found.frequencies
+        largest = 0.0 if frequencies else -math.inf
+    elif method == "permutation":
+        exact = permutation(w, stride=stride)
+        written, certificate = exact.astype(float), exact_certificate(exact, w.indices)
+    elif method == "rational":
+        found = harmonic_dimension(w, field="rational", time_limit=time_limit)
+        # Integers do not drift, so the readout need not be the widest.
+        exact = rational(w, found.frequencies, found.first_readout)
+        written, certificate = exact.astype(float), exact_certificate(exact, w.indices)
+        frequencies = found.frequencies
+        largest = 0.0 if frequencies else -math.inf
+    elif method == "tanh":
+        written, largest = limit_cycle(w, gain=gain), exponent(gain)
         certificate = attraction_certificate(written, w.indices)
-        return Memory(w, method, written, margin(written, w), exponent(gain), certificate)
-    made = shift(w)
-    certificate = exact_certificate(made.exact, w.indices, unit=made.denominator)
-    base = int(made.written.W_h[0, 0])
-    certificate = dataclasses.replace(certificate, steps=shift_steps(made.rooms, base))
-    return Memory(
-        w, method, made.written, min(made.rooms), math.log(base), certificate, exact=made.exact
-    )
+    else:
+        written, exact, unit = shift_map(w)
+        certificate, largest = shift_certificate(exact, w.indices, unit), math.log(base(w))
+    width = margin(exact or written, w) if method != "shift" else certificate.evidence["margin"]
+    return Memory(w, method, written, width, largest, certificate, frequencies, exact)
 
 
-def _once(w: Word, time_limit: float) -> Memory:
-    if not w.end:
-        raise ValueError("once says a string a single time, so it needs end=True")
-    found = single_pass(w, field="real", time_limit=time_limit)
-    written = one_reading(w, found)
-    certificate = reading_certificate(written, w.indices)
-    largest = max((math.log(abs(z)) for z in found.eigenvalues), default=-math.inf)
-    return Memory(w, "once", written, margin(written, w), largest, certificate)
-
-
-def _plain_readout(found: MinimalDimension) -> np.ndarray | None:
-    """Any readout over the set: integers do not drift, so it need not be the widest.
-    None where all harmonics are there and a closed form serves."""
-    if len(found.frequencies) == found.word.period // 2:
-        return None
-    return found.readout if found.plain is None else found.plain
-
-
-def _best(w: Word, gain: float, time_limit: float) -> Memory:
+def _smallest(w: Word, gain: float, time_limit: float) -> Memory:
     """The smallest proved memory without feedback."""
     methods = ["harmonic", "rational", "permutation", "tanh"]
-    deadline = Deadline(time_limit)
-    built = [_built(w, name, 1, gain, deadline.left / 2) for name in methods]
-    if 1 < w.period <= LONG and built[0].dimension >= 2:
+    deadline, found = Deadline(time_limit), []
+    for method in methods:
+        # Rational readouts of words of very many symbols are refused.
         with contextlib.suppress(ValueError):
-            built.append(_built(w, "rotation", 1, gain, deadline.left))
-    proved = [m for m in built if m.certificate.steps["float32"] >= COVERED]
+            found.append(_memory(w, method, 1, gain, deadline.left / 2))
+    if 1 < w.period <= LONG and found[0].dimension >= 2:
+        with contextlib.suppress(ValueError):
+            found.append(_memory(w, "rotation", 1, gain, deadline.left))
+    proved = [m for m in found if m.certificate.steps["float32"] >= COVERED]
     if w.end and 1 < w.period <= ONCE:
-        once = _once(w, deadline.left)
+        once = _memory(w, "once", 1, gain, deadline.left)
         # The string ends, and with it what has to be proved.
         if once.certificate.steps["float32"] >= w.period:
             proved.append(once)
-    if not proved:
-        # No float32 proof reaches that far (very long words): exact integers do.
-        proved = [built[2]]
+    order = [*methods, "rotation", "once"]
+    # No float32 proof reaches that far (very long words): exact integers do.
+    proved = proved or [m for m in found if m.method == "permutation"]
     return min(
-        proved,
-        key=lambda m: (
-            m.dimension,
-            m.method == "once",
-            -m.margin,
-            methods.index(m.method) if m.method in methods else 9,
-        ),
-    )
-
-
-def _floating(exact: Written) -> Written:
-    of = lambda a: a.astype(float) if isinstance(a, np.ndarray) else a
-    return dataclasses.replace(
-        exact, W_h=of(exact.W_h), W_y=of(exact.W_y), b_y=of(exact.b_y), h_0=of(exact.h_0)
+        proved, key=lambda m: (m.dimension, m.method == "once", -m.margin, order.index(m.method))
     )

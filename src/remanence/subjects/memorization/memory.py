@@ -4,12 +4,12 @@ import dataclasses
 import math
 from collections.abc import Hashable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from ...nets import Generator
 from .certificates.certificate import Certificate
-from .structured import Cycle
 from .words import START, Word
 from .written import Written
 
@@ -38,8 +38,8 @@ class Memory:
         return self.written.dimension
 
     @property
-    def network(self) -> Generator:
-        """The network in JAX, ready for every measurement."""
+    def network(self) -> Any:
+        """The network in JAX (a `Generator`), ready for every measurement."""
         return self.written.network()
 
     @property
@@ -65,32 +65,24 @@ class Memory:
 
     def save(self, path: str | Path) -> None:
         """Write weights, word and certificate as safetensors."""
-        from .saved import save_memory
+        from .memory_file import save_memory
 
         save_memory(self, path)
 
 
 def margin(written: Written, w: Word) -> float:
     """The distance from the orbit to the nearest state that is read wrongly."""
-    h, closest = written.h_0, math.inf
-    W, b = written.W_y, written.b_y
-    if isinstance(written.W_h, Cycle) or not isinstance(W, np.ndarray):
+    W, b, closest = written.W_y, written.b_y, math.inf
+    if issparse(W):
         # One-hot columns: the lead over the largest distance of two rows.
-        counts = np.sort(np.bincount(w.indices))[-2:]
-        lead = 2 * abs(float(h[0])) if written.activation == "tanh" else 1.0
-        return lead / math.sqrt(counts.sum())
-    if len(b) == 1:
-        return math.inf
-    apart = np.sqrt(
-        np.maximum((W * W).sum(axis=1)[:, None] + (W * W).sum(axis=1) - 2.0 * (W @ W.T), 0.0)
-    )
-    for label in w.indices:
-        h = written.W_h @ h
-        if written.activation == "tanh":
-            h = np.tanh(h)
+        lead = 2 * abs(float(written.h_0[0])) if written.activation == "tanh" else 1.0
+        return lead / math.sqrt(np.sort(np.bincount(w.indices))[-2:].sum())
+    squares = (W * W).sum(axis=1)
+    apart = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * (W @ W.T), 0.0))
+    for label, (h, _) in zip(w.indices, written.run(w.period), strict=True):
         y = W @ h + b
-        lead = (y[label] - y).astype(float)
-        lead[label] = math.inf
-        with np.errstate(divide="ignore"):
-            closest = min(closest, float((lead / apart[label]).min()))
+        lead = np.delete((y[label] - y).astype(float), label)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            nearest = np.where(lead > 0, lead / np.delete(apart[label], label), 0.0)
+        closest = min(closest, float(nearest.min(initial=math.inf)))
     return closest

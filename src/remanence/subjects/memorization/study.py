@@ -7,6 +7,7 @@ state be?) with proofs, shows what dimension costs in precision and stability,
 and looks at what gradient descent finds instead.
 """
 
+import dataclasses
 import math
 
 import numpy as np
@@ -14,16 +15,15 @@ import xarray as xr
 
 from ...report import Bench, cross_table, Headline, Outcome, Study
 from ..references import REFERENCES
-from . import checks
-from .atlas import atlas
+from . import experiments
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .cross_rows import cross_rows
 from .figures import figures
 from .frontier import frontier, Point
 from .learned import learned
-from .readings import readings
-from .stability import least_factors
+from .learned_modes import learned_modes
+from .necklace_tables import atlas, least_factors
 
 
 def run(config: Config, bench: Bench) -> Outcome:
@@ -32,51 +32,48 @@ def run(config: Config, bench: Bench) -> Outcome:
     seed = bench.seed
     results = {
         "config": config,
-        "half planes": checks.half_planes(config),
-        "turns": checks.turns(),
-        "permutations": checks.strings(config, "permutation", seed),
-        "powers": checks.powers(),
-        "totients": checks.totients(),
-        "start and end": checks.tokens(config, seed + 1),
-        "tanh": checks.standard(config, seed + 2),
-        "factors": checks.factors(),
-        "coefficients": checks.coefficients(),
-        "rational order": checks.rational_order(),
-        "rotations": checks.rotations(),
-        "two units": checks.two_units(),
-        "drawn sets": checks.drawn_sets(config, seed + 3),
-        "shift": checks.strings(config, "shift", seed + 4),
+        "half planes": experiments.half_planes(config.blocks),
+        "turns": experiments.turns(),
+        "permutations": experiments.strings(config.drawn, "permutation", seed),
+        "powers": experiments.powers(),
+        "totients": experiments.totients(),
+        "start and end": experiments.tokens(config.drawn // 2, seed + 1),
+        "tanh": experiments.standard(config.drawn, seed + 2),
+        "factors": experiments.factors(),
+        "coefficients": experiments.coefficients(),
+        "rational order": experiments.rational_order(),
+        "rotations": experiments.rotations(),
+        "two units": experiments.two_units(),
+        "drawn sets": experiments.drawn_sets(config.attempts, seed + 3),
+        "shift": experiments.strings(config.drawn, "shift", seed + 4),
+        "atlas": atlas(config.periods, bench),
+        "least factors": least_factors(config.feedback_periods, bench),
     }
-    table = atlas(config.periods, bench)
-    least = least_factors(config.feedback_periods, bench)
     bench.tell(f"the frontier of {config.word!r}: every construction, {config.steps:,} steps")
     points = frontier(config.word, steps=config.steps, directions=config.directions, seed=seed)
+    points = sorted(filter(None, points), key=lambda p: (p.dimension, -p.exponent))
     bench.tell("learned memory: one batch of words, kinds, sizes and seeds")
     trained = learned(config, bench)
-    read = readings(trained)
     results |= {
-        "atlas": table,
-        "least factors": least,
         "frontier": {p.method: p for p in points},
         "learned": trained,
-        "readings": read,
+        "modes": learned_modes(trained),
     }
     bench.tell("the cross table")
     data = {
-        "atlas": table,
-        "stability": least,
+        "atlas": results["atlas"],
+        "stability": results["least factors"],
         "frontier": frontier_table(points),
         "learned": trained.drop_vars(["W_h", "W_y", "h_0"]),
         "cross": cross_table(cross_rows(config.word)),
     }
-    drawn = figures(config, table, least, points, trained, read)
-    return Outcome(results=results, data=data, figures=drawn)
+    return Outcome(results=results, data=data, figures=figures(config, results))
 
 
 def frontier_table(points: list[Point]) -> xr.Dataset:
     """The frontier as a dataset along `method`; NaN where nothing went wrong."""
     number = lambda value: math.nan if value is None else float(value)
-    names = [f for f in Point.__dataclass_fields__ if f != "method"]
+    names = [f.name for f in dataclasses.fields(Point) if f.name != "method"]
     return xr.Dataset(
         {name: ("method", np.array([number(getattr(p, name)) for p in points])) for name in names},
         coords={"method": np.array([p.method for p in points], dtype=np.str_)},

@@ -1,19 +1,21 @@
 r"""Weights written down: $h_i = \rho(W_h h_{i-1} + W_x x_i)$, $y_i = W_y h_i + b_y$.
 
-As NumPy arrays (or structured maps), so that a string is spelled without
-compiling anything. Integer arrays, also of Python integers, are run exactly.
+NumPy arrays, or SciPy's sparse ones where the matrix would be too large, so that a
+string is spelled without compiling anything. Integers, also Python's, are run exactly.
 """
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any, Literal
 
-import jax.numpy as jnp
 import numpy as np
-from scipy.linalg import block_diag
+from scipy.sparse import csr_array, issparse
 
-from ...cells import Elman, Linear
-from ...nets import Generator
-from .structured import Beginning, DENSE, Structured
+
+DENSE = 1 << 18
+"""The largest number of entries that is written out as a matrix."""
+LARGEST = 1 << 26
+"""The largest number of entries that JAX is given."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -27,87 +29,90 @@ class Written:
     W_x: Any = None
     first: int = 0
     activation: Literal["linear", "tanh"] = "linear"
-    inputs: int = 0
 
     @property
     def dimension(self) -> int:
         return len(self.h_0)
 
-    def emissions(self, steps: int, dtype: Any = None) -> np.ndarray:
-        """The indices of the first `steps` symbols, in the arrays' own arithmetic
-        or in a given floating type."""
-        cast = (lambda a: a) if dtype is None else (lambda a: _cast(a, dtype))
-        W_h, W_y, b_y, h = (cast(a) for a in (self.W_h, self.W_y, self.b_y, self.h_0))
-        W_x = None if self.W_x is None else cast(columns(self.W_x, self.inputs))
-        said = np.empty(steps, dtype=np.int64)
-        token = self.first
-        for i in range(steps):
-            h = W_h @ h
-            if W_x is not None:
-                h = h + W_x[token]
-            if self.activation == "tanh":
-                h = np.tanh(h)
-            token = int((W_y @ h + b_y).argmax())
-            said[i] = token
-        return said
+    @property
+    def inputs(self) -> int:
+        """How many tokens it hears; `<START>` is one more than it says."""
+        return len(self.b_y) if self.W_x is None else self.W_x.shape[1]
 
-    def orbit(self, steps: int) -> np.ndarray:
-        """The states $h_1 … h_T$ along the network's own emissions."""
-        W_x = None if self.W_x is None else columns(self.W_x, self.inputs)
-        h, token, states = self.h_0, self.first, []
+    def astype(self, dtype: Any) -> "Written":
+        """The same weights, rounded to another type."""
+        arrays = {f: getattr(self, f) for f in ("W_h", "W_y", "b_y", "h_0", "W_x")}
+        return dataclasses.replace(
+            self, **{f: None if a is None else a.astype(dtype) for f, a in arrays.items()}
+        )
+
+    def run(self, steps: int) -> Iterator[tuple[np.ndarray, int]]:
+        """The state and the symbol of every step, each symbol heard at the next."""
+        h, token = self.h_0, self.first
         for _ in range(steps):
             h = self.W_h @ h
-            if W_x is not None:
-                h = h + W_x[token]
+            if self.W_x is not None:
+                h = h + column(self.W_x, token)
             if self.activation == "tanh":
                 h = np.tanh(h)
             token = int((self.W_y @ h + self.b_y).argmax())
-            states.append(h)
-        return np.array(states)
+            yield h, token
 
-    def network(self) -> Generator:
-        """The same weights as a JAX network, in the precision of the scope."""
-        of = lambda a: jnp.asarray(np.asarray(a, dtype=float)) if isinstance(a, np.ndarray) else a
-        inputs = self.inputs or len(self.b_y)
-        h_0 = of(self.h_0)
-        if isinstance(self.W_h, np.ndarray):
-            W_x = np.zeros((self.dimension, inputs)) if self.W_x is None else self.W_x
-            make = Elman if self.activation == "tanh" else Linear
-            cell = make(W_h=of(self.W_h), W_x=of(W_x))
-        else:
-            tanh = self.activation == "tanh"
-            cell = Structured(self.W_h, of(self.W_x), tanh=tanh, like=h_0[:0])
-        return Generator(cell, of(self.W_y), of(self.b_y), h_0, self.first)
+    def emissions(self, steps: int, dtype: Any = None) -> np.ndarray:
+        """The indices of the first `steps` symbols, in the arrays' own arithmetic
+        or in a given floating type."""
+        network = self if dtype is None else self.astype(dtype)
+        return np.fromiter((token for _, token in network.run(steps)), np.int64, steps)
 
+    def orbit(self, steps: int) -> np.ndarray:
+        """The states $h_1 … h_T$ along the network's own emissions."""
+        return np.array([h for h, _ in self.run(steps)])
 
-def _cast(a: Any, dtype: Any) -> Any:
-    if isinstance(a, np.ndarray):
-        return a.astype(dtype)
-    return [column.astype(dtype) for column in a] if isinstance(a, list) else a
+    def network(self) -> Any:
+        """The same weights as a `Generator` in JAX, in the precision of the scope."""
+        import jax.numpy as jnp
 
+        from ...cells import Elman, Linear
+        from ...nets import Generator
 
-def columns(W_x: Any, inputs: int) -> list[np.ndarray]:
-    """What each input token adds to the state."""
-    if isinstance(W_x, np.ndarray):
-        return list(W_x.T)
-    silent = np.zeros_like(W_x.state)
-    return [silent] * (inputs - 1) + [W_x.state]
+        if self.dimension * max(self.dimension, self.inputs) > LARGEST:
+            raise ValueError(
+                f"a matrix of {self.dimension:,} units is too large for JAX; `emissions` runs without"
+            )
+        of = lambda a: jnp.asarray(np.asarray(a.toarray() if issparse(a) else a, dtype=float))
+        W_x = np.zeros((self.dimension, self.inputs)) if self.W_x is None else self.W_x
+        make = Elman if self.activation == "tanh" else Linear
+        cell = make(W_h=of(self.W_h), W_x=of(W_x))
+        return Generator(cell, of(self.W_y), of(self.b_y), of(self.h_0), self.first)
 
 
-def begun(written: Written, outputs: int) -> Written:
+def column(W: Any, k: int) -> np.ndarray:
+    """One column of a dense or sparse matrix."""
+    return W[:, [k]].toarray()[:, 0] if issparse(W) else W[:, k]
+
+
+def matrix(entries: Any, rows: Any, columns: Any, shape: tuple[int, int]) -> Any:
+    """The matrix with these entries, dense unless it is too large."""
+    found = csr_array((np.asarray(entries), (rows, columns)), shape=shape)
+    return found.toarray() if shape[0] * shape[1] <= DENSE else found
+
+
+def with_start(written: Written) -> Written:
     """The same network from a zero state: `<START>`, one more input token, sets it."""
-    heard = None if written.W_x is None else columns(written.W_x, outputs)
+    units, outputs = written.dimension, len(written.b_y)
     h_1 = written.W_h @ written.h_0
-    if heard is not None:
-        h_1 = h_1 + heard[written.first]
-    silent = np.zeros_like(h_1)
-    if len(h_1) * outputs > DENSE:
-        W_x = Beginning(h_1, outputs + 1)
+    if written.W_x is not None:
+        h_1 = h_1 + column(written.W_x, written.first)
+        W_x = np.concatenate([written.W_x, h_1[:, None]], axis=1)
     else:
-        W_x = np.stack([*(heard or [silent] * outputs), h_1], axis=1)
-    return dataclasses.replace(written, W_x=W_x, h_0=silent, first=outputs, inputs=outputs + 1)
+        rows, columns = np.arange(units), np.full(units, outputs)
+        W_x = matrix(h_1, rows, columns, (units, outputs + 1))
+    return dataclasses.replace(written, W_x=W_x, h_0=np.zeros_like(h_1), first=outputs)
 
 
-def blocks(*matrices: np.ndarray) -> np.ndarray:
-    """Block-diagonal, the type kept."""
-    return np.asarray(block_diag(*matrices), dtype=matrices[0].dtype)
+def leads(y: np.ndarray, labels: Any) -> np.ndarray:
+    """How far the right logit is above each other one, symbols × times; infinite for itself."""
+    right, t = np.asarray(labels), np.arange(len(labels))
+    lead = np.array(y[right, t] - y, dtype=float)
+    lead[right, t] = np.inf
+    return lead

@@ -8,62 +8,48 @@ import math
 
 import numpy as np
 
-from ..written import Written
-from .certificate import Certificate, first_state, FOREVER, UNIT
+from ..constructions.permutation import cycle
+from ..written import leads, Written
+from .certificate import Certificate, first_state, FOREVER, same, UNIT
 
 
 TANH_ERROR = 4.0
 """How far a library's tanh is assumed to err, in units in the last place of 1."""
+WIDEST = 0.01
+"""The half-width of the largest box that is tried."""
 
 
 def attraction_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
     """A box round the cycle that every rounded step maps into the next box."""
-    p = len(labels)
-    first = first_state(written)
-    a = float(first[0])
-    if not (0 < a < 1 and (first[1:] == -a).all()):
+    p, first = len(labels), first_state(written)
+    a, gain = float(first[0]), float(written.W_h.max())
+    start = max(abs(first[0] - a), float(np.abs(first[1:] + a).max(initial=0.0)))
+    if not (len(first) == p and 0 < a < 1 and start < WIDEST):
         raise ValueError("the first state is not the pattern of the limit cycle")
-    gain = float(written.W_h.gain if hasattr(written.W_h, "gain") else written.W_h.max())
-    if isinstance(written.W_h, np.ndarray):
-        if not (written.W_h == gain * np.roll(np.eye(p), 1, axis=0)).all():
-            raise ValueError("W_h is not a multiple of the cyclic permutation")
-    elif written.W_h.stride != 1 or written.W_h.size != p:
+    if not same(written.W_h, gain * cycle(p)):
         raise ValueError("W_h is not a multiple of the cyclic permutation")
-    lead, spread, size = _leads(written, labels, a)
+    reach = np.asarray(abs(written.W_y).sum(axis=1)).ravel()
+    # A deviation of one in every unit moves two logits apart by at most this much.
+    spread, size = float(np.sort(reach)[-2:].sum()), float(2 * (reach + np.abs(written.b_y)).max())
+    lead = _least_lead(written, labels, a)
     steps, evidence = {}, {"gain": gain, "amplitude": a}
     for name, u in UNIT.items():
-        guess = 0.01
-        slope = gain * (1 - math.tanh(gain * (a - guess)) ** 2)
+        slope = gain * (1 - math.tanh(gain * (a - WIDEST)) ** 2)
         off = abs(math.tanh(gain * a) - a) + 2.0**-50
         rounding = off + 2 * u * gain * slope + TANH_ERROR * u + 2 * u
-        half = rounding / (1 - slope) if slope < 1 else math.inf
+        half = max(rounding / (1 - slope), start + 2 * u) if slope < 1 else math.inf
         left = lead - spread * half - 2 * (p + 3) * u * size
-        steps[name] = FOREVER if half < guess and left > 0 else 0.0
+        steps[name] = FOREVER if half < WIDEST and left > 0 else 0.0
         evidence[f"half_width_{name}"] = half
     return Certificate("attraction", lead, steps, evidence)
 
 
-def _leads(written: Written, labels: tuple[int, ...], a: float) -> tuple[float, float, float]:
-    """The least lead on the sign patterns, and how far a unit of deviation in every
-    neuron, and rounding, can reach into a difference of logits."""
-    if not isinstance(written.W_y, np.ndarray):
-        counts = np.bincount(labels, minlength=len(written.b_y))
-        if not (np.asarray(written.W_y.symbols) == labels).all() or not np.allclose(
-            written.b_y, a * counts, rtol=1e-9
-        ):
-            raise ValueError("the readout does not spell the word")
-        most = float(np.sort(counts)[-2:].sum())
-        return 2 * a * (1 - 1e-9), most, 2 * most
-    W, b = written.W_y, written.b_y
-    p, n = len(labels), len(b)
-    if n == 1:
-        return math.inf, 0.0, 0.0
-    # The pattern at t is -a everywhere, but for +a at unit t.
-    y = (b - a * W.sum(axis=1))[:, None] + 2 * a * W
-    t, w = np.arange(p), np.asarray(labels)
-    lead = y[w, t] - y
-    lead[w, t] = np.inf
-    # Two rows are at most this far apart, and just so far where they share no unit.
-    apart = np.sort(np.abs(W).sum(axis=1))[-2:].sum()
-    size = np.abs(W).sum(axis=1) + np.abs(b)
-    return float(lead.min()), float(apart), float(2 * size.max())
+def _least_lead(written: Written, labels: tuple[int, ...], a: float) -> float:
+    """On the sign patterns: the one at t is -a everywhere, but for +a at unit t."""
+    W, b, found = written.W_y, written.b_y, math.inf
+    rest, chunk = b - a * np.asarray(W.sum(axis=1)).ravel(), max(1, (1 << 22) // len(b))
+    for t in range(0, len(labels), chunk):
+        part = W[:, t : t + chunk]
+        y = rest[:, None] + 2 * a * (part if isinstance(part, np.ndarray) else part.toarray())
+        found = min(found, float(leads(y, labels[t : t + chunk]).min()))
+    return found

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ....report import Claim, Evidence, Verdict
-from ..atlas import distribution
 from ..learned import needed, smallest
-from ..readings import NEAR
+from ..learned_modes import NEAR
+from ..necklace_tables import distribution
 from ..words import word
 from .notes import result
 
@@ -102,18 +102,17 @@ def stability_costs(e: Evidence) -> Verdict:
 def sizes(results: Mapping[str, Any]) -> Evidence:
     """The fewest units with which gradient descent learned and kept each word."""
     table, words = results["learned"], results["config"].learned_words
-    kept = table.assign(learned=table.kept)
-    found = {
+    kept_by = {w: smallest(table, w, "linear", "kept") for w in words}
+    more = [k - needed(w) for w, k in kept_by.items() if k is not None]
+    return {
         "needed": {w: needed(w) for w in words},
         "learned_by": {w: smallest(table, w, "linear") for w in words},
-        "kept_by": {w: smallest(kept, w, "linear") for w in words},
+        "kept_by": kept_by,
         "tanh_by": {w: smallest(table, w, "tanh") for w in words},
+        "kept": len(more),
+        "words": len(words),
+        "margin": min(more, default=None),
     }
-    least = {w: k for w, k in found["kept_by"].items() if k is not None}
-    found["kept"] = len(least)
-    found["words"] = len(words)
-    found["margin"] = min((k - found["needed"][w] for w, k in least.items()), default=None)
-    return found
 
 
 def at_least_the_optimum(e: Evidence) -> Verdict:
@@ -126,13 +125,13 @@ def at_least_the_optimum(e: Evidence) -> Verdict:
 
 def roots(results: Mapping[str, Any]) -> Evidence:
     """How near the eigenvalues of learned networks lie to roots of unity."""
-    read = results["readings"]
-    radii = [abs(z) for *_, r in read for z in r.eigenvalues]
-    nearest = collections.Counter(r.nearest for *_, r in read)
+    found = results["modes"]
+    radii = [abs(z) for m in found for z in m.eigenvalues]
+    nearest = collections.Counter(m.nearest for m in found)
     return {
-        "networks": len(read),
-        "near": sum(r.distance <= NEAR for *_, r in read if r.eigenvalues),
-        "angles_near": sum(r.nearest != "none" for *_, r in read),
+        "networks": len(found),
+        "near": sum(m.distance <= NEAR for m in found if m.eigenvalues),
+        "angles_near": sum(m.nearest != "none" for m in found),
         "median_radius": float(np.median(radii)) if radii else math.nan,
         "nearest": dict(sorted(nearest.items())),
     }

@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 
-from ..structured import Cycle
 from ..words import Word
 from ..written import Written
 from .permutation import cycle, spelling
@@ -41,19 +40,14 @@ def amplitude(gain: float) -> float:
 
 def exponent(gain: float) -> float:
     """Every Lyapunov exponent of the attracting cycle, $\\log g(1 - a^2)$."""
-    a = amplitude(gain)
-    return math.log(gain * (1 - a * a))
+    return math.log(gain * (1 - amplitude(gain) ** 2))
 
 
 def limit_cycle(w: Word, *, gain: float = GAIN) -> Written:
     """The attracting cycle of a word."""
-    p, n, a = w.period, len(w.alphabet), amplitude(gain)
-    P = cycle(p)
-    W_h = Cycle(p, 1, gain) if isinstance(P, Cycle) else gain * P.astype(float)
-    W_y = spelling(np.asarray(w.indices), n)
-    if isinstance(W_y, np.ndarray):
-        W_y = W_y.astype(float)
-    counts = np.bincount(w.indices, minlength=n).astype(float)
-    h_0 = np.full(p, -a)
+    n, a = len(w.alphabet), amplitude(gain)
+    h_0 = np.full(w.period, -a)
     h_0[-1] = a
-    return Written(W_h, W_y, a * counts, h_0, activation="tanh")
+    b_y = a * np.bincount(w.indices, minlength=n)
+    W_y = spelling(w.indices, n).astype(float)
+    return Written(gain * cycle(w.period), W_y, b_y, h_0, activation="tanh")

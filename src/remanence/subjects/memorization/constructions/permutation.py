@@ -5,39 +5,34 @@ Zeros and ones are exact in every arithmetic, so the memory never fades.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ..structured import Cycle, DENSE, Spelled
 from ..words import Word
-from ..written import Written
+from ..written import matrix, Written
 
 
 def permutation(w: Word, *, stride: int = 1) -> Written:
-    """The network of $c^{stride}$; beyond a few thousand symbols as a structured map."""
+    """The network of $c^{stride}$."""
     p, n = w.period, len(w.alphabet)
     if math.gcd(stride, p) != 1:
         raise ValueError(f"stride must be coprime to the period {p}, got {stride}")
-    W_h = cycle(p, stride)
-    seats = np.arange(p) * stride % p
     symbols = np.empty(p, dtype=np.int64)
-    symbols[seats] = w.indices
-    W_y = spelling(symbols, n)
+    symbols[np.arange(p) * stride % p] = w.indices
     h_0 = np.zeros(p, dtype=np.int64)
     h_0[-stride % p] = 1
-    b_y = np.zeros(n, dtype=np.int64)
-    return Written(W_h, W_y, b_y, h_0)
+    return Written(cycle(p, stride), spelling(symbols, n), np.zeros(n, dtype=np.int64), h_0)
 
 
-def cycle(size: int, stride: int = 1):
+def cycle(size: int, stride: int = 1) -> Any:
     """The permutation that takes unit i to unit i + stride."""
-    if size * size > DENSE:
-        return Cycle(size, stride)
-    return np.roll(np.eye(size, dtype=np.int64), stride, axis=0)
+    i = np.arange(size)
+    return matrix(np.ones(size, np.int64), (i + stride) % size, i, (size, size))
 
 
-def spelling(symbols: np.ndarray, outputs: int):
+def spelling(symbols: Sequence[int] | np.ndarray, outputs: int) -> Any:
     """The readout whose columns are the one-hot symbols."""
-    if outputs * len(symbols) > DENSE:
-        return Spelled(symbols, outputs)
-    return np.eye(outputs, dtype=np.int64)[:, symbols]
+    p = len(symbols)
+    return matrix(np.ones(p, np.int64), symbols, np.arange(p), (outputs, p))

@@ -5,7 +5,7 @@ $\arg\max_j (j n h - j(j+1)/2) = \lfloor n h \rfloor$ is its next digit. Exact i
 rationals; in floating point the digits run out, since the exponent is $\log n$.
 """
 
-import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -13,59 +13,38 @@ from ..words import Word
 from ..written import Written
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Shift:
-    """The network in floating point, and in integers, in units of 1/`denominator`.
-
-    `rooms` are the distances of the states from the edges of their intervals.
-    """
-
-    written: Written
-    exact: Written
-    denominator: int
-    rooms: tuple[float, ...]
-
-
-def shift(w: Word) -> Shift:
-    """The shift map over the digits that the word uses."""
-    digits, n = w.pattern, max(len(w.used), 2)
+def shift_map(w: Word) -> tuple[Written, Written, int]:
+    """The network in floating point, and in integers of size 1/D, with D = n^p - 1."""
+    digits, n = w.pattern, base(w)
     D = n**w.period - 1
-    state, rooms = int_in_base(digits, n), []
-    first = state
-    for digit in digits:
-        # The lowest and the highest digit have one neighbour only.
-        below = n * state - digit * D if digit else D
-        above = (digit + 1) * D - n * state if digit < n - 1 else D
-        rooms.append(min(below, above) / (n * D))
-        state = n * state - digit * D
     # One step before the first: the last symbol was heard, n h_0 = h_1 + x_1.
-    before = (first + digits[-1] * D) // n
-    exact = _weights(w, n, D, object, before)
-    written = _weights(w, n, 1, float, before / D)
-    return Shift(written, exact, D, tuple(rooms))
+    before = (int_in_base(digits, n) + digits[-1] * D) // n
+    return _weights(w, n, 1, float, before / D), _weights(w, n, D, object, before), D
 
 
-def int_in_base(digits: tuple[int, ...], base: int) -> int:
+def base(w: Word) -> int:
+    """As many digits as the word has symbols, and two at least."""
+    return max(len(w.used), 2)
+
+
+def int_in_base(digits: tuple[int, ...], n: int) -> int:
     """The digits, first one highest, as a number; halves are joined, for long words."""
     if len(digits) <= 64:
         value = 0
         for digit in digits:
-            value = value * base + digit
+            value = value * n + digit
         return value
     middle = len(digits) // 2
-    high, low = int_in_base(digits[:middle], base), int_in_base(digits[middle:], base)
-    return high * base ** (len(digits) - middle) + low
+    high, low = int_in_base(digits[:middle], n), int_in_base(digits[middle:], n)
+    return high * n ** (len(digits) - middle) + low
 
 
-def _weights(w: Word, n: int, unit: int, dtype: type, h_0) -> Written:
-    j = list(range(len(w.used)))
+def _weights(w: Word, n: int, unit: int, dtype: type, h_0: Any) -> Written:
     outputs = len(w.alphabet)
-    W_y = np.zeros((outputs, 1), dtype=dtype)
-    W_x = np.zeros((1, outputs), dtype=dtype)
+    W_y, W_x = np.zeros((outputs, 1), dtype=dtype), np.zeros((1, outputs), dtype=dtype)
     b_y = np.full(outputs, -unit, dtype=dtype)
-    for digit, k in zip(j, w.used, strict=True):
+    for digit, k in enumerate(w.used):
         W_y[k, 0], b_y[k] = digit * n, -(digit * (digit + 1) // 2) * unit
         W_x[0, k] = -digit * unit
-    start = np.array([h_0], dtype=dtype)
-    W_h = np.array([[n]], dtype=dtype)
+    W_h, start = np.array([[n]], dtype=dtype), np.array([h_0], dtype=dtype)
     return Written(W_h, W_y, b_y, start, W_x=W_x, first=w.indices[-1])

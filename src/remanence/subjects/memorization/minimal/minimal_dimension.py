@@ -16,18 +16,19 @@ import numpy as np
 
 from ..constructions import long_words
 from ..harmonics import cost, features, folded, Frequencies, units
-from ..words import Word, word as spelled_word
-from .deadline import Deadline, NEVER
+from ..words import Word, word as word_of
+from .deadline import Deadline
 from .energy_bound import energy_floor, two_unit_floor
-from .orbit_proofs import Carried
-from .rational_search import least_union, LONG as LONG
+from .rational_search import least_union
 from .refutation import Refutation
-from .search import Search, spelled_out
-from .separation import proved_gap, radius, separation, widest
+from .search import interpolation, Search
+from .separation import proved_lead, separation, widest
 
 
 ORBIT_PERIOD = 20
 """Up to this period words are brought to the first of their orbit and remembered."""
+LONG = 400
+"""Beyond this period no set is searched for: see `long_words`."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,14 +45,13 @@ class MinimalDimension:
     frequencies: Frequencies
     lower: int
     upper: int
-    carried: Carried
-    """The proofs, as they were found for the first word of the orbit."""
+    proofs: tuple[Refutation, ...] = ()
+    """Refutations of the first word of the orbit, $v(t) = w(ut + r)$, and its u and r."""
+    turn: tuple[int, int] = (1, 0)
     floor: int = 0
     """Up to here all sets are refuted at once, by their energy or by turns round a
     polygon (`energy_bound`): the bound for long words and short times."""
-    series: np.ndarray | None = None
-    """The readout that came with the frequencies, for long words."""
-    plain: np.ndarray | None = None
+    first_readout: np.ndarray | None = None
     """The first readout found in the search, its lead proved."""
     left: float = math.inf
     """Seconds of the limit that were left, for a readout of wider margin."""
@@ -59,15 +59,24 @@ class MinimalDimension:
     @functools.cached_property
     def refuted(self) -> tuple[Refutation, ...]:
         """Sets that cannot spell the word, each with its multipliers."""
-        return self.carried.refuted(self.word.pattern)
+        return tuple(r.carried(self.word.pattern, *self.turn) for r in self.proofs)
 
     @functools.cached_property
     def readout(self) -> np.ndarray:
-        """Symbols (in the order of their first use) × features (constant first)."""
-        if self.series is not None:
-            return self.series
-        pattern, deadline = self.word.pattern, Deadline(self.left)
-        return best_readout(pattern, self.frequencies, self.plain, deadline)
+        """Symbols (in the order of their first use) × features (constant first): the one of
+        widest margin that was found by the deadline, its lead proved positive."""
+        labels, first = self.word.pattern, self.first_readout
+        if first is not None and not self.left:
+            return first
+        phi = features(len(labels), self.frequencies)
+        # Some readout is owed whatever the time: the set was proved to have one.
+        first = separation(labels, phi).u if first is None else first
+        u = widest(labels, phi, first, Deadline(self.left))
+        if u is None or not proved_lead(u, labels, phi) > 0:
+            u = interpolation(labels)
+            if len(u[0]) != len(phi) or not proved_lead(u, labels, phi) > 0:
+                raise AssertionError(f"the readout over {self.frequencies} lost its proof")
+        return u
 
     @functools.cached_property
     def _leads(self) -> tuple[float, float]:
@@ -76,18 +85,12 @@ class MinimalDimension:
     @property
     def lead(self) -> float:
         """A proved lower bound on the lead of the right logit."""
-        labels = self.word.pattern
-        if self.series is not None:
-            return self._leads[0]
-        return proved_gap(self.readout, labels, features(len(labels), self.frequencies))
+        return self._leads[0]
 
     @property
     def margin(self) -> float:
         """Distance from the walk to the nearest boundary, every harmonic of radius one."""
-        labels = self.word.pattern
-        if self.series is not None:
-            return self._leads[1]
-        return radius(self.readout, labels, features(len(labels), self.frequencies))
+        return self._leads[1]
 
     @property
     def dimension(self) -> int:
@@ -121,7 +124,7 @@ def minimal_dimension(
         raise ValueError(f'field must be "real" or "rational", got {field!r}')
     if not time_limit >= 0:
         raise ValueError(f"time_limit must not be negative, got {time_limit}")
-    w = spelled_word(word, end=end)
+    w = word_of(word, end=end)
     if stability is not None:
         from .feedback_stability import least_feedback
 
@@ -136,59 +139,39 @@ def minimal_dimension(
 def harmonic_dimension(
     w: Word, *, field: str = "real", time_limit: float = 10.0
 ) -> MinimalDimension:
-    """The same for a word of `tasks.words`, periodic, without feedback."""
+    """The same for a `Word`, periodic, without feedback."""
     labels, p, deadline = w.pattern, w.period, Deadline(time_limit)
-    floor, series, plain = 0, None, None
-    if field == "rational":
-        S, lower, carried, plain = least_union(labels, 0.8 * time_limit)
+    lower, proofs, turn, first, final = 0, (), (1, 0), None, False
+    if p > LONG and field == "rational":
+        S, lower = tuple(range(1, p // 2 + 1)), 1
     elif p > LONG:
-        S, series = long_words.sparse(labels, 0.8 * time_limit)
-        lower, carried = 0, Carried(())
+        (S, first), final = long_words.sparse(labels, 0.8 * time_limit), True
+    elif field == "rational":
+        search = Search(labels, 0.8 * time_limit)
+        S, lower = least_union(search)
+        proofs, first = tuple(search.refuted.values()), search.feasible.get(S)
     elif p <= ORBIT_PERIOD:
-        S, lower, carried = _through_orbit(labels, time_limit)
+        first_word, turn = representative(labels)
+        winners, lower, proofs = _orbit_minimum(first_word, time_limit)
+        back = pow(turn[0], -1, p) if p > 1 else 1
+        S = min(folded(S, back, p) for S in winners)
     else:
         search = Search(labels, 0.7 * time_limit)
         S, lower = search.cheapest()
         if cost(S, p) == lower:
             S = next(search.winners(lower), S)
-        carried, plain = Carried(tuple(search.refuted.values())), search.feasible[S]
+        proofs, first = tuple(search.refuted.values()), search.feasible[S]
         if cost(S, p) > lower:
             shorter, found = long_words.sparse(labels, 0.6 * deadline.left)
-            S, series = (shorter, found) if cost(shorter, p) < cost(S, p) else (S, None)
-    price = cost(S, p)
+            if cost(shorter, p) < cost(S, p):
+                S, first, final = shorter, found, True
+    price, floor = cost(S, p), 0
     if price > lower and p > ORBIT_PERIOD:
         # Galois orbits are sets of harmonics too.
         floor = max(energy_floor(labels), two_unit_floor(labels, deadline))
-    best = series, plain, deadline.left
-    return MinimalDimension(w, field, S, max(lower, floor), price, carried, floor, *best)
-
-
-def best_readout(
-    labels: tuple[int, ...],
-    S: Frequencies,
-    first: np.ndarray | None = None,
-    deadline: Deadline = NEVER,
-) -> np.ndarray:
-    """The readout of widest margin over a feasible set, its lead proved positive; as
-    wide as was found by the deadline, from the `first` that is known."""
-    phi = features(len(labels), S)
-    # Some readout is owed whatever the time: the set was proved to have one.
-    first = separation(labels, phi).u if first is None else first
-    u = widest(labels, phi, first, deadline)
-    if u is None or not proved_gap(u, labels, phi) > 0:
-        u = spelled_out(labels)
-        if len(u[0]) != len(phi) or not proved_gap(u, labels, phi) > 0:
-            raise AssertionError(f"the readout over {S} lost its proof")
-    return u
-
-
-def _through_orbit(labels: tuple[int, ...], time_limit: float) -> tuple[Frequencies, int, Carried]:
-    p = len(labels)
-    first, unit, shift = representative(labels)
-    winners, lower, refuted = _resolved(first, time_limit)
-    back = pow(unit, -1, p) if p > 1 else 1
-    S = min(folded(S, back, p) for S in winners)
-    return S, lower, Carried(refuted, unit, shift)
+    left = 0.0 if final else deadline.left
+    lower = max(lower, floor)
+    return MinimalDimension(w, field, S, lower, price, proofs, turn, floor, first, left)
 
 
 @functools.lru_cache(maxsize=32)
@@ -198,24 +181,22 @@ def _images(period: int) -> tuple[list[tuple[int, int]], np.ndarray]:
     return turns, np.array([(u * t + r) % period for u, r in turns])
 
 
-def representative(labels: tuple[int, ...]) -> tuple[tuple[int, ...], int, int]:
+def representative(labels: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, int]]:
     """The least word $t \\mapsto w(ut + r)$, renamed, with its u and r."""
     turns, at = _images(len(labels))
     images = np.asarray(labels)[at]
-    if max(labels) > 1:
-        # Number the symbols of each row as they appear: by their first places.
-        n = max(labels) + 1
-        first = (images[:, :, None] == np.arange(n)).argmax(axis=1)
-        names = first.argsort(axis=1).argsort(axis=1)
-        images = np.take_along_axis(names, images, axis=1)
-    elif max(labels) == 1:
-        images = images ^ images[:, :1]
+    # Number the symbols of each row as they appear: by their first places.
+    first = (images[:, :, None] == np.arange(max(labels) + 1)).argmax(axis=1)
+    images = np.take_along_axis(first.argsort(axis=1).argsort(axis=1), images, axis=1)
     best = int(np.lexsort(images.T[::-1])[0])
-    return tuple(images[best].tolist()), *turns[best]
+    return tuple(images[best].tolist()), turns[best]
 
 
 @functools.lru_cache(maxsize=65536)
-def _resolved(labels: tuple[int, ...], time_limit: float):
+def _orbit_minimum(
+    labels: tuple[int, ...], time_limit: float
+) -> tuple[tuple[Frequencies, ...], int, tuple[Refutation, ...]]:
+    """The cheapest sets of one word, a lower bound on their cost, and the proofs."""
     search = Search(labels, time_limit)
     S, lower = search.cheapest()
     winners = (S,)

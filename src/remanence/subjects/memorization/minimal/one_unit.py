@@ -8,13 +8,11 @@ lowest in the queue is a proved lower bound. Which $a$ are admissible need not b
 interval: only the lowest end of the set is sought.
 """
 
-import contextlib
 import dataclasses
 import heapq
 import itertools
 from fractions import Fraction
 
-import numpy as np
 from flint import arb, ctx, fmpz_poly
 
 from .algebraic_numbers import rational, Root, value, ZERO
@@ -54,25 +52,19 @@ class OneUnit:
 def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
     """The infimum of |a| over all orders of the symbols and both signs."""
     n, p = max(labels) + 1, len(labels)
+    order = tuple(range(n))
     if n == p:
         # Every symbol once: the last one tells the next, and nothing else is needed.
         weights = tuple(Fraction(labels[(t + 1) % p]) for t in range(p))
-        order = tuple(range(n))
         return OneUnit(ZERO, Fraction(0), order, weights, True, True)
-    if p * p * n > LARGEST:
-        # The shift map, and nothing known below it.
-        weights = tuple(Fraction(-k) for k in range(n))
-        return OneUnit(ZERO, Fraction(n), tuple(range(n)), weights, False)
-    deadline, whole = Deadline(0.75 * time_limit), Deadline(time_limit)
-    lines = {sign: Line(labels, sign, deadline) for sign in (1, -1)}
-    # The most frequent symbols first: they leave the least room.
-    names = sorted(range(n), key=lambda k: (-labels.count(k), k))
-    search = _Search(lines, names)
-    search.dive()
-    low, found, done = search.best()
+    low, found, done, lines = ZERO, None, False, {}
+    if p * p * n <= LARGEST:
+        deadline = Deadline(0.75 * time_limit)
+        lines = {sign: Line(labels, sign, deadline) for sign in (1, -1)}
+        low, found, done = _lowest_opening(lines, labels)
     if found is None:
-        a, order, weights = _shrunk(lines[1], whole)
-        return OneUnit(low, a, order, weights, False)
+        # The shift map, and nothing known between `low` and it.
+        return OneUnit(low, Fraction(n), order, tuple(Fraction(-k) for k in order), False)
     sign, order, opening = found
     assert opening.a is not None
     weights = (Fraction(0), *(Fraction(int(x)) for x in opening.weights))
@@ -80,81 +72,35 @@ def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
     return OneUnit(low, sign * opening.a, order, weights, exact)
 
 
-def _shrunk(line: Line, deadline: Deadline) -> tuple[Fraction, Order, tuple[Fraction, ...]]:
-    """Below the shift map, a = n: orders drawn, each asked for ever smaller a."""
-    n = line.symbols
-    best = Fraction(n), tuple(range(n)), tuple(Fraction(-k) for k in range(n))
-    draws = np.random.default_rng(0)
-    line.deadline = deadline
-    order = best[1]
-    with contextlib.suppress(TimeoutError):
-        while True:
-            low, high = Fraction(0), best[0]
-            while high - low > Fraction(1, 32):
-                # Nothing is known to be monotone: what is met is met, that is all.
-                a = (low + high) / 2 if high < best[0] else high - (high - low) / 8
-                x = line.met(order, a)
-                low, high = (low, a) if x is not None else (a, high)
-                if x is not None:
-                    best = a, order, (Fraction(0), *(Fraction(int(k)) for k in x))
-            order = tuple(draws.permutation(n).tolist())
-    return best
-
-
-class _Search:
-    def __init__(self, lines: dict[int, Line], names: list[int]):
-        self.lines, self.names = lines, names
-        self.queue: list[tuple[Root, int, int, Order, Opening]] = []
-        self.ticket = itertools.count()
-        self.limit = rational(Fraction(len(names) + 1))
-        self.found: tuple[int, Order, Opening] | None = None
-
-    def add(self, sign: int, order: Order, low: Root, hint=()) -> None:
-        opening = self.lines[sign].opening(order, low, self.limit, hint)
-        if opening is None:
-            return
-        entry = (opening.low, next(self.ticket), sign, order, opening)
-        heapq.heappush(self.queue, entry)
-        if len(order) < len(self.names) or opening.a is None:
-            return
-        if rational(opening.a) < self.limit:
-            self.limit, self.found = rational(opening.a), (sign, order, opening)
-
-    def grow(self, entry: tuple[Root, int, int, Order, Opening]) -> None:
-        """Insert the next symbol everywhere."""
-        low, _, sign, order, opening = entry
-        new = self.names[len(order)]
-        for i in range(len(order) + 1):
-            self.add(sign, (*order[:i], new, *order[i:]), low, opening.corners)
-
-    def dive(self) -> None:
-        """Down to the first complete order, by the lowest at each depth."""
-        for sign in self.lines:
-            self.add(sign, tuple(self.names[:2]), ZERO)
-        depth = 2
-        while depth < len(self.names):
-            here = [e for e in self.queue if len(e[3]) == depth and e[4].a is not None]
-            if not here:
-                return
-            self.queue.remove(min(here))
-            heapq.heapify(self.queue)
-            self.grow(min(here))
-            depth += 1
-
-    def best(self) -> tuple[Root, tuple[int, Order, Opening] | None, bool]:
-        """The lowest that is left open, what is met there or above, and whether the
-        two are one."""
-        while self.queue:
-            entry = heapq.heappop(self.queue)
-            low, _, sign, order, opening = entry
-            if not low < self.limit:
-                break
-            if opening.a is None:
-                return low, self.found, False
-            if len(order) == len(self.names):
-                return low, (sign, order, opening), True
-            self.grow(entry)
-        return self.limit, self.found, False
+def _lowest_opening(
+    lines: dict[int, Line], labels: tuple[int, ...]
+) -> tuple[Root, tuple[int, Order, Opening] | None, bool]:
+    """The lowest |a| that is left open, what is met there or above, and whether the two
+    are one: orders grow symbol by symbol, the lowest first and the longest of those."""
+    n, ticket = max(labels) + 1, itertools.count()
+    # The most frequent symbols first: they leave the least room.
+    names = sorted(range(n), key=lambda k: (-labels.count(k), k))
+    limit, found = rational(Fraction(n + 1)), None
+    queue: list[tuple[Root, int, int, int, Order, Opening]] = []
+    grown = [(sign, tuple(names[:2]), ZERO, ()) for sign in lines]
+    while True:
+        for sign, order, low, hint in grown:
+            opening = lines[sign].opening(order, low, limit, hint)
+            if opening is None:
+                continue
+            entry = (opening.low, -len(order), next(ticket), sign, order, opening)
+            heapq.heappush(queue, entry)
+            if len(order) == n and opening.a is not None and rational(opening.a) < limit:
+                limit, found = rational(opening.a), (sign, order, opening)
+        if not queue or not queue[0][0] < limit:
+            return limit, found, False
+        low, _, _, sign, order, opening = heapq.heappop(queue)
+        if opening.a is None:
+            return low, found, False
+        if len(order) == n:
+            return low, (sign, order, opening), True
+        new, hint = names[len(order)], opening.corners
+        grown = [(sign, (*order[:i], new, *order[i:]), low, hint) for i in range(len(order) + 1)]
 
 
 def opens_at(line: Line, order: Order, opening: Opening) -> bool:

@@ -13,12 +13,12 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from flint import arb, fmpq, fmpz, fmpz_poly
+from flint import fmpq, fmpz, fmpz_poly
 
-from .algebraic_numbers import coefficients, rational, Root, sign_changes
+from .algebraic_numbers import coefficients, Root, sign_changes
 from .deadline import Deadline
 from .minors import independent_rows, minors
-from .nearest_point import alternative, Whole
+from .nearest_point import Alternative, alternative, Whole
 
 
 Order = tuple[int, ...]
@@ -30,7 +30,7 @@ them; a complete order is met within 2^-48 of where it opens."""
 MOST = 400
 """Bits of a test point, beyond which the search for a narrow cell is given up."""
 HEAVY = 250
-"""Degrees beyond which roots take too long and balls must do."""
+"""Degrees beyond which roots take too long."""
 WIDEST = 8
 """More multipliers than this have minors too large to be worth writing out."""
 
@@ -65,7 +65,7 @@ class Line:
         ]
         self.apart = functools.lru_cache(maxsize=None)(self._apart)
         self.numbers = functools.lru_cache(maxsize=64)(self._numbers)
-        self.reaches = functools.lru_cache(maxsize=4096)(self._reach)
+        self.multipliers = functools.lru_cache(maxsize=4096)(self._multipliers)
 
     def _apart(self, pair: Pair) -> tuple[fmpz_poly, ...]:
         """The difference of two states, up to a positive factor, as a function of |a|;
@@ -101,11 +101,8 @@ class Line:
                 found.append((height[s] - height[t], (s, t)))
         return min(found)[1] if found else None
 
-    def met(self, order: Order, a: Fraction) -> Whole | None:
-        """Input weights that put the states at a in this order, if there are any."""
-        return self._decided(order, a, []).x
-
-    def _decided(self, order: Order, a: Fraction, corners: list[Pair]):
+    def decide(self, order: Order, a: Fraction, corners: list[Pair]) -> Alternative[Pair]:
+        """Input weights that put the states at a in this order, or the corners against them."""
         wanted = set(itertools.pairwise(order))
         begin = [(self.times[order[1]][0], self.times[order[0]][0])]
         old = [c for c in corners if (self.labels[c[1]], self.labels[c[0]]) in wanted]
@@ -125,7 +122,7 @@ class Line:
         while low < limit:
             a = low.above(bits)
             try:
-                found = self._decided(order, a, corners)
+                found = self.decide(order, a, corners)
             except TimeoutError:
                 return Opening(low)
             if found.x is not None:
@@ -135,13 +132,17 @@ class Line:
                 continue
             if len(found.corners) > WIDEST:
                 return Opening(low)
-            ends = self.reaches(found.corners, a, low)
-            corners = list(found.corners)
-            if ends is None:
+            corners, multipliers = list(found.corners), self.multipliers(found.corners, a)
+            if multipliers is None:
                 # A coincidence of this one a: look beside it.
                 bits += 1
                 continue
-            left, right = ends
+            if max(f.degree() for f in multipliers) > HEAVY:
+                return Opening(low)
+            # From where to where, around a, the corners hold zero between them.
+            changes = {x for f in multipliers for x in sign_changes(coefficients(f))}
+            left = max((x for x in changes if x < a), default=None)
+            right = min((x for x in changes if x > a), default=None)
             if left is not None and left > low:
                 # A cell so narrow that the step went over it.
                 if bits > MOST:
@@ -150,28 +151,10 @@ class Line:
                 continue
             if right is None:
                 return None
-            if bits > COARSE and len(right.polynomial) == 2 and right < low.above(COARSE):
-                # Balls creep towards a change of sign and do not get over it.
-                return Opening(right)
             low, bits = right, COARSE
         return None
 
-    def _reach(
-        self, corners: tuple[Pair, ...], a: Fraction, low: Root
-    ) -> tuple[Root | None, Root | None] | None:
-        """From where to where, around a, the corners hold zero between them; None at an
-        end stands for zero and for infinity."""
-        multipliers = self.multipliers(corners, a)
-        if multipliers is None:
-            return None
-        if max(f.degree() for f in multipliers) > HEAVY:
-            return _roughly(multipliers, a, low)
-        changes = sorted({x for f in multipliers for x in sign_changes(coefficients(f))})
-        left = [x for x in changes if x < a]
-        right = [x for x in changes if x > a]
-        return (left[-1] if left else None), (right[0] if right else None)
-
-    def multipliers(self, corners: tuple[Pair, ...], a: Fraction) -> list[fmpz_poly] | None:
+    def _multipliers(self, corners: tuple[Pair, ...], a: Fraction) -> list[fmpz_poly] | None:
         """Polynomials, positive at a, that annul the corners identically."""
         V = [self.apart(pair) for pair in corners]
         at = [list(self.vector(pair, a)) for pair in corners]
@@ -189,27 +172,6 @@ class Line:
         return m
 
 
-def _roughly(
-    multipliers: list[fmpz_poly], a: Fraction, low: Root
-) -> tuple[Root | None, Root | None]:
-    """The same without roots: a part of the interval, as far as balls show it."""
-    multipliers = [f.right_shift(_power(f)) for f in multipliers]
-    ball = low.ball().union(_ball(a))
-    left = low if all(f(ball) > 0 for f in multipliers) else rational(a)
-    end, step = a, Fraction(1, 4)
-    while step > Fraction(1, 1 << COARSE):
-        ball = _ball(end).union(_ball(end + step))
-        if all(f(ball) > 0 for f in multipliers):
-            end += step
-        else:
-            step /= 2
-    return left, rational(end)
-
-
 def _power(f: fmpz_poly) -> int:
     """How often a divides a polynomial in a."""
     return next(i for i, c in enumerate(f.coeffs()) if c != 0)
-
-
-def _ball(x: Fraction) -> arb:
-    return arb(x.numerator) / x.denominator

@@ -3,35 +3,20 @@
 import heapq
 from collections.abc import Iterator
 
-import numpy as np
-
 from ..harmonics import Frequencies, orbits
-from .orbit_proofs import Carried
 from .search import Search
 
 
-LONG = 400
-"""Beyond this period the search does not begin: see `long_words`."""
-
-
-def least_union(
-    labels: tuple[int, ...], time_limit: float
-) -> tuple[Frequencies, int, Carried, np.ndarray | None]:
-    """The set, a proved lower bound on its cost, the proofs and the readout found; all
-    harmonics, which spell every word, where the time runs out."""
-    p = len(labels)
-    everything, lower = tuple(range(1, p // 2 + 1)), None
-    if p > LONG:
-        return everything, 1, Carried(()), None
-    search = Search(labels, time_limit)
-    for price, S in unions(p):
-        held = everything == S or search.holds(S)
-        if held is None and lower is None:
+def least_union(search: Search) -> tuple[Frequencies, int]:
+    """The set and a proved lower bound on its cost; all harmonics, which spell every
+    word, where the time runs out."""
+    everything, lower = tuple(range(1, search.period // 2 + 1)), None
+    for price, S in unions(search.period):
+        holds = everything == S or search.holds(S)
+        if holds is None and lower is None:
             lower = price  # neither proof went through: the bound stays here
-        if held or search.late:
-            S = S if held else everything
-            proofs = Carried(tuple(search.refuted.values()))
-            return S, price if lower is None else lower, proofs, search.feasible.get(S)
+        if holds or search.deadline.late:
+            return S if holds else everything, price if lower is None else lower
     raise AssertionError("the union of all orbits spells every word")
 
 

@@ -14,7 +14,7 @@ from .. import harmonics
 from ..harmonics import cost, features, Frequencies
 from .deadline import Deadline
 from .refutation import Refutation, refutation
-from .separation import proved_gap, Separation, separation
+from .separation import proved_lead, Separation, separation
 
 
 TOP_DOWN = 3000
@@ -35,10 +35,6 @@ class Search:
         self.refuted: dict[frozenset[int], Refutation] = {}
         self.undecided: set[Frequencies] = set()
 
-    @property
-    def late(self) -> bool:
-        return self.deadline.late
-
     def holds(self, S: Frequencies) -> bool | None:
         """Whether S spells the word; None where neither proof went through in time."""
         if S in self.feasible:
@@ -48,22 +44,16 @@ class Search:
         members = frozenset(S)
         if any(members <= large for large in self.refuted):
             return False
-        phi = features(self.period, S)
-        found = separation(self.labels, phi, deadline=self.deadline)
+        phi, labels = features(self.period, S), self.labels
+        found = separation(labels, phi, deadline=self.deadline)
         self.last = S, found
-        return self._kept(S, found, phi)
-
-    def _kept(self, S: Frequencies, found: Separation, phi: np.ndarray) -> bool | None:
-        if found.u is not None:
-            if proved_gap(found.u, self.labels, phi) > 0:
-                self.feasible[S] = found.u
-                return True
-        else:
-            pairs, multipliers = found.pairs, found.multipliers
-            proof = refutation(self.labels, S, pairs, multipliers, self.deadline)
-            if proof is not None:
-                self.refuted[frozenset(S)] = proof
-                return False
+        if found.u is not None and proved_lead(found.u, labels, phi) > 0:
+            self.feasible[S] = found.u
+            return True
+        proof = refutation(labels, S, found.pairs, found.multipliers, self.deadline)
+        if proof is not None:
+            self.refuted[members] = proof
+            return False
         self.undecided.add(S)
         return None
 
@@ -73,15 +63,15 @@ class Search:
         everything = tuple(range(1, p // 2 + 1))
         S: Frequencies = ()
         while not self.holds(S) and len(S) < len(everything):
-            if self.late:
+            if self.deadline.late:
                 break
             S = tuple(sorted({*S, self._breaking(S)}))
         if not self.holds(S):
             S = everything
-            self.feasible.setdefault(S, spelled_out(self.labels))
+            self.feasible.setdefault(S, interpolation(self.labels))
         for j in sorted(S, key=lambda j: (-cost((j,), p), -j)):
             fewer = tuple(i for i in S if i != j)
-            if self.late:
+            if self.deadline.late:
                 break
             if self.holds(fewer):
                 S = fewer
@@ -111,7 +101,7 @@ class Search:
             better = None
             for S in largest(p, price - 1):
                 held = self.holds(S)
-                if self.late or held is None:
+                if self.deadline.late or held is None:
                     return best, self._floor(price)
                 if held:
                     better = S
@@ -129,7 +119,7 @@ class Search:
                 held = self.holds(S)
                 if held:
                     return S, level
-                if self.late or held is None:
+                if self.deadline.late or held is None:
                     return best, level
         return best, price
 
@@ -147,7 +137,7 @@ class Search:
     def winners(self, price: int) -> Iterator[Frequencies]:
         """The feasible sets of that cost, in lexicographic order, as long as there is time."""
         for S in harmonics.by_cost(self.period, price):
-            if self.late:
+            if self.deadline.late:
                 return
             if self.holds(S):
                 yield S
@@ -156,14 +146,13 @@ class Search:
 def largest(period: int, price: int) -> Iterable[Frequencies]:
     """Sets that together contain every set of at most that cost."""
     yield from harmonics.by_cost(period, price)
-    if period % 2 == 0 and price % 2 == 0:
-        # A set with p/2 of cost one less is in none of the above.
-        yield from harmonics.by_cost(period, price - 1)
-    elif period % 2 and price % 2:
+    if period % 2 == price % 2:
+        # An even period has sets with p/2, of cost one less, in none of the above; an odd
+        # period has none of odd cost.
         yield from harmonics.by_cost(period, price - 1)
 
 
-def spelled_out(labels: tuple[int, ...]) -> np.ndarray:
+def interpolation(labels: tuple[int, ...]) -> np.ndarray:
     """The readout over all harmonics that interpolates the one-hot word: the p
     points are then affinely independent, so it always exists."""
     n, p = max(labels) + 1, len(labels)

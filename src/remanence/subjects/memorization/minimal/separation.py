@@ -15,6 +15,7 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 from scipy.sparse import csr_array, hstack
 
+from ..written import leads
 from .deadline import Deadline, NEVER
 
 
@@ -177,7 +178,7 @@ def widest(
         first = separation(labels, phi, deadline=deadline).u
     if first is None or len(first) == 1:
         return first
-    best, room = first, radius(first, labels, phi, COARSE)
+    best, room = first, margin_of(first, labels, phi, COARSE)
     u, weights = first, None
     for _ in range(1 if len(first) == 2 else 6):
         if len(first) > 2:
@@ -186,42 +187,30 @@ def widest(
         if found is None:
             break
         u = found * scale
-        wider = radius(u, labels, phi, COARSE)
-        if wider > room and proved_gap(u, labels, phi) > 0:
+        wider = margin_of(u, labels, phi, COARSE)
+        if wider > room and proved_lead(u, labels, phi) > 0:
             best, room = u, wider
     return best
 
 
-def proved_gap(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> float:
+def proved_lead(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> float:
     """A lower bound, rounding included, on the least lead of the right logit.
 
     `phi` is within half a unit in the last place of the true features, so each
     logit is within $(m + 2)\\,2^{-53}\\,|u|\\cdot|\\phi|$ of its own, m the number of
     features, to first order; the factor below covers the higher ones.
     """
-    if len(u) == 1:
-        return float("inf")
-    w = np.asarray(labels)
-    y = u @ phi
     slack = (len(phi) + 4) * 1.001 * ROUNDING * (np.abs(u) @ np.abs(phi))
-    t = np.arange(len(w))
-    low = y[w, t] - slack[w, t]
-    high = y + slack
-    high[w, t] = -np.inf
-    return float((low - high.max(axis=0)).min())
+    slack = slack + slack[list(labels), np.arange(len(labels))]
+    return float((leads(u @ phi, labels) - slack).min())
 
 
-def radius(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray, unit: float = 0.0) -> float:
+def margin_of(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray, unit: float = 0.0) -> float:
     """The distance from the walk to the nearest boundary, in the state's 2-norm,
     less what reading it in an arithmetic of that unit may cost."""
-    if len(u) == 1:
-        return float("inf")
-    w = np.asarray(labels)
-    y = u @ phi
-    t = np.arange(len(w))
+    w = list(labels)
     size = len(phi) * unit * np.abs(u).sum(axis=1)
-    lead = y[w, t] - y - size[w] - size[:, None]
+    lead = leads(u @ phi, labels) - size[w] - size[:, None]
     apart = np.linalg.norm(u[:, None, 1:] - u[None, :, 1:], axis=2)[:, w]
-    lead[w, t] = np.inf
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore"):
         return float(np.where(apart > 0, lead / apart, np.inf).min())

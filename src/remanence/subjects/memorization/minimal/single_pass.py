@@ -14,6 +14,7 @@ import math
 import numpy as np
 from flint import acb, arb, ctx
 
+from ..harmonics import table
 from ..words import Word
 from .deadline import Deadline, NEVER
 from .minimal_dimension import harmonic_dimension
@@ -53,49 +54,43 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
     labels, deadline = w.pattern, Deadline(time_limit)
     rate = line_rate(labels)
     if rate is not None:
-        u = proved(labels, (complex(rate),), deadline)
+        u = proved_readout(labels, (complex(rate),), deadline)
         if u is not None:
             return SinglePass(w, field, (complex(rate),), u, 1, 1)
-
-    def floor(upper: int) -> int:
-        # Where an order serves but is too thin to be proved, one unit is open.
-        if rate is not None or upper <= 2:
-            return min(upper, 1 if rate is not None else 2)
-        return 3 if two_units_refuted(labels, time_limit=deadline.left) else 2
-
     # The walk that returns is one that need not: no search beyond it.
     whole = harmonic_dimension(w, time_limit=time_limit / 3)
+    cos, sin = table(w.period)
+    # Features count time from 1 here and from 0 there.
+    best = tuple(complex(cos[j], sin[j]) for j in whole.frequencies)
+    u = _one_step_later(whole.readout, best)
     search = Deadline(deadline.left / 2)
     for values in candidates(len(labels)):
         if dimension(values) >= whole.upper or search.late:
             break
-        u = proved(labels, values, search)
-        if u is not None:
-            return SinglePass(w, field, values, u, floor(dimension(values)), dimension(values))
-    p = len(labels)
-    values = tuple(
-        complex(math.cos(2 * math.pi * j / p), math.sin(2 * math.pi * j / p))
-        if 2 * j != p
-        else complex(-1.0)
-        for j in whole.frequencies
-    )
-    # Readouts count time from 0 there and from 1 here.
-    u = _turned_back(whole.readout, values)
-    return SinglePass(w, field, values, u, floor(whole.upper), whole.upper)
+        found = proved_readout(labels, values, search)
+        if found is not None:
+            best, u = values, found
+            break
+    upper = dimension(best)
+    lower = min(upper, 2)
+    if rate is not None:
+        lower = 1  # an order serves, but too thinly to be proved: one unit is open
+    elif upper > 2 and two_units_refuted(labels, time_limit=deadline.left):
+        lower = 3
+    return SinglePass(w, field, best, u, lower, upper)
 
 
-def _turned_back(readout: np.ndarray, values: tuple[complex, ...]) -> np.ndarray:
+def _one_step_later(readout: np.ndarray, values: tuple[complex, ...]) -> np.ndarray:
     """The same logits from features one step further on."""
     u, at = readout.copy(), 1
     for z in values:
-        if z.imag == 0:
-            u[:, at] = readout[:, at] / z.real
-            at += 1
+        c, s = z.real, z.imag
+        if s == 0:
+            u[:, at] = readout[:, at] / c
         else:
-            c, s = z.real, z.imag
             u[:, at] = c * readout[:, at] - s * readout[:, at + 1]
             u[:, at + 1] = s * readout[:, at] + c * readout[:, at + 1]
-            at += 2
+        at += 1 if s == 0 else 2
     return u
 
 
@@ -153,40 +148,31 @@ def walk(values: tuple[complex, ...], length: int) -> np.ndarray:
     return np.array(rows)
 
 
-def proved(
+def proved_readout(
     labels: tuple[int, ...], values: tuple[complex, ...], deadline: Deadline = NEVER
 ) -> np.ndarray | None:
     """A readout for one reading, its leads shown positive in ball arithmetic: the one of
     widest margin if it can be shown, else any."""
     phi = walk(values, len(labels))
     u = separation(labels, phi, deadline=deadline).u
-    if u is None or not _leads(u, labels, values):
+    if u is None or not _leads_proved(u, labels, values):
         return None
     wide = widest(labels, phi, u, deadline)
-    return wide if wide is not None and _leads(wide, labels, values) else u
+    return wide if wide is not None and _leads_proved(wide, labels, values) else u
 
 
-def _leads(u: np.ndarray, labels: tuple[int, ...], values: tuple[complex, ...]) -> bool:
-    if len(u) == 1:
-        return True
+def _leads_proved(u: np.ndarray, labels: tuple[int, ...], values: tuple[complex, ...]) -> bool:
     with ctx.workprec(128):
         for t, label in enumerate(labels):
             features = [arb(1)]
             for z in values:
                 power = acb(z.real, z.imag) ** (t + 1)
-                features.append(power.real)
-                if z.imag != 0:
-                    features.append(power.imag)
-            for k in range(len(u)):
-                if k == label:
-                    continue
-                lead = sum(
-                    (
-                        arb(float(a - b)) * f
-                        for a, b, f in zip(u[label], u[k], features, strict=True)
-                    ),
-                    arb(0),
-                )
-                if not lead > 0:
-                    return False
+                features += [power.real] if z.imag == 0 else [power.real, power.imag]
+            # Differences in balls: in floating point they would be rounded.
+            logits = [
+                sum((arb(a) * f for a, f in zip(row, features, strict=True)), arb(0))
+                for row in u.tolist()
+            ]
+            if not all(logits[label] > y for k, y in enumerate(logits) if k != label):
+                return False
     return True

@@ -6,7 +6,6 @@ import numpy as np
 from flint import fmpz_poly
 
 from ...report import Evidence
-from .config import Config
 from .constructions.limit_cycle import exponent, GAIN
 from .harmonics import cost, cyclotomic, units
 from .memorize import memorize
@@ -15,16 +14,16 @@ from .minimal.separation import separation
 from .words import drawn, necklaces, word
 
 
-def _recalls(spelled: str, method: str, **how) -> bool:
-    memory = memorize(spelled, method=method, time_limit=1.0, **how)
+def _recalls(text: str, method: str, **how) -> bool:
+    memory = memorize(text, method=method, time_limit=1.0, **how)
     # With an end the network stops after one reading.
-    said = memory.generate(3 * len(spelled) + 1)
-    return said == (spelled if how.get("end") else spelled * 3 + spelled[0])
+    said = memory.generate(3 * len(text) + 1)
+    return said == (text if how.get("end") else text * 3 + text[0])
 
 
-def half_planes(config: Config) -> Evidence:
+def half_planes(largest: int) -> Evidence:
     """Every (0^a 1^b)+ as a rotation in two units."""
-    pairs = [(a, b) for a in range(1, config.blocks + 1) for b in range(1, a + 1)]
+    pairs = [(a, b) for a in range(1, largest + 1) for b in range(1, a + 1)]
     right = sum(_recalls("0" * a + "1" * b, "rotation") for a, b in pairs)
     return {"tried": len(pairs), "recalled": right}
 
@@ -37,22 +36,18 @@ def turns(a: int = 5, b: int = 3) -> Evidence:
     return {"steps": a + b, "turns": round(float(angles[-1] - angles[0]) / (2 * math.pi))}
 
 
-def strings(config: Config, method: str, seed: int) -> Evidence:
+def strings(count: int, method: str, seed: int) -> Evidence:
     """Drawn strings recalled by one construction."""
-    texts = list(drawn(config.drawn, lengths=(1, 16), letters=(1, 8), seed=seed))
-    right = sum(_recalls(text, method) for text in texts)
-    return {"tried": len(texts), "recalled": right}
+    texts = drawn(count, lengths=(1, 16), letters=(1, 8), seed=seed)
+    return {"tried": count, "recalled": sum(_recalls(text, method) for text in texts)}
 
 
-def powers(spelled: str = "aabacbabcbcb") -> Evidence:
+def powers(text: str = "aabacbabcbcb") -> Evidence:
     """The powers of the cyclic permutation that spell a word."""
-    d, n = len(spelled), len(set(spelled))
-    serving = 0
+    d, n, serving = len(text), len(set(text)), 0
     for j in range(1, d):
         try:
-            serving += (
-                memorize(spelled, method="permutation", stride=j).generate(3 * d) == spelled * 3
-            )
+            serving += memorize(text, method="permutation", stride=j).generate(3 * d) == text * 3
         except ValueError:
             continue
     return {"d": d, "n": n, "serving": serving, "phi_d": len(units(d)), "phi_n": len(units(n))}
@@ -64,42 +59,32 @@ def totients(up_to: int = 100_000) -> Evidence:
     for q in range(2, up_to + 1):
         if phi[q] == q:
             phi[q::q] -= phi[q::q] // q
-    n = np.arange(1, up_to + 1)
-    ratio = phi[1:] / np.sqrt(n)
+    ratio = phi[1:] / np.sqrt(np.arange(1, up_to + 1))
     at = int(ratio.argmin())
-    return {
-        "exceptions": int((ratio < 0.5).sum()),
-        "up_to": up_to,
-        "least": float(ratio[at]),
-        "at": int(n[at]),
-    }
+    exceptions = int((ratio < 0.5).sum())
+    return {"exceptions": exceptions, "up_to": up_to, "least": float(ratio[at]), "at": at + 1}
 
 
-def tokens(config: Config, seed: int) -> Evidence:
+def tokens(count: int, seed: int) -> Evidence:
     """Strings that start from zero and stop."""
-    texts = list(drawn(config.drawn // 2, lengths=(1, 10), letters=(1, 5), seed=seed))
+    texts = list(drawn(count, lengths=(1, 10), letters=(1, 5), seed=seed))
     methods = ("permutation", "harmonic", "rational", "shift", "tanh")
     right = sum(_recalls(s, m, end=True, start=True) for s in texts for m in methods)
     return {"tried": len(texts) * len(methods), "recalled": right}
 
 
-def standard(config: Config, seed: int) -> Evidence:
+def standard(count: int, seed: int) -> Evidence:
     """The limit cycle of tanh: it attracts; the one-hot cycle beside it repels."""
-    return {
-        **strings(config, "tanh", seed),
-        "attracting": exponent(GAIN),
-        # Off the cycle's own direction tanh'(0) = 1: the other units grow by the gain.
-        "one_hot": math.log(GAIN),
-    }
+    # Off the one-hot cycle's own direction tanh'(0) = 1: the other units grow by the gain.
+    exponents = {"attracting": exponent(GAIN), "one_hot": math.log(GAIN)}
+    return strings(count, "tanh", seed) | exponents
 
 
 def factors(up_to: int = 60) -> Evidence:
     """x^p - 1 against the product of its cyclotomic factors."""
     failures = 0
     for p in range(1, up_to + 1):
-        product = fmpz_poly([1])
-        for q in (q for q in range(1, p + 1) if p % q == 0):
-            product *= cyclotomic(q)
+        product = math.prod(cyclotomic(q) for q in range(1, p + 1) if p % q == 0)
         failures += product != fmpz_poly([-1] + [0] * (p - 1) + [1])
     return {"exceptions": failures, "up_to": up_to}
 
@@ -118,13 +103,9 @@ def rational_order(order: int = 8) -> Evidence:
     prime-power factors (a lone factor 2 adds one only if it is all there is)."""
     least, rest, q = 0, order, 2
     while rest > 1:
-        power = 1
-        while rest % q == 0:
-            rest //= q
-            power *= q
-        if power > 2:
-            least += len(units(power))
-        q += 1
+        power = math.gcd(rest, q ** rest.bit_length())
+        least += len(units(power)) if power > 2 else 0
+        rest, q = rest // power, q + 1
     return {"least": least or 1}
 
 
@@ -133,11 +114,11 @@ def rotations(up_to: int = 60) -> Evidence:
     exact = 0
     for p in range(1, up_to + 1):
         c, s = math.cos(2 * math.pi / p), math.sin(2 * math.pi / p)
-        powers_ = [np.eye(2)]
+        R, power, returns = np.array([[c, -s], [s, c]]), np.eye(2), []
         for _ in range(p):
-            powers_.append(np.array([[c, -s], [s, c]]) @ powers_[-1])
-        home = [np.allclose(P, np.eye(2), atol=1e-9) for P in powers_[1:]]
-        exact += home[-1] and not any(home[:-1])
+            power = R @ power
+            returns.append(np.allclose(power, np.eye(2), atol=1e-9))
+        exact += returns[-1] and not any(returns[:-1])
     return {"tried": up_to, "orders": int(exact)}
 
 
@@ -154,27 +135,23 @@ def two_units(period: int = 9) -> Evidence:
     }
 
 
-def drawn_sets(config: Config, seed: int) -> Evidence:
+def drawn_sets(attempts: int, seed: int) -> Evidence:
     """Drawn sets of harmonics on words that need three units or more: some at the optimal
     cost, which must be found to spell now and then, and some that are cheaper."""
     rng = np.random.default_rng(seed)
     hard = [w for p in (7, 8, 9) for w in necklaces(p)]
-    spell = {"cheaper": 0, "optimal": 0}
-    drawn_ = {"cheaper": 0, "optimal": 0}
-    while min(drawn_.values()) < config.attempts:
+    tried, spell = ({"cheaper": 0, "optimal": 0} for _ in range(2))
+    while min(tried.values()) < attempts:
         letters = hard[rng.integers(len(hard))]
         p, least = len(letters), harmonic_dimension(word(letters)).dimension
         if least < 3:
             continue
-        half = range(1, p // 2 + 1)
-        S = tuple(int(j) for j in half if rng.random() < 0.5)
-        if not S or cost(S, p) > least:
-            continue
+        S = tuple(j for j in range(1, p // 2 + 1) if rng.random() < 0.5)
         kind = "cheaper" if cost(S, p) < least else "optimal"
-        if drawn_[kind] >= config.attempts:
+        if not S or cost(S, p) > least or tried[kind] >= attempts:
             continue
         angles = 2 * math.pi * np.outer(S, np.arange(p)) / p
         phi = np.vstack([np.ones(p), np.cos(angles), np.sin(angles)])
         spell[kind] += separation(tuple(letters), phi).u is not None
-        drawn_[kind] += 1
-    return {**drawn_, **{f"{kind}_spell": int(n) for kind, n in spell.items()}}
+        tried[kind] += 1
+    return {**tried, **{f"{kind}_spell": int(n) for kind, n in spell.items()}}
