@@ -1,17 +1,10 @@
 """`remanence memorize`: a string written into the smallest network that repeats it."""
 
-import contextlib
 import math
 import pathlib
 from typing import Annotated, Any
 
 import typer
-
-from .memory_said import say_memory
-
-
-LARGEST = 256
-"""Beyond this many units a construction is left out of the frontier."""
 
 
 def memorize(
@@ -35,7 +28,7 @@ def memorize(
     check: Annotated[
         pathlib.Path | None, typer.Option(help="Prove a saved memory again, from its file alone.")
     ] = None,
-    frontier: Annotated[bool, typer.Option(help="Also measure every other construction.")] = True,
+    frontier: Annotated[bool, typer.Option(help="Also measure every other construction.")] = False,
     seed: Annotated[int, typer.Option(help="For drawn perturbations.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     as_json: Annotated[
@@ -44,71 +37,104 @@ def memorize(
 ) -> None:
     """Write a string into the smallest network that repeats it, with the proof that it does.
 
-    Prints the network, its certificate, and the frontier: every other construction
-    with its dimension, precision, stability and tolerance of noise. Weights of tanh
-    memories (up to 2,048 units) have the names of torch.nn.RNN.
+    Prints the network and its certificate, how small any network could be and, with
+    --frontier, every other construction with its dimension, precision, stability and
+    tolerance of noise. Weights of tanh memories (up to 2,048 units) have the names of
+    torch.nn.RNN.
     """
-    from .._prepare_jax import prepare_jax
+    from .table import console, print_json, visible
 
+    out = console()
+    say = lambda line: None if as_json else out.print(visible(line))
     if check is not None:
         if word is not None:
             raise ValueError("give a word or --check, not both")
-        say_memory(_checked(check), as_json)
-        return
-    if word is None:
-        raise ValueError("a word is needed, or --check FILE")
-    prepare_jax()
-    from ..subjects.memorization.memorize import memorize as memorized
-    from ..subjects.memorization.minimal.minimal_dimension import minimal_dimension
-    from ..subjects.memorization.saved import standard, TORCH_UNITS
-
-    memory = memorized(word, method=method, end=end, start=start)
-    least = minimal_dimension(word, end=end)
-    report = _described(memory, word) | {
-        "minimal_dimension": {"lower": least.lower, "upper": least.upper, "optimal": least.optimal}
-    }
-    # At n + 1 the shift map serves, so that only the least |a| is sought.
-    heard: Any = minimal_dimension(
-        word, end=end, stability=len(memory.word.used) + 1.0, time_limit=2.0
-    )
-    report["one_unit"] = {
-        "least": list(heard.least),
-        "exact": heard.exact,
-        "attained": heard.attained,
-    }
-    points = _frontier(word, end, steps, seed, quiet) if frontier else []
-    report["frontier"] = [_plain(vars(p)) for p in points]
-    if save is not None:
-        memory.save(save)
-        report["saved"] = str(save)
-        if memory.method == "tanh" and not standard(memory):
-            report["note"] = (
-                f"beyond {TORCH_UNITS:,} units the file keeps the cycle as a rule: "
-                "--check reads it, torch does not"
+        report = _check(check)
+        say_memory(report, "verified from its file", say)
+    else:
+        if word is None:
+            raise ValueError("a word is needed, or --check FILE")
+        if figure is not None and figure.suffix.lower() not in (".svg", ".png", ".pdf"):
+            raise ValueError(
+                f"a figure is .svg, .png or .pdf, got {figure.suffix or figure.name!r}"
             )
-    if figure is not None:
-        _drawn(memory, points, word, figure)
-        report["figure"] = str(figure)
-    say_memory(report, as_json)
+        for path in (save, figure):
+            if path is not None and not path.absolute().parent.is_dir():
+                raise ValueError(f"there is no folder {path.parent} to write {path.name} into")
+        from ..subjects.memorization.memorize import memorize as memory_of
+
+        memory = memory_of(word, method=method, end=end, start=start)
+        report = _described(memory, word)
+        say_memory(report, "written", say)
+        report |= _bounds(word, end, len(memory.word.used), say)
+        points = _frontier(word, end, steps, seed, quiet) if frontier else []
+        report["frontier"] = [_plain(vars(p)) for p in points]
+        if points and not as_json:
+            out.print(frontier_table(report["frontier"]))
+        report |= _files(memory, points, save, figure)
+        for name in ("saved", "note", "figure"):
+            if name in report:
+                say(f"{name}: {report[name]}")
+    if as_json:
+        print_json(report)
+
+
+def say_memory(report: dict[str, Any], verb: str, say: Any) -> None:
+    """The network and its proof."""
+    units = "unit" if report["dimension"] == 1 else "units"
+    say(f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}")
+    say(report["certificate"]["sentence"])
+    if "margin" in report:
+        say(f"margin {report['margin']}, largest exponent {report['exponent']} nats/step")
+
+
+def _bounds(word: str, end: bool, symbols: int, say: Any) -> dict[str, Any]:
+    """How small any memory of the word could be, and how stable one unit."""
+    from ..subjects.memorization.minimal.minimal_dimension import minimal_dimension
+
+    least = minimal_dimension(word, end=end)
+    more = "" if least.optimal else f"; at most {least.upper} are needed"
+    say(f"no memory without feedback has fewer than {least.lower} dimensions (proved){more}")
+    # At n + 1 the shift map serves, so that only the least |a| is sought.
+    one: Any = minimal_dimension(word, end=end, stability=symbols + 1.0, time_limit=2.0)
+    low, high = one.least
+    serves = "every |a| just above it does (exact)" if one.exact else f"{high:.6g} does"
+    serves = "a = 0 serves" if one.attained else f"no |a| up to {low:.6g} serves, {serves}"
+    say(f"one unit that hears itself, h' = a h + c: {serves}")
+    bounds = {"lower": least.lower, "upper": least.upper, "optimal": least.optimal}
+    unit = {"least": list(one.least), "exact": one.exact, "attained": one.attained}
+    return {"minimal_dimension": bounds, "one_unit": unit}
 
 
 def _frontier(word: str, end: bool, steps: int, seed: int, quiet: bool) -> list[Any]:
-    from ..subjects.memorization.frontier import METHODS, point
-    from ..subjects.memorization.memorize import memorize as memorized
+    from .._prepare_jax import prepare_jax
+
+    prepare_jax()
+    from ..subjects.memorization.frontier import frontier, METHODS
     from ..train.progress import progress_bar
 
-    found = []
+    points, found = frontier(word, steps=steps, directions=64, seed=seed, end=end), []
     with progress_bar(
         "every construction", total=len(METHODS), unit="networks", quiet=quiet
     ) as reached:
-        for done, name in enumerate(METHODS, start=1):
-            # Not every word fits a polygon, and long ones are too large to run so long.
-            with contextlib.suppress(ValueError):
-                one = memorized(word, method=name, end=end)
-                if one.dimension <= LARGEST:
-                    found.append(point(one, steps=steps, directions=64, seed=seed))
+        for done, point in enumerate(points, start=1):
+            found += [point] if point is not None else []
             reached(done)
     return sorted(found, key=lambda p: (p.dimension, -p.exponent))
+
+
+def frontier_table(rows: list[dict[str, Any]]) -> Any:
+    """A column a construction; in a narrow terminal numbers are folded, never cut."""
+    from rich.table import Table
+
+    from .table import visible
+
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    for name in ("", *(row["method"] for row in rows)):
+        table.add_column(visible(name), overflow="fold")
+    for name in [name for name in rows[0] if name != "method"]:
+        table.add_row(name.replace("_", " "), *(visible(_short(row[name])) for row in rows))
+    return table
 
 
 def _described(memory: Any, word: str) -> dict[str, Any]:
@@ -120,18 +146,12 @@ def _described(memory: Any, word: str) -> dict[str, Any]:
         "margin": _finite(memory.margin),
         "exponent": _finite(memory.exponent),
         "frequencies": list(memory.frequencies),
-        "certificate": {
-            "kind": memory.certificate.kind,
-            "sentence": memory.certificate.sentence,
-            "lead": _finite(memory.certificate.lead),
-            "steps": _plain(dict(memory.certificate.steps)),
-            "evidence": _plain(dict(memory.certificate.evidence)),
-        },
+        "certificate": _proof(memory.certificate),
         "says": str(memory.generate(2 * memory.word.period)),
     }
 
 
-def _checked(path: pathlib.Path) -> dict[str, Any]:
+def _check(path: pathlib.Path) -> dict[str, Any]:
     from ..subjects.memorization.certificates.file_check import check
 
     found = check(path)
@@ -140,43 +160,70 @@ def _checked(path: pathlib.Path) -> dict[str, Any]:
         "word": found.word,
         "method": found.method,
         "dimension": found.dimension,
-        "certificate": {
-            "kind": found.certificate.kind,
-            "sentence": found.certificate.sentence,
-            "lead": _finite(found.certificate.lead),
-            "steps": _plain(dict(found.certificate.steps)),
-        },
+        "certificate": _proof(found.certificate),
         "verified": True,
     }
 
 
+def _proof(certificate: Any) -> dict[str, Any]:
+    return {
+        "kind": certificate.kind,
+        "sentence": certificate.sentence,
+        "lead": _finite(certificate.lead),
+        "steps": _plain(certificate.steps),
+        "evidence": _plain(certificate.evidence),
+    }
+
+
 def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
+def _plain(values: Any) -> dict[str, Any]:
     return {name: _finite(value) for name, value in values.items()}
 
 
-def _drawn(memory: Any, points: list[Any], word: str, path: pathlib.Path) -> None:
-    import matplotlib.pyplot as plt
+def _short(value: Any) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
-    from ..report.style import style
-    from ..subjects.memorization.config import Config
-    from ..subjects.memorization.cost_figures import frontier_figure
-    from ..subjects.memorization.walk_figures import walk_figure
 
-    if path.suffix.lower() not in (".svg", ".png", ".pdf"):
-        raise ValueError(f"a figure is .svg, .png or .pdf, got {path.suffix or path.name!r}")
-    with style("light"):
-        chosen = frontier_figure(Config(word=word), points) if points else None
-        canvas = walk_figure(memory).draw()
-        canvas.savefig(path)
-        plt.close(canvas)
-        if chosen is not None:
-            second = path.with_name(f"{path.stem}-frontier{path.suffix}")
-            canvas = chosen.draw()
-            canvas.savefig(second)
-            plt.close(canvas)
+def _files(
+    memory: Any, points: list[Any], save: pathlib.Path | None, figure: pathlib.Path | None
+) -> dict[str, str]:
+    """Write what was asked for, and say where it is."""
+    done = {}
+    if save is not None:
+        from ..subjects.memorization.memory_file import standard, TORCH_UNITS
+
+        memory.save(save)
+        done["saved"] = str(save)
+        if memory.method == "tanh" and not standard(memory):
+            done["note"] = (
+                f"beyond {TORCH_UNITS:,} units the file keeps the matrix by its entries: "
+                "--check reads it, torch does not"
+            )
+    if figure is not None:
+        from .._prepare_jax import prepare_jax
+
+        prepare_jax()
+        import matplotlib.pyplot as plt
+
+        from ..report.style import style
+        from ..subjects.memorization.figures import frontier_figure
+        from ..subjects.memorization.walk_figures import walk_figure
+
+        drawings = {figure: walk_figure(memory)}
+        if points:
+            beside = figure.with_name(f"{figure.stem}-frontier{figure.suffix}")
+            drawings[beside] = frontier_figure(
+                "".join(memory.word.joined(memory.word.indices)), points
+            )
+        with style("light"):
+            for path, drawing in drawings.items():
+                canvas = drawing.draw()
+                canvas.savefig(path)
+                plt.close(canvas)
+        done["figure"] = str(figure)
+    return done

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import xarray as xr
+
+from .tables import Dataset
 
 
 Number = float | int | np.floating | np.integer | None
@@ -56,7 +57,7 @@ COLUMNS = {
 """The fields of a row and their headings, in order."""
 
 
-def cross_table(networks: Sequence[Row]) -> xr.Dataset:
+def cross_table(networks: Sequence[Row]) -> Dataset:
     """The rows as one dataset along `network`, NaN where nothing was measured."""
     columns = {
         name: (
@@ -68,10 +69,12 @@ def cross_table(networks: Sequence[Row]) -> xr.Dataset:
         for name in COLUMNS
     }
     names = np.array([row.network for row in networks], dtype=np.str_)
+    import xarray as xr
+
     return xr.Dataset(columns, coords={"network": names})
 
 
-def cells(table: xr.Dataset) -> list[list[str]]:
+def cells(table: Dataset) -> list[list[str]]:
     """The rows of a stored table in words, the network first, a dash where nothing was."""
     if "network" not in table.dims:
         raise ValueError("a cross table needs the dimension 'network'")

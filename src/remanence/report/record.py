@@ -5,8 +5,6 @@ import pathlib
 from collections.abc import Mapping
 from typing import Any
 
-import xarray as xr
-
 from .canonical_json import json_bytes
 from .claims import judge, JudgedClaim
 from .figures import draw_figure, draw_thumbnail, write_figure
@@ -15,7 +13,7 @@ from .results_folder import naming, replacing_folder, write_atomically
 from .stored_result import digests, SCHEMA
 from .study import Figure, Outcome, Study
 from .study_page import study_page
-from .tables import as_dataset, write_data
+from .tables import as_dataset, Dataset, write_data
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -26,7 +24,7 @@ class Record:
     profile: str
     seed: int
     claims: tuple[JudgedClaim, ...]
-    data: Mapping[str, xr.Dataset]
+    data: Mapping[str, Dataset]
     figures: tuple[Figure, ...]
     provenance: Mapping[str, Any]
     about: str = ""

@@ -8,19 +8,24 @@ variable becomes two, a long integer that does not fit becomes a float.
 import pathlib
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 
 from .stored_result import DamagedResult
+
+
+if TYPE_CHECKING:  # imported where it is used: a command that shows no table waits for none
+    from xarray import Dataset
+else:
+    Dataset = Any
 
 
 LARGEST = 2**30
 """Bytes of one stored dataset that are read."""
 
 
-def as_dataset(data: Any) -> xr.Dataset | None:
+def as_dataset(data: Any) -> Dataset | None:
     """A dataset from a dataset, an array, or named columns; None from nothing.
 
     Variables are sorted by name: a run that read back some of its parts found them
@@ -28,6 +33,8 @@ def as_dataset(data: Any) -> xr.Dataset | None:
     """
     if data is None:
         return None
+    import xarray as xr
+
     if isinstance(data, xr.DataArray):
         data = data.to_dataset(name=data.name or "value")
     if isinstance(data, xr.Dataset):
@@ -47,7 +54,7 @@ def as_dataset(data: Any) -> xr.Dataset | None:
     return xr.Dataset(columns)
 
 
-def csv_tables(dataset: xr.Dataset) -> dict[str, str]:
+def csv_tables(dataset: Dataset) -> dict[str, str]:
     """CSV texts by suffix: "" alone, or named by their axes where axes differ."""
     tables: dict[str, str] = {}
     groups: dict[tuple[str, ...], list[str]] = {}
@@ -66,9 +73,11 @@ def csv_tables(dataset: xr.Dataset) -> dict[str, str]:
     return tables
 
 
-def netcdf_bytes(dataset: xr.Dataset) -> bytes:
+def netcdf_bytes(dataset: Dataset) -> bytes:
     """The dataset as a classic NetCDF file."""
-    variables: dict[str, xr.Variable] = {}
+    import xarray as xr
+
+    variables: dict[str, Any] = {}
     for name, variable in dataset.variables.items():
         found = xr.Variable(variable.dims, variable.values)
         if found.dtype.kind == "c":
@@ -81,11 +90,11 @@ def netcdf_bytes(dataset: xr.Dataset) -> bytes:
     return bytes(plain.to_netcdf(engine="scipy", format="NETCDF3_CLASSIC"))
 
 
-def _plain_attributes(dataset: xr.Dataset) -> dict[Any, Any]:
+def _plain_attributes(dataset: Dataset) -> dict[Any, Any]:
     return {k: v for k, v in dataset.attrs.items() if isinstance(v, str | int | float)}
 
 
-def write_data(data: Mapping[str, xr.Dataset], path: pathlib.Path) -> None:
+def write_data(data: Mapping[str, Dataset], path: pathlib.Path) -> None:
     """The datasets as groups of one zarr store (format 2)."""
     import zarr
 
@@ -100,7 +109,7 @@ def write_data(data: Mapping[str, xr.Dataset], path: pathlib.Path) -> None:
             fresh.to_zarr(str(path), group=name, mode="w", zarr_format=2, consolidated=False)
 
 
-def read_data(path: pathlib.Path, names: Sequence[str] | None = None) -> dict[str, xr.Dataset]:
+def read_data(path: pathlib.Path, names: Sequence[str] | None = None) -> dict[str, Dataset]:
     """The datasets of a stored result, or those of them that are asked for, loaded."""
     import zarr
 
@@ -115,7 +124,9 @@ def read_data(path: pathlib.Path, names: Sequence[str] | None = None) -> dict[st
         ) from None
 
 
-def _loaded(path: pathlib.Path, name: str) -> xr.Dataset:
+def _loaded(path: pathlib.Path, name: str) -> Dataset:
+    import xarray as xr
+
     dataset = xr.open_zarr(str(path), group=name, consolidated=False)
     if dataset.nbytes > LARGEST:
         raise ValueError(f"{name} says that it has {dataset.nbytes:,} bytes")

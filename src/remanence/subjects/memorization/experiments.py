@@ -77,7 +77,7 @@ def standard(count: int, seed: int) -> Evidence:
     """The limit cycle of tanh: it attracts; the one-hot cycle beside it repels."""
     # Off the one-hot cycle's own direction tanh'(0) = 1: the other units grow by the gain.
     exponents = {"attracting": exponent(GAIN), "one_hot": math.log(GAIN)}
-    return strings(count, "tanh", seed) | exponents
+    return {**strings(count, "tanh", seed), **exponents}
 
 
 def factors(up_to: int = 60) -> Evidence:

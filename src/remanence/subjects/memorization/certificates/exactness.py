@@ -21,13 +21,12 @@ def exact_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
     for t in range(len(labels) + 1):
         # Sizes in floating point first: integers of 64 bits wrap without a word.
         reach = sizes[0] @ abs(h.astype(float))
-        if written.W_x is not None:
-            heard = column(written.W_x, token)
-            reach = reach + abs(heard.astype(float))
+        heard = 0 * h if written.W_x is None else column(written.W_x, token)
+        reach = reach + abs(heard.astype(float))
         largest = max(largest, float(reach.max()), float((sizes[1] @ reach + sizes[2]).max()))
         if largest > 2.0**62:
             raise ValueError("the weights reach integers of more than 62 bits")
-        h = W_h @ h if written.W_x is None else W_h @ h + heard
+        h = W_h @ h + heard
         first = h if first is None else first
         if t == len(labels):
             break
