@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.cli.app import ours
+from remanence.cli.app import is_refusal
 from remanence.formats import safetensors
 from remanence.subjects.memorization import check, written
 
@@ -36,7 +36,7 @@ def refused(path, tensors, about, metadata, match):
     safetensors.write(path, tensors, {**metadata, "memory": about})
     with pytest.raises(ValueError, match=match) as refusal:
         check(path)
-    assert ours(refusal.value)
+    assert is_refusal(refusal.value)
 
 
 def test_hidden_biases_and_further_layers_are_read(saved):
@@ -238,7 +238,7 @@ def test_forged_files(tmp_path, count, seed):
         try:
             found = check(path)
         except ValueError as refusal:
-            foreign = None if ours(refusal) else refusal
+            foreign = None if is_refusal(refusal) else refusal
             found = None
         assert foreign is None
         if found is None:
