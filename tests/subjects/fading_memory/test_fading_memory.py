@@ -4,7 +4,6 @@ import dataclasses
 
 import equinox as eqx
 import jax.numpy as jnp
-import jax.random as jr
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -24,13 +23,21 @@ from remanence.subjects.fading_memory.claims.accuracy import (
     radius_evidence,
     speed_evidence,
 )
-from remanence.subjects.fading_memory.comparison import beats, better_rate, first_crossing, tuned
-from remanence.subjects.fading_memory.config import QUICK
-from remanence.subjects.fading_memory.networks import cases, DRAWS, informed_by, table
-from remanence.subjects.fading_memory.training_lanes import learned
+from remanence.subjects.fading_memory.comparison import beats, first_crossing
+from remanence.subjects.fading_memory.config import FULL, QUICK
+from remanence.subjects.fading_memory.networks import (
+    cell_of,
+    columns,
+    DRAWS,
+    informed_by,
+    kinds_of_networks,
+    swept_networks,
+)
+from remanence.subjects.fading_memory.residual_spectrum import spectral
+from remanence.subjects.fading_memory.training import best_rates, learned, pixel_data
 from remanence.subjects.fading_memory.weak_coupling import (
     defective,
-    exponents_in_time,
+    exponents_over_coupling,
     fitted_slope,
 )
 
@@ -42,12 +49,22 @@ def test_a_win_needs_every_seed_and_twice_the_error():
     assert not beats(np.array([0.95, 0.81, 0.81]), np.array([0.8, 0.8, 0.8]))
 
 
-def test_crossings_and_tuning():
+def test_crossings_and_rates():
     history = np.array([[0.2, 0.6, 0.8], [0.1, 0.2, 0.3]])
     np.testing.assert_array_equal(first_crossing(history, 50, 0.6), [100, np.nan])
-    best, values = tuned(np.array([[0.5, 0.6], [0.7, 0.8]]), np.array([[0.9, 0.9], [0.1, 0.2]]))
-    assert best == 1  # by the tuning half, although the reported half is worse
-    np.testing.assert_array_equal(values, [0.1, 0.2])
+    tried = xr.Dataset(
+        {"tuning": (("case", "seed", "mark"), [[[0.9, 0.1]], [[0.2, 0.5]], [[0.3, 0.4]]])},
+        {"name": ("case", ["a", "a", "b"]), "rate": ("case", [1e-3, 1e-2, 1e-3])},
+    )
+    assert best_rates(tried) == {"a": 1e-2, "b": 1e-3}  # at the last mark, by name
+
+
+def test_rates_are_chosen_on_images_that_are_neither_trained_on_nor_reported():
+    task = tasks.pixels()
+    data = pixel_data(QUICK, task)
+    assert len(data["train_y"]) + len(data["validation"][1]) == len(task.train_y)
+    np.testing.assert_array_equal(data["test"][0], task.test_x)
+    np.testing.assert_array_equal(data["validation"][0], task.train_x[-QUICK.validation :])
 
 
 def _swept(accuracies, exponents):
@@ -64,6 +81,7 @@ def _swept(accuracies, exponents):
         {
             "experiment": ("case", ["radius"] * cases),
             "value": ("case", np.linspace(0.4, 1.1, cases)),
+            "every": ("case", [25] * cases),
         },
     )
 
@@ -84,7 +102,7 @@ def test_the_edge_must_beat_all_that_is_far_from_it():
 
 
 def test_speed_is_judged_at_the_highest_accuracy_that_all_seeds_reach():
-    config = dataclasses.replace(QUICK, steps=75, every=25, targets=(0.3, 0.6, 0.9))
+    config = dataclasses.replace(QUICK, targets=(0.3, 0.6, 0.9))
     judge = fastest_at_the_edge
     of = lambda rows: speed_evidence({"config": config, "table": _swept(rows, [-0.7, 0.0])})
     found = of([[0.1, 0.2, 0.3], [0.1, 0.65, 0.7]])
@@ -116,7 +134,7 @@ def test_an_angle_must_win_beyond_the_spread_and_lose_beyond_it():
 
     def judged(*sequential, permuted=([0.6, 0.61, 0.6],) * 3):
         table = _turned(sequential, permuted)
-        found = {"table": table, "side": task.side, "angle_spectrum": spectrum}
+        found = {"table": table, "side": task.side, "spectrum": spectrum}
         return best_at_the_row(angle_evidence(found)), no_peak(permuted_evidence(found))
 
     assert judged(low, high, low) == ("holds", "holds")
@@ -129,27 +147,36 @@ def test_an_angle_must_win_beyond_the_spread_and_lose_beyond_it():
     assert judged(low, high, low, permuted=(low, torn, low))[1] == "open"
 
 
-def test_each_length_of_the_adding_problem_has_its_better_rate():
-    error = np.zeros((2, 1, 2, 2, 1))
-    error[0, 0, :, :, 0] = [[0.1, 0.3], [0.5, 0.5]]
-    error[1, 0, :, :, 0] = [[0.9, 0.9], [0.4, 0.2]]
-    dims = ("length", "kind", "rate", "seed", "mark")
-    sums = xr.Dataset({"error": (dims, error)}, {"rate": [1e-3, 1e-2]})
-    found = better_rate(sums).transpose("length", "kind", "seed").values[:, 0]
-    np.testing.assert_array_equal(found, [[0.1, 0.3], [0.4, 0.2]])
-
-
 def test_the_table_holds_every_case():
     task = tasks.pixels()
     informed = informed_by(task, QUICK)
-    found = cases(QUICK, task, informed)
-    columns = table(found)
-    assert len({(case.name, case.rate) for case in found}) == len(found)
-    assert columns["radii"].shape == (len(found), QUICK.seeds, QUICK.units // 2)
-    spectrum = next(c for c in found if c.name == "Elman, informed spectrum")
+    found = [*swept_networks(QUICK), *kinds_of_networks(QUICK, task, informed)]
+    table = columns(found)
+    assert len({case.name for case in found}) == len(found)
+    assert table["radii"].shape == (len(found), QUICK.seeds, QUICK.units // 2)
+    spectrum = next(c for c in found if c.name == "Elman: informed spectrum")
     assert not spectrum.residual
-    assert DRAWS[int(columns["draw"][found.index(spectrum)])] == "spectrum"
+    assert DRAWS[int(table["draw"][found.index(spectrum)])] == "spectrum"
     assert informed.peaks[0] == pytest.approx(2 * np.pi / 8)
+
+
+@pytest.mark.parametrize(("config", "side"), [(QUICK, 8), (FULL, 28)])
+def test_the_angles_hold_the_row_s_and_both_its_neighbours(config, side):
+    for angles in (config.angles, config.permuted_angles):
+        at = angles.index(2 * np.pi / side)
+        assert list(angles) == sorted(angles) and 0 < at < len(angles) - 1
+
+
+def test_an_elman_row_has_the_spectrum_of_its_residual_in_other_axes(key):
+    config = dataclasses.replace(QUICK, units=4)
+    R = np.asarray(spectral([0.9, 0.7], [0.2, 1.0]), float)
+    row = {"radii": jnp.array([0.9, 0.7]), "angles": jnp.array([0.2, 1.0]), "residual": False}
+    cell = cell_of(config, "plain", row | {"draw": DRAWS.index("spectrum")}, 1, key=key)
+    assert not cell.R.any() and cell.coupling == 1
+    W_h = np.asarray(cell.W_h, float)
+    assert np.abs(W_h[0, 2]) > 1e-3  # no longer blocks
+    eigenvalues = lambda A: np.sort_complex(np.linalg.eigvals(A))
+    np.testing.assert_allclose(eigenvalues(W_h), eigenvalues(R), atol=1e-5)
 
 
 def test_residual_and_coupling_are_not_trained(key):
@@ -162,14 +189,13 @@ def test_residual_and_coupling_are_not_trained(key):
     assert eqx.tree_equal(eqx.combine(part, rest), net)
 
 
-def test_exponents_of_a_constant_map_are_its_eigenvalues(key):
-    """Without input the origin is fixed, so first order can be read off exactly."""
-    W = jr.normal(key, (4, 4)) / 2
-    cell = cells.Residual(0.9, W, jnp.zeros((4, 1)), None, 0.05)
-    found = exponents_in_time(cell, jnp.zeros((4000, 1)), jnp.float32(0.05))
-    values = np.linalg.eigvals(0.9 * np.eye(4) + 0.05 * np.asarray(W, float))
-    exact = np.sort(np.log(np.abs(values)))[::-1]
-    np.testing.assert_allclose(found, exact, atol=2e-4)
+def test_exponents_follow_first_order_and_stay_within_their_bound(tmp_path):
+    config = dataclasses.replace(
+        QUICK, couplings=(0.03,), spectrum_radii=(0.9,), spectrum_units=(4,), seeds=4
+    )
+    found = exponents_over_coupling(config, Bench(folder=tmp_path)).squeeze()
+    np.testing.assert_allclose(found.top, 0.03 * found.first_order, rtol=0.15, atol=2e-3)
+    assert (found.gap <= found.bound).all() and (found.gap > 0.3 * found.bound).any()
 
 
 def test_a_jordan_block_moves_by_the_root_of_the_coupling():
@@ -182,16 +208,16 @@ def test_a_jordan_block_moves_by_the_root_of_the_coupling():
 def test_a_toy_run_gives_every_claim_and_figure(tmp_path):
     config = dataclasses.replace(
         QUICK,
-        shrink=2,
-        held_out=100,
         units=8,
         steps=6,
-        every=3,
+        kind_steps=8,
+        marks=2,
+        rates=(1e-3, 1e-2),
+        pilot_steps=2,
         seeds=2,
         radii=(0.5, 0.9),
         angles=(0.0, 0.8),
         permuted_angles=(0.0, 0.8),
-        nonlinear=("tanh", "ReLU"),
         gated=("GRU", "LSTM"),
         couplings=(3e-3, 1e-2, 0.1),
         spectrum_units=(4,),

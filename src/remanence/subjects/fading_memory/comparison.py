@@ -17,23 +17,17 @@ def beats(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(mean > 2 * error and mean > 0 and np.all(np.asarray(a) >= b))
 
 
+def fall(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """The mean of the paired differences A − B over seeds, and its standard error."""
+    d = np.asarray(a, float) - np.asarray(b, float)
+    error = d.std(ddof=1) / np.sqrt(len(d)) if len(d) > 1 else np.inf
+    return float(d.mean()), float(error)
+
+
 def summary(values: np.ndarray) -> dict[str, float]:
     """Mean and standard deviation over seeds."""
     values = np.asarray(values, float)
     return {"mean": float(values.mean()), "spread": float(values.std(ddof=1))}
-
-
-def first_crossing(history: np.ndarray, every: int, target: float) -> np.ndarray:
-    """The first step at which each run reached the target; NaN if it never did."""
-    reached = history >= target
-    at = np.where(reached.any(-1), reached.argmax(-1) + 1.0, np.nan)
-    return at * every
-
-
-def tuned(tuning: np.ndarray, accuracy: np.ndarray) -> tuple[int, np.ndarray]:
-    """The rate (axis 0) that is best on the tuning half, and its accuracies by seed."""
-    best = int(np.asarray(tuning).mean(1).argmax())
-    return best, np.asarray(accuracy)[best]
 
 
 def versus(kinds: dict[str, np.ndarray], first: str, second: str) -> dict[str, Any]:
@@ -49,32 +43,19 @@ def versus(kinds: dict[str, np.ndarray], first: str, second: str) -> dict[str, A
     }
 
 
-def fall(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """The mean of the paired differences A − B over seeds, and its standard error."""
-    d = np.asarray(a, float) - np.asarray(b, float)
-    error = d.std(ddof=1) / np.sqrt(len(d)) if len(d) > 1 else np.inf
-    return float(d.mean()), float(error)
-
-
-def accuracy_by_kind(table: xr.Dataset, others: xr.Dataset) -> dict[str, np.ndarray]:
-    """Final accuracy by seed of each kind, at the rate that the tuning half prefers."""
-    rows = rows_of(table, "kind")
-    kinds = {}
-    for name in dict.fromkeys(rows.name.values.tolist()):
-        ours = rows.isel(case=np.flatnonzero(rows.name.values == name), mark=-1)
-        kinds[name] = tuned(ours.tuning.values, ours.accuracy.values)[1]
-    for name in others.kind.values.tolist():
-        ours = others.sel(kind=name).isel(mark=-1).transpose("rate", "seed")
-        kinds[name] = tuned(ours.tuning.values, ours.accuracy.values)[1]
-    return kinds
-
-
-def better_rate(sums: xr.Dataset) -> xr.DataArray:
-    """The last errors on the adding problem, each kind and length at its better rate."""
-    final = sums.error.isel(mark=-1)
-    return final.isel(rate=final.mean("seed").argmin("rate")).drop_vars("rate")
+def first_crossing(history: np.ndarray, every: int | np.ndarray, target: float) -> np.ndarray:
+    """The first step at which each run reached the target; NaN if it never did."""
+    reached = history >= target
+    at = np.where(reached.any(-1), reached.argmax(-1) + 1.0, np.nan)
+    return at * every
 
 
 def rows_of(table: xr.Dataset, experiment: str) -> xr.Dataset:
     """The rows of the table of cases that belong to one experiment."""
     return table.isel(case=np.flatnonzero(table.experiment.values == experiment))
+
+
+def accuracy_by_kind(table: xr.Dataset) -> xr.DataArray:
+    """Final accuracy of each kind of network, over `kind` and `seed`."""
+    rows = rows_of(table, "kind").accuracy.isel(mark=-1)
+    return rows.swap_dims(case="name").rename(name="kind").reset_coords(drop=True)

@@ -1,24 +1,30 @@
-r"""The networks that are compared, as rows of one table: all are $h' = R h + \gamma\tanh(W_h h + W_x x + b)$.
+r"""The networks that are compared, as rows of one table: $h' = R h + \gamma\tanh(W_h h + W_x x + b)$.
 
 An Elman network is the row with $R = 0$, $\gamma = 1$; orthogonal initialisation and
 "initialised to the spectrum of $R$" are two ways to draw its $W_h$; clipping is a
-number. So radii, angles and rivals train side by side in one batch.
+number. Nonlinear residuals $\rho(Rh)$ and gated cells behind a residual,
+$Rh + \gamma\,\mathrm{cell}(h, x)$, are rows of families of their own.
 """
 
 import dataclasses
 import math
 from typing import Any, Literal
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...cells import GRU, LSTM, Residual, WeaklyCoupled
 from ...tasks import Pixels
 from .config import Config
-from .informed_residual import informed_residual
+from .informed_residual import informed_residual, InformedResidual
+from .residual_spectrum import orthogonal, rotation_blocks
 
 
-Draw = Literal["gaussian", "orthogonal", "spectrum"]
-DRAWS: tuple[Draw, ...] = ("gaussian", "orthogonal", "spectrum")
+DRAWS = ("gaussian", "orthogonal", "spectrum")
+ACTIVATIONS = {"tanh": jnp.tanh, "ReLU": jax.nn.relu, "leaky ReLU": jax.nn.leaky_relu}
+GATES = {"GRU": GRU, "LSTM": LSTM}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -27,104 +33,148 @@ class Case:
 
     experiment: str
     name: str
+    family: str = "plain"
+    """One program trains all rows of a family: plain, nonlinear, GRU or LSTM."""
     value: float = math.nan
     """The radius or angle, where the experiment is a sweep over one."""
     radii: np.ndarray
     angles: np.ndarray
     residual: bool = True
-    draw: Draw = "gaussian"
+    draw: Literal["gaussian", "orthogonal", "spectrum"] = "gaussian"
+    activation: str = "tanh"
+    """Round the residual, in the nonlinear family."""
     clip: float = 1e9
-    rate: float = 1e-2
+    rate: float = math.nan
     permuted: bool = False
+    steps: int
 
 
-def cases(config: Config, task: Pixels, informed: Any) -> list[Case]:
-    """Every residual and Elman network of experiments 2 to 5."""
-    pairs = config.units // 2
+def columns(rows: list[Case]) -> dict[str, Any]:
+    """The rows as arrays, for lanes to pick theirs by number."""
+    pick = lambda name, dtype: np.array([getattr(row, name) for row in rows], dtype)
+    return {
+        **{name: pick(name, np.float32) for name in ("radii", "angles", "clip", "rate")},
+        **{name: pick(name, bool) for name in ("residual", "permuted")},
+        "draw": np.array([DRAWS.index(row.draw) for row in rows]),
+        "activation": np.array([list(ACTIVATIONS).index(row.activation) for row in rows]),
+    }
 
-    def even(r: float, phi: float) -> dict[str, Any]:
-        shape = (config.seeds, pairs)
-        return {"radii": np.full(shape, r), "angles": np.full(shape, phi)}
 
-    row = 2 * math.pi / task.side
-    rate = config.rates[-1]
+def even(config: Config, r: float, phi: float = 0.0) -> dict[str, Any]:
+    """One radius and one angle for every pair and seed."""
+    shape = (config.seeds, config.units // 2)
+    return {"radii": np.full(shape, r), "angles": np.full(shape, phi)}
+
+
+def swept_networks(config: Config) -> list[Case]:
+    """Homogeneous residuals over the radius, rotational ones over the angle."""
     found = [
-        Case(experiment="radius", name=f"r = {r:g}", value=r, rate=rate, **even(r, 0.0))
+        Case(experiment="radius", name=f"r = {r:g}", value=r, steps=config.steps, **even(config, r))
         for r in config.radii
     ]
-    for permuted, angles in ((False, config.angles), (True, config.permuted_angles)):
-        where = "permuted" if permuted else "sequential"
+    for where, angles in (("sequential", config.angles), ("permuted", config.permuted_angles)):
         found += [
             Case(
                 experiment=f"angle, {where}",
                 name=f"angle {phi:.3g}, {where}",
                 value=phi,
-                rate=config.angle_rate,
-                permuted=permuted,
-                **even(config.radius, phi),
+                permuted=where == "permuted",
+                steps=config.steps,
+                **even(config, config.radius, phi),
             )
             for phi in angles
-        ]
-    for rate in config.rates:
-        kinds: dict[str, dict[str, Any]] = {
-            "homogeneous": even(config.radius, 0.0),
-            "rotational": even(config.radius, row),
-            "heterogeneous": _heterogeneous(config, task),
-            "informed": _of(informed, config),
-            "Elman, Gaussian": {**even(1.0, 0.0), "residual": False},
-            "Elman, Gaussian, clipped": {**even(1.0, 0.0), "residual": False, "clip": 1.0},
-            "Elman, orthogonal": {**even(1.0, 0.0), "residual": False, "draw": "orthogonal"},
-            "Elman, orthogonal, clipped": {
-                **even(1.0, 0.0),
-                "residual": False,
-                "draw": "orthogonal",
-                "clip": 1.0,
-            },
-            "Elman, informed spectrum": {
-                **_of(informed, config),
-                "residual": False,
-                "draw": "spectrum",
-            },
-        }
-        found += [
-            Case(experiment="kind", name=name, rate=rate, **made) for name, made in kinds.items()
         ]
     return found
 
 
-def _of(informed: Any, config: Config) -> dict[str, Any]:
+def kinds_of_networks(config: Config, task: Pixels, informed: InformedResidual) -> list[Case]:
+    """Residuals and their rivals, each with the same budget."""
     spread = lambda values: np.tile(np.asarray(values), (config.seeds, 1))
-    return {"radii": spread(informed.radii), "angles": spread(informed.angles)}
+    ours = {"radii": spread(informed.radii), "angles": spread(informed.angles)}
+    elman = {**even(config, 1.0), "residual": False}
+    kinds: dict[str, dict[str, Any]] = {
+        "homogeneous": even(config, config.radius),
+        "rotational": even(config, config.radius, math.tau / task.side),
+        "heterogeneous": _heterogeneous(config, task.train_x.shape[1]),
+        "informed": ours,
+        "Elman: Gaussian": elman,
+        "Elman: Gaussian, clipped": elman | {"clip": 1.0},
+        "Elman: orthogonal": elman | {"draw": "orthogonal"},
+        "Elman: orthogonal, clipped": elman | {"draw": "orthogonal", "clip": 1.0},
+        "Elman: informed spectrum": ours | {"residual": False, "draw": "spectrum"},
+    }
+    for name in ACTIVATIONS:
+        label = f"nonlinear residual: {name}"
+        kinds[label] = ours | {"family": "nonlinear", "activation": name}
+    for name in config.gated:
+        kinds[name] = ours | {"family": name, "residual": False}
+        kinds[f"{name} behind a residual"] = ours | {"family": name}
+    return [
+        Case(experiment="kind", name=name, steps=config.kind_steps, **made)
+        for name, made in kinds.items()
+    ]
 
 
-def _heterogeneous(config: Config, task: Pixels) -> dict[str, Any]:
+def _heterogeneous(config: Config, length: int) -> dict[str, Any]:
     """Drawn blindly: timescales even in logarithm, as the informed one's; any angle."""
+    draw, pairs = np.random.default_rng(1), config.units // 2
+    radii = np.exp(-1 / np.geomspace(length / 8, length, pairs))
+    return {
+        "radii": np.stack([draw.permutation(radii) for _ in range(config.seeds)]),
+        "angles": draw.uniform(0, math.pi, (config.seeds, pairs)),
+    }
+
+
+def adding_networks(config: Config) -> list[Case]:
+    r"""Of the adding problem: radii are given per sequence, $r^T$, whatever its length $T$.
+
+    The homogeneous residual keeps 1/e over the sequence; the heterogeneous one has
+    timescales from an eighth of the sequence to eight times it, and slow angles.
+    """
     pairs = config.units // 2
-    draw = np.random.default_rng(1)
-    length = task.train_x.shape[1]
-    taus = np.geomspace(length / 8, length, pairs)
-    radii = np.stack([draw.permutation(np.exp(-1 / taus)) for _ in range(config.seeds)])
-    angles = draw.uniform(0, math.pi, (config.seeds, pairs))
-    return {"radii": radii, "angles": angles}
+    taus, slow = np.geomspace(1 / 8, 8, pairs), np.geomspace(1e-3, 0.3, pairs)[::-1]
+    wide = {"radii": np.tile(np.exp(-1 / taus), (config.seeds, 1))}
+    wide["angles"] = np.tile(slow, (config.seeds, 1))
+    kinds: dict[str, dict[str, Any]] = {
+        "homogeneous": even(config, math.exp(-1)),
+        "heterogeneous": wide,
+        "Elman: orthogonal": even(config, 1.0) | {"residual": False, "draw": "orthogonal"},
+    }
+    shared = {"experiment": "adding", "clip": 1.0, "rate": config.adding_rate}
+    return [
+        Case(name=name, steps=config.adding_steps, **shared, **made) for name, made in kinds.items()
+    ]
 
 
-def informed_by(task: Pixels, config: Config) -> Any:
+def informed_by(task: Pixels, config: Config) -> InformedResidual:
     """The residual that the training images themselves suggest."""
     length = task.train_x.shape[1]
     taus = np.geomspace(length / 8, length, 4).tolist()
-    images = task.train_x[:2000]
-    return informed_residual(images, config.units, timescales=taus, peaks=4)
+    return informed_residual(task.train_x[:2000], config.units, timescales=taus, peaks=4)
 
 
-def table(found: list[Case]) -> dict[str, Any]:
-    """The rows as arrays, for lanes to pick theirs by number."""
-    column = lambda pick, dtype: jnp.asarray(np.array([pick(c) for c in found], dtype))
-    return {
-        "radii": column(lambda c: c.radii, np.float32),
-        "angles": column(lambda c: c.angles, np.float32),
-        "residual": column(lambda c: c.residual, bool),
-        "draw": column(lambda c: DRAWS.index(c.draw), np.int32),
-        "clip": column(lambda c: c.clip, np.float32),
-        "rate": column(lambda c: c.rate, np.float32),
-        "permuted": column(lambda c: c.permuted, bool),
-    }
+class NonlinearByNumber(eqx.Module):
+    """A nonlinear residual whose activation is traced: all of them train in one program."""
+
+    R: Any
+    which: Any
+
+    def __call__(self, h: Any) -> Any:
+        every = jnp.stack([f(self.R @ h) for f in ACTIVATIONS.values()])
+        return every[self.which]
+
+
+def cell_of(config: Config, family: str, row: dict[str, Any], inputs: int, *, key: Any) -> Any:
+    """The untrained cell of a row; its radii and angles are those of one seed."""
+    R = rotation_blocks(row["radii"], row["angles"])
+    used = jnp.where(row["residual"], R, jnp.zeros_like(R))
+    coupling = jnp.where(row["residual"], jnp.float32(config.coupling), jnp.float32(1))
+    if family in GATES:
+        return WeaklyCoupled(GATES[family].init(inputs, config.units, key=key), used, coupling)
+    base = Residual.init(inputs, config.units, key=key)
+    if family == "nonlinear":
+        rho = NonlinearByNumber(R, row["activation"])
+        return Residual(rho, base.W_h, base.W_x, base.b, coupling)
+    Q = orthogonal(config.units, key=key)
+    W_h = jnp.stack([base.W_h, Q, Q @ R @ Q.T])[row["draw"]]
+    return Residual(used, W_h, base.W_x, base.b, coupling)

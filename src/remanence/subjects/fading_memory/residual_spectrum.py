@@ -14,7 +14,6 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from ..._types import Key, Scalar
-from ...cells import Elman
 
 
 Matrix = Float[Array, "units units"]
@@ -122,22 +121,6 @@ def orthogonal(units: int, *, key: Key, gain: Scalar = 1.0) -> Matrix:
     """A matrix drawn evenly from the orthogonal group, times `gain`."""
     Q, R = jnp.linalg.qr(jr.normal(key, (units, units)))
     return gain * Q * jnp.sign(jnp.diagonal(R))
-
-
-def elman_with_spectrum(
-    inputs: int, R: Matrix, *, key: Key, mixed: bool = True, activation=jnp.tanh
-) -> Elman:
-    """An Elman cell whose `W_h` has the eigenvalues of `R`, in random axes if `mixed`.
-
-    At the origin tanh has slope 1, so there the exponents are those of the residual.
-    """
-    units = R.shape[0]
-    key_basis, key_x = jr.split(key)
-    if mixed:
-        Q = orthogonal(units, key=key_basis).astype(R.dtype)
-        R = Q @ R @ Q.T
-    W_x = max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs), R.dtype)
-    return Elman(R, W_x, jnp.zeros(units, R.dtype), activation)
 
 
 def weak_coupling_bound(

@@ -1,140 +1,236 @@
-"""Experiments 2 to 6: what is trained, and the labelled results."""
+"""Experiments 2 to 6: rows of the table of networks, trained as lanes of sweeps.
 
-import math
+The residual and the coupling are given, not learned: only $W_h$, $W_x$, $b$ and the
+readout are in the hands of the optimiser.
+"""
+
+import dataclasses
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
+import optax
 import xarray as xr
 
+from ...measure import exponents_along
+from ...nets import on_batch, Recurrent
 from ...report import Bench
 from ...sweeps import sweep
-from ...tasks import Pixels
+from ...tasks import adding, Pixels
+from ...train import trained
 from .config import Config
-from .networks import Case, cases, table
-from .training_lanes import ACTIVATIONS, adding_lane, gated_lane, nonlinear_lane, table_lane
+from .informed_residual import InformedResidual
+from .networks import adding_networks, Case, cell_of, columns, kinds_of_networks, swept_networks
 
 
-MARKED: dict[str, tuple[str, ...]] = {"loss": ("mark",), "tuning": ("mark",), "accuracy": ("mark",)}
+HELD_OUT_SUMS = 500
 
 
-def pixel_data(config: Config, task: Pixels, informed: Any) -> dict[str, Any]:
+def learned(net: Recurrent) -> tuple[Any, Any]:
+    """The network in two: what is trained, and the rest with residual and coupling."""
+    mask = jax.tree.map(eqx.is_inexact_array, net)
+    keep = lambda net: (net.cell.R, net.cell.coupling)
+    fixed = jax.tree.map(lambda _: False, keep(mask))
+    return eqx.partition(net, eqx.tree_at(keep, mask, fixed))
+
+
+def optimizer(rate: Any, clip: Any, steps: int) -> optax.GradientTransformation:
+    """Adam after clipping by the global norm, its rate falling to a twentieth along half a
+    cosine; rate and clip may be traced."""
+    fall = lambda count: -rate * (0.525 + 0.475 * jnp.cos(jnp.pi * count / steps))
+    clipping = optax.clip_by_global_norm(clip)
+    return optax.chain(clipping, optax.scale_by_adam(), optax.scale_by_schedule(fall))
+
+
+def trained_network(
+    net: Recurrent,
+    row: Mapping[str, Any],
+    loss: Callable,
+    steps: int,
+    marks: int,
+    metrics: Callable,
+    **options: Any,
+) -> tuple[dict[str, Any], Recurrent]:
+    """Train all but residual and coupling: metrics at every mark, and the network."""
+    part, rest = learned(net)
+    whole = lambda part: eqx.combine(part, rest)
+    part, history = trained(
+        part,
+        lambda part, batch, key: loss(whole(part), batch),
+        optimizer(row["rate"], row["clip"], steps),
+        steps=steps,
+        metrics=lambda part, data: metrics(whole(part), data),
+        every=-(-steps // marks),
+        **options,
+    )
+    return history, whole(part)
+
+
+def pixel_loss(net: Recurrent, batch: Any) -> Any:
+    """The mean cross entropy of the class after the last pixel."""
+    xs, ys = batch
+    return optax.softmax_cross_entropy_with_integer_labels(on_batch(net, xs), ys).mean()
+
+
+def sum_loss(net: Recurrent, batch: Any) -> Any:
+    """The mean square error of the sum."""
+    xs, y = batch
+    return jnp.square(on_batch(net, xs)[:, 0] - y).mean()
+
+
+def largest_exponent(cell: Any, xs: Any) -> Any:
+    """In nats a step, along some images one after another; a fifth is warm-up."""
+    h, warmup = cell.initial_state(), xs.shape[0] // 5
+    return exponents_along(cell, h, xs, k=1, interval=8, warmup=warmup)[0]
+
+
+def pixel_lane(config: Config, family: str, steps: int, marks: int) -> Callable:
+    """A row of the table trained on pixels, with accuracies at every mark."""
+
+    def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
+        row = _row(point["case"], point["seed"], data)
+        cell_key, net_key, train_key = jr.split(key, 3)
+        cell = cell_of(config, family, row, 1, key=cell_key)
+        net = Recurrent.init(cell, outputs=10, key=net_key, readout="last")
+        order = jnp.where(row["permuted"], data["order"], jnp.arange(data["order"].shape[0]))
+
+        def batch(data, step, key):
+            rows = jr.randint(key, (config.batch,), 0, data["train_y"].shape[0])
+            return data["train_x"][rows][:, order], data["train_y"][rows]
+
+        def metrics(net, data):
+            right = lambda xs, ys: (on_batch(net, xs[:, order]).argmax(1) == ys).mean(
+                dtype=jnp.float32
+            )
+            return {"tuning": right(*data["validation"]), "accuracy": right(*data["test"])}
+
+        options = {"key": train_key, "data": data, "batch": batch}
+        history, net = trained_network(net, row, pixel_loss, steps, marks, metrics, **options)
+        if family != "plain":
+            return history
+        exponents = {
+            "before": largest_exponent(cell, data["inputs"]),
+            "after": largest_exponent(net.cell, data["inputs"]),
+        }
+        weights = {"W_h": net.cell.W_h, "W_x": net.cell.W_x[:, 0], "b": net.cell.b}
+        return history | exponents | weights
+
+    return lane
+
+
+def adding_lane(config: Config) -> Callable:
+    """A row of the table trained on the adding problem; `length` is static."""
+
+    def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
+        row, length = _row(point["kind"], point["seed"], data), point["length"]
+        row["radii"] = row["radii"] ** (1 / length)
+        cell_key, net_key, train_key, test_key = jr.split(key, 4)
+        cell = cell_of(config, "plain", row, 2, key=cell_key)
+        net = Recurrent.init(cell, outputs=1, key=net_key, readout="last")
+        held_out = adding(HELD_OUT_SUMS, length, key=test_key)
+        return trained_network(
+            net,
+            row,
+            sum_loss,
+            config.adding_steps,
+            4,
+            lambda net, data: {"error": sum_loss(net, held_out)},
+            key=train_key,
+            batch=lambda data, step, key: adding(config.batch, length, key=key),
+        )[0]
+
+    return lane
+
+
+def _row(case: Any, seed: Any, data: Any) -> dict[str, Any]:
+    row = {name: column[case] for name, column in data["table"].items()}
+    return row | {name: row[name][seed] for name in ("radii", "angles")}
+
+
+def pixel_data(config: Config, task: Pixels) -> dict[str, Any]:
     """The arrays that the lanes share; the permutation is one, the same for all."""
-    length = task.train_x.shape[1]
-    order = np.random.default_rng(0).permutation(length).astype(np.int32)
-    held = config.held_out
+    length, last = task.train_x.shape[1], len(task.train_y) - config.validation
     images = max(1, 512 // length)
     return {
-        "train_x": task.train_x,
-        "train_y": task.train_y,
-        "test_x": task.test_x[:held],
-        "test_y": task.test_y[:held],
-        "order": order,
-        "informed": np.asarray(informed),
+        "train_x": task.train_x[:last],
+        "train_y": task.train_y[:last],
+        "validation": (task.train_x[last:], task.train_y[last:]),
+        "test": (task.test_x, task.test_y),
+        "order": np.random.default_rng(0).permutation(length).astype(np.int32),
         "inputs": task.test_x[-images:].reshape(-1, 1),
     }
 
 
-def trained_table(
-    config: Config, bench: Bench, task: Pixels, turned: Pixels, informed: Any
-) -> tuple[list[Case], xr.Dataset]:
-    """Every case of the table, trained as lanes of one program a size of the images.
+WEIGHTS: dict[str, tuple[str, ...]] = {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)}
 
-    The angles hear the images `turned`, all others those of `task`.
-    """
-    found = cases(config, task, informed)
-    split = {"table": (task, found)}
-    if turned is not task:
-        by_angle = [c for c in found if c.experiment.startswith("angle")]
-        others = [c for c in found if not c.experiment.startswith("angle")]
-        split = {"table": (task, others), "angles": (turned, by_angle)}
-        found = others + by_angle
-    parts = []
-    for name, (images, chosen) in split.items():
-        data = pixel_data(config, images, informed) | {"table": table(chosen)}
-        rows = sweep(
-            table_lane(config),
-            {"case": range(len(chosen)), "seed": range(config.seeds)},
-            data=data,
-            dims=MARKED | {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)},
-            **config.sweep_options(bench, name, f"{images.side} x {images.side} pixels"),
+
+def train_on_pixels(
+    config: Config, bench: Bench, data: Mapping[str, Any], rows: list[Case], *, pilot: bool = False
+) -> xr.Dataset:
+    """Every row trained, one sweep a family and number of steps; labelled by `case`."""
+    parts: list[xr.Dataset] = []
+    seeds, marks = (1, 1) if pilot else (config.seeds, config.marks)
+    for family, steps in dict.fromkeys((row.family, row.steps) for row in rows):
+        ours = [row for row in rows if (row.family, row.steps) == (family, steps)]
+        name = f"{'pilot' if pilot else 'pixels'}-{family}-{steps}"
+        found = sweep(
+            pixel_lane(config, family, steps, marks),
+            {"case": range(len(ours)), "seed": range(seeds)},
+            data={**data, "table": columns(ours)},
+            dims=dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",))
+            | (WEIGHTS if family == "plain" else {}),
+            **config.sweep_options(bench, name, name, len(ours) * seeds),
         )
-        parts.append(rows.drop_vars("case"))
-    results = xr.concat(parts, dim="case")
-    marks = np.minimum(config.every * np.arange(1, results.sizes["mark"] + 1), config.steps)
-    labels = {
-        "name": ("case", [c.name for c in found]),
-        "experiment": ("case", [c.experiment for c in found]),
-        "value": ("case", [c.value for c in found]),
-        "rate": ("case", [c.rate for c in found]),
+        labels = {n: [getattr(r, n) for r in ours] for n in ("name", "experiment", "value", "rate")}
+        labels["every"] = [-(-steps // marks)] * len(ours)
+        labelled = found.drop_vars("case").assign_coords(
+            {n: ("case", v) for n, v in labels.items()}
+        )
+        parts.append(labelled)
+    return xr.concat(parts, dim="case", join="outer")
+
+
+def best_rates(tried: xr.Dataset) -> dict[str, float]:
+    """The rate at which each name was best on validation images."""
+    score = tried.tuning.isel(mark=-1, seed=0)
+    return {
+        str(name): float(ours.rate[int(ours.values.argmax())])
+        for name, ours in score.groupby("name")
     }
-    return found, results.assign_coords(mark=marks, **labels)
 
 
-def trained_others(config: Config, bench: Bench, task: Pixels, informed: Any) -> xr.Dataset:
-    """Nonlinear residuals in one program, gated cells of each kind in one."""
-    data = pixel_data(config, task, informed)
-    shared = {"rate": config.rates, "seed": range(config.seeds)}
-    lanes = len(config.rates) * config.seeds
-    chosen = [list(ACTIVATIONS).index(name) for name in config.nonlinear]
-    nonlinear = sweep(
-        nonlinear_lane(config),
-        {"activation": chosen, **shared},
-        data=data,
-        dims=MARKED,
-        **config.sweep_options(bench, "nonlinear", "nonlinear residuals", len(chosen) * lanes),
-    )
-    nonlinear = nonlinear.rename(activation="kind").assign_coords(
-        kind=[f"nonlinear residual: {name}" for name in config.nonlinear]
-    )
-    gated = sweep(
-        gated_lane(config),
-        {"kind": list(config.gated), "behind": [0, 1], **shared},
-        static=("kind",),
-        data=data,
-        dims=MARKED,
-        **config.sweep_options(bench, "gated", "gated cells", 2 * lanes),
-    )
-    gates = [
-        gated.isel(behind=b)
-        .drop_vars("behind")
-        .assign_coords(kind=[f"{g}{' behind a residual' if b else ''}" for g in config.gated])
-        for b in (0, 1)
+def train_networks(
+    config: Config, bench: Bench, task: Pixels, informed: InformedResidual
+) -> xr.Dataset:
+    """All networks of the sweeps over radius and angle, and all kinds, on pixels."""
+    data, kinds = pixel_data(config, task), kinds_of_networks(config, task, informed)
+    rates = dict.fromkeys((row.name for row in kinds), config.rates[0])
+    if config.pilot_steps:
+        short = lambda row, rate: dataclasses.replace(row, rate=rate, steps=config.pilot_steps)
+        tried = [short(row, rate) for row in kinds for rate in config.rates]
+        rates = best_rates(train_on_pixels(config, bench, data, tried, pilot=True))
+    swept = {"radius": rates["homogeneous"]}  # angles take the rotational one's
+    rows = [
+        dataclasses.replace(row, rate=swept.get(row.experiment, rates["rotational"]))
+        for row in swept_networks(config)
     ]
-    return xr.concat([nonlinear, *gates], dim="kind")
+    rows += [dataclasses.replace(row, rate=rates[row.name]) for row in kinds]
+    return train_on_pixels(config, bench, data, rows)
 
 
-ADDING_KINDS = ("homogeneous", "heterogeneous", "Elman, orthogonal")
-
-
-def trained_adding(config: Config, bench: Bench) -> xr.Dataset:
-    """The adding problem over lengths: radii are given per sequence, $r^T$ fixed.
-
-    The homogeneous residual keeps 1/e over the sequence; the heterogeneous one has
-    timescales from an eighth of the sequence to eight times it, and slow angles.
-    """
-    pairs = config.units // 2
-    taus = np.geomspace(1 / 8, 8, pairs)
-    data = {
-        "radii": np.stack([np.full(pairs, math.exp(-1)), np.exp(-1 / taus), np.ones(pairs)]).astype(
-            np.float32
-        ),
-        "angles": np.stack(
-            [np.zeros(pairs), np.geomspace(1e-3, 0.3, pairs)[::-1], np.zeros(pairs)]
-        ).astype(np.float32),
-        "residual": np.array([True, True, False]),
-    }
-    lanes = len(ADDING_KINDS) * len(config.rates) * config.seeds
+def train_on_sums(config: Config, bench: Bench) -> xr.Dataset:
+    """The adding problem over length, kind and seed: errors at every mark."""
+    rows = adding_networks(config)
     found = sweep(
         adding_lane(config),
-        {
-            "length": config.lengths,
-            "kind": range(len(ADDING_KINDS)),
-            "rate": config.rates,
-            "seed": range(config.seeds),
-        },
+        {"length": config.lengths, "kind": range(len(rows)), "seed": range(config.seeds)},
         static=("length",),
-        data=data,
+        data={"table": columns(rows)},
         dims={"loss": ("mark",), "error": ("mark",)},
-        **config.sweep_options(bench, "adding", "the adding problem", lanes),
+        **config.sweep_options(bench, "adding", "adding", len(rows) * config.seeds),
     )
-    return found.assign_coords(kind=list(ADDING_KINDS))
+    return found.assign_coords(kind=[row.name for row in rows])

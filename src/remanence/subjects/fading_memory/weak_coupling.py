@@ -15,42 +15,14 @@ import numpy as np
 import xarray as xr
 
 from ...cells import Residual
-from ...measure.lyapunov.frame import start_frame
-from ...measure.lyapunov.segment import segment
+from ...measure import exponents_along
 from ...sweeps import sweep
 from .config import Config
 from .residual_spectrum import jordan_block
 
 
-PARTING = 100.0
 LEAVES = 0.01
 """Weak coupling is said to end where an exponent has moved by this much (nats a step)."""
-
-
-def exponents_in_time(cell: Residual, xs: Any, gamma: Any) -> Any:
-    r"""Exponents over a time that grows as $1/\gamma$.
-
-    Exponents that differ by $O(\gamma)$ need $O(1/\gamma)$ steps to part: in a fixed
-    time the smallest couplings would show the first frame, not the network.
-    """
-    longest = xs.shape[0]
-    steps = jnp.clip(PARTING / gamma, 200, longest).astype(jnp.int32)
-    interval = (5 / (2 * gamma + 0.02)).astype(jnp.int32)
-    h = cell.initial_state()
-    Q = start_frame(h, h.size, key=jr.key(0))
-
-    def leg(carry, ends):
-        h, Q, scale = carry
-        span = {"start": ends[0], "stop": ends[1], "interval": interval}
-        done = segment(cell, h, Q, xs, **span, scale=scale)
-        return (done.h, done.Q, done.scale), done.growth
-
-    # Warm-up and measurement are one compiled leg, walked twice.
-    third = steps // 3
-    legs = jnp.stack([jnp.stack([0 * third, third]), jnp.stack([third, steps])])
-    _, growth = jax.lax.scan(leg, (h, Q, jnp.zeros_like(h)), legs)
-    counted = (steps - third).astype(growth.dtype)
-    return jnp.sort(growth[1] / counted)[::-1]
 
 
 def spectrum_lane(config: Config):
@@ -63,7 +35,11 @@ def spectrum_lane(config: Config):
         wide = lambda leaf: leaf.astype(jnp.float64)
         cell = Residual(r, wide(drawn.W_h), wide(drawn.W_x), wide(drawn.b), gamma)
         xs = jr.normal(input_key, (config.spectrum_steps, 1), jnp.float64)
-        found = exponents_in_time(cell, xs, gamma)
+        # Exponents that differ by O(γ) need O(1/γ) steps to part, and as many to be measured.
+        interval = (5 / (2 * gamma + 0.02)).astype(jnp.int32)
+        found = exponents_along(
+            cell, cell.initial_state(), xs, interval=interval, warmup=len(xs) // 3
+        )
         slopes = 1 - jnp.tanh(xs * cell.W_x[:, 0]) ** 2
         first = jnp.linalg.eigvals(slopes.mean(0)[:, None] * cell.W_h).real / r
         gap = jnp.abs(found - jnp.log(r)).max()

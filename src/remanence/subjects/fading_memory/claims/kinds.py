@@ -3,10 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from ....report import Claim, Evidence, Verdict
-from ..comparison import better_rate, rows_of, summary, versus
+from ..comparison import rows_of, summary, versus
 
 
 Rule = Callable[[Evidence], Verdict]
@@ -24,21 +22,18 @@ def answered(e: Evidence) -> Verdict:
     return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "open"
 
 
-def _best(start: str) -> Callable[[Mapping[str, np.ndarray]], str]:
-    def best(kinds: Mapping[str, np.ndarray]) -> str:
-        names = [name for name in kinds if name.startswith(start)]
-        return max(names, key=lambda name: kinds[name].mean())
-
-    return best
-
-
-def _versus(id: str, says: str, published: str, rule: Rule, first: Any, second: Any) -> Claim:
-    """A claim that one kind of network beats another; a kind by name, or the best of some."""
+def _versus(
+    id: str, says: str, first: str, second: str, published: str, rule: Rule = answered
+) -> Claim:
+    """A claim that one kind of network beats another, each the best of its variants."""
 
     def evidence(results: Mapping[str, Any]) -> Evidence | None:
         kinds = results["kinds"]
-        names: list[Any] = [k(kinds) if callable(k) else k for k in (first, second)]
-        return versus(kinds, *names) if all(n in kinds for n in names) else None
+        variants = lambda name: [k for k in kinds if k == name or k.startswith(f"{name}:")]
+        best = [
+            max(variants(n), key=lambda k: kinds[k].mean(), default="") for n in (first, second)
+        ]
+        return versus(kinds, *best) if all(best) else None
 
     return Claim(
         id=id,
@@ -52,29 +47,29 @@ def _versus(id: str, says: str, published: str, rule: Rule, first: Any, second: 
     )
 
 
+SOLVED = 0.1 / 6
+"""A tenth of the error of remembering nothing."""
+
+
 def tasks_evidence(results: Mapping[str, Any]) -> Evidence:
     """Accuracy on pixels, in order and permuted, and errors on the adding problem."""
     ours = summary(results["kinds"]["informed"])
-    errors = better_rate(results["adding"]).sel(kind="heterogeneous")
-    errors = errors.transpose("length", "seed")
+    errors = results["adding"].error.isel(mark=-1).sel(kind="heterogeneous")
     rows = rows_of(results["table"], "angle, permuted").isel(mark=-1)
     permuted = summary(rows.accuracy.values[int(rows.tuning.values.mean(1).argmax())])
-    solved = [int(n) for n, e in zip(errors.length, errors, strict=True) if e.max() < SOLVED]
+    worst = errors.max("seed").values.tolist()
+    lengths = [int(n) for n in errors.length]
     return {
         "source": results["config"].source,
         "accuracy": ours["mean"],
         "accuracy_spread": ours["spread"],
         "permuted": permuted["mean"],
         "permuted_spread": permuted["spread"],
-        "lengths": [int(n) for n in errors.length],
-        "adding_error": [float(e) for e in errors.mean("seed")],
-        "adding_worst": [float(e) for e in errors.max("seed")],
-        "solved": max(solved, default=0),
+        "lengths": lengths,
+        "adding_error": errors.mean("seed").values.tolist(),
+        "adding_worst": worst,
+        "solved": max((n for n, e in zip(lengths, worst, strict=True) if e < SOLVED), default=0),
     }
-
-
-SOLVED = 0.1 / 6
-"""A tenth of the error of remembering nothing."""
 
 
 def learns_both(e: Evidence) -> Verdict:
@@ -90,10 +85,10 @@ KINDS = (
     _versus(
         "001.5",
         "Heterogeneous residuals beat homogeneous ones.",
-        "heterogeneous better",
-        first_wins,
         "heterogeneous",
         "homogeneous",
+        "heterogeneous better",
+        first_wins,
     ),
     Claim(
         id="001.6",
@@ -108,49 +103,39 @@ KINDS = (
     _versus(
         "001.Q1",
         "A nonlinear residual ρ(Rh) loses nothing against the linear one.",
-        "open question: ReLU, leaky ReLU, tanh",
-        answered,
-        _best("nonlinear residual"),
+        "nonlinear residual",
         "informed",
+        "open question: ReLU, leaky ReLU, tanh",
     ),
-    _versus(
-        "001.Q2-GRU",
-        "A GRU gains from standing behind a residual.",
-        "open question",
-        answered,
-        "GRU behind a residual",
-        "GRU",
-    ),
-    _versus(
-        "001.Q2-LSTM",
-        "An LSTM gains from standing behind a residual.",
-        "open question",
-        answered,
-        "LSTM behind a residual",
-        "LSTM",
+    *(
+        _versus(
+            f"001.Q2-{cell}",
+            f"{article} {cell} gains from standing behind a residual.",
+            f"{cell} behind a residual",
+            cell,
+            "open question",
+        )
+        for article, cell in (("A", "GRU"), ("An", "LSTM"))
     ),
     _versus(
         "001.Q3",
         "Informed residuals beat orthogonal initialisation and clipping.",
-        "open question, same budget",
-        answered,
         "informed",
-        _best("Elman"),
+        "Elman",
+        "open question, same budget",
     ),
     _versus(
         "001.Q5",
         "A residual informed by the data's spectrum beats the homogeneous one.",
-        "open question: R from the power spectrum in one call",
-        answered,
         "informed",
         "homogeneous",
+        "open question: R from the power spectrum in one call",
     ),
     _versus(
         "001.Q6",
         "A residual informed by the spectrum beats a heterogeneous one drawn blindly.",
-        "not asked",
-        answered,
         "informed",
         "heterogeneous",
+        "not asked",
     ),
 )

@@ -103,21 +103,16 @@ def gradient_power(e: Evidence) -> Verdict:
 def ends_evidence(results: Mapping[str, Any]) -> Evidence:
     """Where exponents have moved by 0.01 nats, beside the coupling that is proved."""
     spectra = results["spectra"]
-    each, proof = where_it_ends(spectra).coupling, proved_ends(spectra)
-    ends = each.mean("seed", skipna=False)
-    proved = proof.transpose("units", "radius", "seed").mean("seed")
-    units, radius = np.meshgrid(ends.units.values, ends.radius.values, indexing="ij")
-    flat = lambda values: [float(v) for v in np.asarray(values).ravel()]
-    measured = [None if math.isnan(v) else v for v in flat(ends.values)]
-    ended = [value for value in measured if value is not None]
+    measured, proved = where_it_ends(spectra).coupling, proved_ends(spectra)
+    ends = measured.mean("seed", skipna=False)
     return {
-        "units": [int(n) for n in units.ravel()],
-        "radius": flat(radius),
-        "measured": measured,
-        "proved": flat(proved),
-        "earliest": min(ended, default=math.inf),
-        "latest_proved": max(flat(proved)),
-        "least_ratio": float((each / proof).min()),
+        "units": [int(n) for n in ends.units],
+        "radius": [float(r) for r in ends.radius],
+        # Over units and radius; None where no exponent moved so far.
+        "measured": [[None if math.isnan(v) else float(v) for v in row] for row in ends.values],
+        "earliest": float(ends.min()) if ends.notnull().any() else math.inf,
+        "latest_proved": float(proved.mean("seed").max()),
+        "least_ratio": float((measured / proved).min()),
     }
 
 
