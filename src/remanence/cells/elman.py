@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 import equinox as eqx
 import jax.numpy as jnp
-import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .base import AbstractCell, log_determinant
+from .affine import AbstractAffine, gaussian_weights
+from .base import log_determinant
 from .contraction_form import LoopForm
 from .slopes import log_slope, value_and_slope
 
 
-class Elman(AbstractCell):
+class Elman(AbstractAffine):
     """`torch.nn.RNN`'s cell, with any elementwise activation.
 
     >>> import jax, jax.numpy as jnp
@@ -38,23 +38,13 @@ class Elman(AbstractCell):
         activation: Callable = jnp.tanh,
     ) -> "Elman":
         """Gaussian weights; the spectral radius of `W_h` is about `gain`."""
-        key_h, key_x = jr.split(key)
-        W_h = gain * units**-0.5 * jr.normal(key_h, (units, units))
-        W_x = max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs))
+        W_h, W_x = gaussian_weights(inputs, units, key=key, gain=gain)
         return cls(W_h, W_x, jnp.zeros(units), activation)
-
-    def drive(self, h: Vector, x: Input) -> Vector:
-        """The argument of the activation, $W_h h + W_x x + b$."""
-        z = self.W_h @ h
-        if x is not None:
-            z = z + self.W_x @ x
-        return z if self.b is None else z + self.b
 
     def __call__(self, h: Vector, x: Input) -> Vector:
         return self.from_drive(self.drive(h, x), h)
 
     def from_drive(self, z: Array, h: Array) -> Array:
-        """The next state from the argument of the activation; also of columns of states."""
         return self.activation(z)
 
     def pushforward(
@@ -75,10 +65,3 @@ class Elman(AbstractCell):
 
     def contraction_form(self) -> LoopForm:
         return LoopForm(self.W_h, self.W_x, self.b, self.activation)
-
-    def initial_state(self) -> Vector:
-        return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
-
-    @property
-    def input_size(self) -> int:
-        return self.W_x.shape[1]

@@ -9,6 +9,7 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Vector
+from .affine import uniform
 from .base import AbstractCell
 from .contraction_form import GRUForm
 from .slopes import sigmoid_and_slope, tanh_and_slope
@@ -31,8 +32,7 @@ class GRU(AbstractCell):
     def init(cls, inputs: int, units: int, *, key: Key) -> "GRU":
         """torch's default: uniform between plus and minus the inverse root of `units`."""
         key_h, key_x, key_b, key_n = jr.split(key, 4)
-        bound = units**-0.5
-        draw = lambda key, *shape: jr.uniform(key, shape, minval=-bound, maxval=bound)
+        draw = uniform(units**-0.5)
         W_h, W_x = draw(key_h, 3 * units, units), draw(key_x, 3 * units, inputs)
         return cls(W_h, W_x, draw(key_b, 3 * units), draw(key_n, units))
 

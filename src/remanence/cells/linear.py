@@ -3,10 +3,10 @@ r"""The linear cell of document 000, $h' = W_h h + W_x x$."""
 from collections.abc import Callable
 
 import jax.numpy as jnp
-import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
+from .affine import gaussian_weights
 from .base import AbstractCell, log_determinant
 from .contraction_form import LoopForm
 
@@ -26,9 +26,7 @@ class Linear(AbstractCell):
     @classmethod
     def init(cls, inputs: int, units: int, *, key: Key, gain: float = 1.0) -> "Linear":
         """Gaussian weights; the spectral radius of `W_h` is about `gain`."""
-        key_h, key_x = jr.split(key)
-        W_h = gain * units**-0.5 * jr.normal(key_h, (units, units))
-        return cls(W_h, max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs)))
+        return cls(*gaussian_weights(inputs, units, key=key, gain=gain))
 
     def __call__(self, h: Vector, x: Input) -> Vector:
         drive = self.W_h @ h

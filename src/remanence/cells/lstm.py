@@ -11,7 +11,8 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .base import AbstractCell, log_determinant
+from .affine import AbstractAffine, uniform
+from .base import log_determinant
 from .contraction_form import LSTMForm
 from .slopes import log_slope, sigmoid_and_slope, tanh_and_slope
 
@@ -19,7 +20,7 @@ from .slopes import log_slope, sigmoid_and_slope, tanh_and_slope
 Pair = tuple[Vector, Vector]
 
 
-class LSTM(AbstractCell):
+class LSTM(AbstractAffine):
     """The state is the pair `(h, c)`: a cell of N units has 2N exponents.
 
     The four blocks of `W_h`, `W_x` and `b` are the input gate, the forget gate,
@@ -35,8 +36,7 @@ class LSTM(AbstractCell):
     def init(cls, inputs: int, units: int, *, key: Key) -> "LSTM":
         """torch's default: uniform between plus and minus the inverse root of `units`."""
         key_h, key_x, key_b = jr.split(key, 3)
-        bound = units**-0.5
-        draw = lambda key, *shape: jr.uniform(key, shape, minval=-bound, maxval=bound)
+        draw = uniform(units**-0.5)
         b = draw(key_b, 4 * units)
         return cls(draw(key_h, 4 * units, units), draw(key_x, 4 * units, inputs), b)
 
@@ -45,18 +45,10 @@ class LSTM(AbstractCell):
         if gates != 4 * units:
             raise ValueError(f"W_h must be 4N x N for an LSTM, got {gates} x {units}")
 
-    def drive(self, h: Vector, x: Input) -> Float[Array, " gates"]:
-        """The arguments of the four gates, one block after the other."""
-        z = self.W_h @ h
-        if x is not None:
-            z = z + self.W_x @ x
-        return z if self.b is None else z + self.b
-
     def __call__(self, h: Pair, x: Input) -> Pair:
         return self.from_drive(self.drive(h[0], x), h)
 
     def from_drive(self, z: Array, h: tuple[Array, Array]) -> tuple[Array, Array]:
-        """The next state from the gates' arguments; also of columns of states."""
         i, f, g, o = jnp.split(z, 4)
         sigmoid = jax.nn.sigmoid
         c = sigmoid(f) * h[1] + sigmoid(i) * jnp.tanh(g)
@@ -103,7 +95,3 @@ class LSTM(AbstractCell):
     def initial_state(self) -> Pair:
         zeros = jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
         return zeros, zeros
-
-    @property
-    def input_size(self) -> int:
-        return self.W_x.shape[1]

@@ -8,17 +8,16 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .base import AbstractCell
+from .affine import AbstractAffine, gaussian_weights
 from .contraction_form import LoopForm, NonlinearResidualForm
 from .nonlinear_residual import NonlinearResidual
 from .slopes import value_and_slope
 
 
-class Residual(AbstractCell):
+class Residual(AbstractAffine):
     """The residual `R` sets the exponents; `coupling` is the paper's gamma.
 
     `R` is a matrix, a scalar (that multiple of the identity) or a map of the state.
@@ -48,9 +47,7 @@ class Residual(AbstractCell):
         activation: Callable = jnp.tanh,
     ) -> "Residual":
         """Gaussian weights of unit gain behind a given residual."""
-        key_h, key_x = jr.split(key)
-        W_h = units**-0.5 * jr.normal(key_h, (units, units))
-        W_x = max(inputs, 1) ** -0.5 * jr.normal(key_x, (units, inputs))
+        W_h, W_x = gaussian_weights(inputs, units, key=key)
         return cls(residual, W_h, W_x, jnp.zeros(units), coupling, activation)
 
     def __check_init__(self):
@@ -65,18 +62,10 @@ class Residual(AbstractCell):
             return self.R(h) if h.ndim == 1 else jax.vmap(self.R, in_axes=1, out_axes=1)(h)
         return self.R * h if jnp.ndim(self.R) == 0 else self.R @ h
 
-    def drive(self, h: Vector, x: Input) -> Vector:
-        """The argument of the activation, $W_h h + W_x x + b$."""
-        z = self.W_h @ h
-        if x is not None:
-            z = z + self.W_x @ x
-        return z if self.b is None else z + self.b
-
     def __call__(self, h: Vector, x: Input) -> Vector:
         return self.from_drive(self.drive(h, x), h)
 
     def from_drive(self, z: Array, h: Array) -> Array:
-        """The next state from the argument of the activation; also of columns of states."""
         return self.carried(h) + self.coupling * self.activation(z)
 
     def pushforward(
@@ -105,10 +94,3 @@ class Residual(AbstractCell):
             loop = LoopForm(*rest, R.R, self.coupling)
             return NonlinearResidualForm(loop, R.activation)
         return LoopForm(*rest, R, self.coupling)
-
-    def initial_state(self) -> Vector:
-        return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
-
-    @property
-    def input_size(self) -> int:
-        return self.W_x.shape[1]

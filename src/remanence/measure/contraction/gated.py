@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -10,7 +9,6 @@ from jaxtyping import Float
 from .choice import best, Bounds, Request
 from .comparison import maximum_proof, scaled_proof
 from .gates import Units
-from .limit import sampled_radius
 from .metric import Ball, Domain, Norm, Proof
 from .record import Contraction
 from .rounding import above, input_gains
@@ -39,9 +37,7 @@ def required_bound(request: Request, kind: str) -> float:
     return request.input_bound
 
 
-def gated_certificate(
-    cell: Any, kind: str, over: Compared, simple: Proof, request: Request
-) -> Contraction:
+def gated_certificate(kind: str, over: Compared, simple: Proof, request: Request) -> Contraction:
     """The best of a simple proof, weighted components and a diagonal scaling."""
     ways = {
         "norm": lambda: simple,
@@ -66,6 +62,4 @@ def gated_certificate(
         output_domain=domain,
         needs_input_bound=True,
     )
-    sampled = finite and request.metric == "auto"
-    limit = sampled_radius(cell, over.box, bound) if sampled else 0.0
-    return best(proofs, bounds, untried=untried, limit=limit, box=over.box)
+    return best(proofs, bounds, untried=untried, box=over.box)

@@ -10,7 +10,7 @@ which is linear in $z$: the worse of its two ends bounds every row.
 
 import numpy as np
 
-from ...cells import GRU, GRUForm
+from ...cells import GRUForm
 from .choice import Request
 from .comparison import weighted_proof
 from .gated import Compared, gated_certificate, required_bound
@@ -23,7 +23,7 @@ def gru_certificate(form: GRUForm, request: Request) -> Contraction:
     """The best certificate of a GRU for inputs within the bound asked for."""
     over = compared_gru(form, required_bound(request, "a GRU"))
     equal = weighted_proof(np.ones(len(over.box)), *over.matrices)
-    return gated_certificate(GRU(*form), "a GRU", over, equal, request)
+    return gated_certificate("a GRU", over, equal, request)
 
 
 def compared_gru(form: GRUForm, input_bound: float) -> Compared:

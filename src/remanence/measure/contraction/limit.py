@@ -4,21 +4,14 @@ A metric in which every $R + \gamma D W$, $a \le D \le b$, contracts by $\lambda
 bounds the spectral radius of each of them by $\lambda$. For slopes in $[0, 1]$ the
 corners $D$ are masks, and the limit on a certified gain is $1 / \max_S \rho(W_{SS})$.
 The maximum over corners is searched greedily: what is found is a valid limit.
-Gated cells are tried at drawn points of their box, with the same reasoning.
 """
 
 import time
-from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
-from jax.flatten_util import ravel_pytree
 from jaxtyping import Bool
 
-from ..._precision import as_double, double
-from ...cells import input_size, jacobian
 from .loop import Loop
 
 
@@ -61,20 +54,3 @@ def _climbed(loop: Loop, mask, deadline: float):
         else:
             break
     return found, mask
-
-
-def sampled_radius(cell: Any, box: np.ndarray, input_bound: float, *, seed: int = 0) -> float:
-    """The largest spectral radius of a gated cell's Jacobian at drawn points of its box."""
-    rng = np.random.default_rng(seed)
-    samples = 32 if len(box) <= 128 else 2
-    # Corners as well as the inside: gates are most open at corners.
-    states = rng.uniform(-1, 1, (samples, len(box)))
-    states[::2] = np.sign(states[::2])
-    inputs = input_bound * np.sign(rng.normal(size=(samples, input_size(cell) or 0)))
-    states[0], inputs[0] = 0.0, 0.0
-    with double():
-        cell = as_double(cell)
-        _, unravel = ravel_pytree(cell.initial_state())
-        felt = jax.jit(jax.vmap(lambda h, x: jacobian(cell, unravel(h), x)))
-        found = np.asarray(felt(jnp.asarray(states * box), jnp.asarray(inputs)))
-    return float(np.max(np.abs(np.linalg.eigvals(found))))

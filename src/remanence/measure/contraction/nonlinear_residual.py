@@ -6,7 +6,6 @@ and $\|\delta'\| \le (s_\sigma\|R\| + |\gamma| s_\rho \|W\|)\,\|\delta\|$.
 """
 
 import dataclasses
-import itertools
 import math
 
 import numpy as np
@@ -14,11 +13,11 @@ import numpy as np
 from ...cells import NonlinearResidualForm
 from .choice import best, Request
 from .comparison import maximum_proof, scaled_proof
-from .loop import Loop, loop_bounds, loop_of, value_at_zero
+from .loop import loop_bounds, loop_of, value_at_zero
 from .metric import euclidean, Proof
 from .record import Contraction
 from .rounding import above, norm_above
-from .slopes import size_of, Slopes, slopes_of
+from .slopes import size_of, slopes_of
 
 
 def nonlinear_residual_certificate(form: NonlinearResidualForm, request: Request) -> Contraction:
@@ -51,13 +50,4 @@ def nonlinear_residual_certificate(form: NonlinearResidualForm, request: Request
         radius=above(size * root, 3),
         output=size,
     )
-    limit = _limit(loop, outer)
-    slopes = {"slopes": loop.slopes, "residual_slopes": outer}
-    return best(proofs, bounds, untried=untried, limit=limit, **slopes)
-
-
-def _limit(loop: Loop, outer: Slopes) -> float:
-    """The largest spectral radius where all units have one slope, at its ends."""
-    corners = itertools.product(outer, loop.slopes)
-    radius = lambda J: float(np.max(np.abs(np.linalg.eigvals(J))))
-    return max(radius(e * loop.R + loop.gamma * d * loop.W) for e, d in corners)
+    return best(proofs, bounds, untried=untried, slopes=loop.slopes, residual_slopes=outer)

@@ -5,7 +5,6 @@ Inputs are the same on both sides and stay within `input_bound`; both states are
 with the weights taken as the exact numbers that are stored.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -51,23 +50,9 @@ class Contraction(eqx.Module):
     """The norm itself, the metrics tried with their rates, those not tried and why."""
 
     @property
-    def steps(self) -> int:
-        """The iterate that contracts in the metric: the first, for every metric here."""
-        return 1
-
-    @property
     def vacuous(self) -> bool:
         """Whether the certificate proves nothing about the past being forgotten."""
         return not (self.verified and self.rate < 1)
-
-    @property
-    def euclidean_steps(self) -> int | None:
-        """The first iterate that contracts in the Euclidean norm, if one is proved to."""
-        if self.vacuous:
-            return None
-        if self.rate == 0:
-            return 1
-        return max(1, math.floor(math.log(self.overshoot) / -math.log(self.rate)) + 1)
 
     def distance(self, h: State, other: State) -> Any:
         """How far two states of the domain are apart in the metric (traceable)."""
