@@ -71,6 +71,10 @@ def test_a_page_alone_is_written_on_request(everything, remanence, tmp_path):
     page = tmp_path / "alone.html"
     run = remanence("show", "memorization", "--out", out, "--page", page)
     assert run.returncode == 0 and "data:image/svg+xml" in page.read_text()
+    own = out / "memorization" / "index.html"
+    before = own.read_bytes()
+    refused = remanence("show", "memorization", "--out", out, "--page", own)
+    assert refused.returncode == 2 and own.read_bytes() == before
     refused = remanence("show", "all", "--out", out, "--page", page)
     assert refused.returncode == 2 and "one result, not all" in refused.stderr
 

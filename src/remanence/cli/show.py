@@ -55,6 +55,8 @@ def show(
     if page is not None:
         if len(found) > 1 or page.suffix != ".html":
             raise ValueError("--page takes an .html file and one result, not all")
+        if page.resolve().is_relative_to(found[0].folder.resolve()):
+            raise ValueError(f"--page would write into {found[0].folder}, which it is made from")
         write_atomically(page, single_file_page(found[0].folder).encode())
     if as_json:
         document = {
