@@ -75,17 +75,20 @@ def locked(folder: pathlib.Path):
 
 def _locked(folder: pathlib.Path) -> BinaryIO:
     """The lock file of a folder, locked as long as it is open."""
+    path = folder / ".lock"
     for _ in range(100):
         folder.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise ValueError(f"{path} is a link or no file, and cannot be a lock")
         try:
-            lock = (folder / ".lock").open("wb")
+            lock = path.open("ab")
         except FileNotFoundError:
             continue  # removed just now, by a run that has ended
         try:
             import fcntl
 
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(lock.fileno()).st_ino == (folder / ".lock").stat().st_ino:
+            if os.fstat(lock.fileno()).st_ino == path.stat().st_ino:
                 return lock
             lock.close()
         except ImportError:  # no such lock on this system: writes are still whole

@@ -155,3 +155,37 @@ def test_studies_side_by_side_have_one_core_each(monkeypatch):
 def test_cores_are_counted_from_one():
     with pytest.raises(ValueError, match="cores must be a whole number from 1 on"):
         sweeps.sweep(lambda point, key, data: {}, {"x": [1.0]}, cores=0)
+
+
+def test_small_lanes_have_the_same_bits_on_one_core_as_on_all():
+    if len(_cores.cores()) < 2:
+        pytest.skip("this machine has one core")
+    code = (
+        "import hashlib, os, sys\n"
+        f"sys.path.insert(0, {str(HERE)!r})\n"
+        "os.sched_setaffinity(0, set(map(int, sys.argv[1].split(','))))\n"
+        "import pooled\n"
+        "found = pooled.swept(cores=1)\n"
+        "print(hashlib.sha256(found.state.values.tobytes()).hexdigest())\n"
+    )
+    env = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    run = lambda cores: subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code, ",".join(map(str, cores))],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=env,
+    )
+    assert run(_cores.cores()[:1]).stdout == run(_cores.cores()).stdout != ""
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link"])
+def test_what_stands_in_the_place_of_a_lock_is_refused_unharmed(tmp_path, kind):
+    theirs = tmp_path / "theirs"
+    theirs.write_text("somebody's")
+    (tmp_path / "run").mkdir()
+    lock = tmp_path / "run" / ".lock"
+    os.mkfifo(lock) if kind == "pipe" else lock.symlink_to(theirs)
+    with pytest.raises(ValueError, match=r"\.lock is a"):
+        sweeps.sweep(lambda point, key, data: {}, {"x": [1.0]}, folder=tmp_path / "run")
+    assert theirs.read_text() == "somebody's"

@@ -88,6 +88,12 @@ def test_a_link_is_not_followed(tmp_path, counts, name):
     assert elsewhere.is_file() and not (home / name).is_symlink()
 
 
+def test_a_pipe_is_not_waited_for(tmp_path):
+    with opened_store(tmp_path, WORK) as store:
+        os.mkfifo(tmp_path / "part.safetensors")
+        assert store.get("part") is None and "it is no file" in store.notices[0]
+
+
 def test_an_absurd_size_is_refused_unread(tmp_path):
     with opened_store(tmp_path, WORK) as store:
         store.put("part", ARRAYS)
