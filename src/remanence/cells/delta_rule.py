@@ -9,6 +9,7 @@ and $\log|\det A| = \sum \log d + \log|1 - \sum p q / d|$.
 
 import abc
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -161,11 +162,11 @@ class DeltaRule(AbstractCell):
     def __call__(self, h: Float[Array, "..."], x: Input) -> Float[Array, "..."]:
         return self._step(h, self._gated(x))
 
-    def transition(self, h: Array, x: Input) -> Transition:
+    def transition(self, h: Any, x: Input) -> Transition:
         """(d, p, q) of the step; the tangent map of a head is diag(d) - p q^T."""
         return self.gates.transition(self._gated(x))
 
-    def log_volume(self) -> Callable[[Array, Input], Scalar]:
+    def log_volume(self) -> Callable[[Any, Input], Scalar]:
         values = self.gates.heads.values
         return lambda h, x: values * jnp.sum(log_determinants(self.transition(h, x)))
 

@@ -82,6 +82,11 @@ class Diagonal(AbstractCell):
         twice = 2 * whole if jnp.iscomplexobj(self.a) else whole
         return lambda h, x: twice
 
+    def log_decays(self, h: State, x: Input) -> State:
+        """The logarithms of the moduli: constants, the same for both parts of a complex unit."""
+        log_a = jnp.log(jnp.abs(self.a))
+        return (log_a, log_a) if jnp.iscomplexobj(self.a) else log_a
+
     def contraction_form(self) -> DiagonalForm:
         return DiagonalForm(self.a, self.B)
 

@@ -9,6 +9,7 @@ are the means of $\log A$ along the inputs.
 
 import abc
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -90,9 +91,18 @@ class LinearRecurrence(AbstractCell):
         empty = jnp.all(h == 0)
         return jnp.where(empty, self.gates.write_first(u), self.gates.write(u))
 
-    def log_decays(self, h: Float[Array, "..."], x: Input) -> Float[Array, "..."]:
+    def log_decays(self, h: Any, x: Input) -> Float[Array, "..."]:
         """The logarithm of what one step leaves of the state; it broadcasts to the state."""
         return self.gates.rate * self.gates.clock(self._gated(x))
+
+    def clock(self, h: Any, x: Input) -> Float[Array, "..."]:
+        """What `rate` multiplies to give the decays: fewer numbers than they are."""
+        return self.gates.clock(self._gated(x))
+
+    @property
+    def rate(self) -> Array | float:
+        """The constant part of the decays."""
+        return self.gates.rate
 
     def pushforward(
         self, h: Array, x: Input, Q: Frame, X: InputFrame | None = None
@@ -104,7 +114,7 @@ class LinearRecurrence(AbstractCell):
             moved = moved + jax.vmap(linear, in_axes=1, out_axes=1)(X)
         return self(h, x), moved
 
-    def log_volume(self) -> Callable[[Array, Input], Scalar]:
+    def log_volume(self) -> Callable[[Any, Input], Scalar]:
         return lambda h, x: jnp.sum(jnp.broadcast_to(self.log_decays(h, x), self.gates.shape))
 
     def along(self, h: Float[Array, "..."], us: Float[Array, "time inputs"]) -> tuple[Array, Array]:

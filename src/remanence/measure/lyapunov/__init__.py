@@ -6,5 +6,5 @@ from .finite_time import (
     exponents_of_each as exponents_of_each,
     growth_along as growth_along,
 )
-from .record import Spectrum as Spectrum
+from .record import LayerDecays as LayerDecays, Spectrum as Spectrum
 from .spectrum import lyapunov_spectrum as lyapunov_spectrum

@@ -14,6 +14,36 @@ from scipy.stats import t as student
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
+class LayerDecays:
+    """The exponents of one recurrence, by channel or head, as it is driven by a text."""
+
+    layer: int
+    kind: str
+    exponents: Float[np.ndarray, "..."]
+    """Nats a step: channels x states, one a head, or heads x keys."""
+    stderr: Float[np.ndarray, "..."]
+    multiplicity: int
+    """How many states share each."""
+    low: Float[np.ndarray, "..."]
+    """The 5 % quantile over windows of `window` steps: stretches that forget quickly."""
+    high: Float[np.ndarray, "..."]
+    """The 95 % quantile: stretches that keep nearly everything."""
+    window: int
+    steps: int
+
+    @property
+    def timescales(self) -> Float[np.ndarray, "..."]:
+        """Steps in which a state fades by a factor e; inf where it does not."""
+        with np.errstate(divide="ignore"):
+            return np.where(self.exponents < 0, -1 / self.exponents, np.inf)
+
+    @property
+    def unforgotten(self) -> Bool[np.ndarray, "..."]:
+        """Where less than a factor e is lost in all `steps`: the timescale is at least that."""
+        return self.exponents * self.steps > -1
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Spectrum:
     """Lyapunov exponents in nats per step, largest first, with their errors.
 
@@ -46,11 +76,17 @@ class Spectrum:
     """
     diverged_at: int | None = None
     """The step at which the state left the range of floating point, if it did."""
+    method: str = "frames"
+    """How the exponents were found: by frames, or as means of log decays."""
+    lost: int = 0
+    """States of convolutions, shifts and local attention: -inf, counted and not listed."""
+    layers: "tuple[LayerDecays, ...]" = ()
+    """The exponents by layer, where the cell has layers with decays."""
 
     @property
     def complete(self) -> bool:
         """Whether every exponent of the map is there."""
-        return len(self.exponents) == self.dimension
+        return len(self.exponents) + self.lost == self.dimension
 
     @property
     def below(self) -> Bool[np.ndarray, " k"]:

@@ -14,6 +14,8 @@ from ..._precision import double
 from ..._types import Key, State
 from ...cells import dimension
 from ..drive import driven, looped, refuse_fractions, start_state
+from .decay_growth import decay_growth, offers_decays
+from .decay_spectrum import decay_spectrum
 from .frame import start_frame
 from .record import Spectrum
 from .run import follow_orbit
@@ -48,6 +50,11 @@ def lyapunov_spectrum(
     `interval` fixes that by hand. `key` draws the first frame. `progress`
     is told the step reached and the last one.
 
+    A cell that offers `log_decays` (or a delta rule's transition), driven by inputs, needs
+    no frame: its exponents are means along one forward pass, and `method` says so. There
+    `layers` holds them by channel and head with timescales; states that are -inf for
+    certain are counted in `lost`. An `interval` asks for frames all the same.
+
     An exponent is -inf where a Jacobian was exactly singular (a dead ReLU). Where
     rounding hides it, the number given is one that it is below, and `below` says so.
 
@@ -71,6 +78,9 @@ def lyapunov_spectrum(
         if interval is not None and interval < 1:
             raise ValueError(f"interval must be at least 1, got {interval}")
         h = start_state(drive.cell, h0)
+        if interval is None and drive.xs is not None and offers_decays(drive.cell):
+            grown = decay_growth(drive, h, warmup, progress)
+            return decay_spectrum(drive.cell, grown, drive.xs, k)
         # One direction more shows how far the last one asked for has settled.
         columns = min(k + 1, size)
         Q = start_frame(h, columns, key=jr.key(0) if key is None else key)
