@@ -8,14 +8,20 @@ import contextlib
 import os
 import pathlib
 import tempfile
+import time
 from collections.abc import Callable
 from typing import BinaryIO
 
 
 def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:
-    """`path`, now holding `content`; on any failure the old file is untouched."""
-    if path.is_dir() or not path.parent.is_dir():
-        raise _misplaced(path)
+    """`path`, now holding `content`, for everybody to read.
+
+    On any failure the old file is untouched, and the error names the caller's file.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; the name of a file would do")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {path.parent}")
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=TEMPORARY, dir=path.parent)
     aside = pathlib.Path(name)
     try:
@@ -23,24 +29,26 @@ def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        aside.chmod(0o644)
         between_write_and_rename(aside)
         os.replace(aside, path)  # noqa: PTH105  (os.replace is what the tests record)
-    except BaseException:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
+        if isinstance(error, OSError):  # a full disk names no file
+            error.filename, error.filename2 = str(path), None
         raise
     _flush_folder(path.parent)
+    for left in path.parent.glob(f".{path.name}.*{TEMPORARY}"):
+        with contextlib.suppress(OSError):  # its writer may be about to rename it
+            if time.time() - left.stat().st_mtime > ABANDONED:
+                left.unlink()
     return path
-
-
-def _misplaced(path: pathlib.Path) -> OSError:
-    """The error by the caller's own name, not by that of the file aside."""
-    if path.is_dir():
-        return IsADirectoryError(f"{path} is a folder; the name of a file would do")
-    return FileNotFoundError(f"there is no folder {path.parent}")
 
 
 TEMPORARY = ".aside"
 """How the name of an unfinished file ends; such files are never read."""
+ABANDONED = 3600.0
+"""Seconds after which an unfinished file beside ours is a killed writer's."""
 
 between_write_and_rename: Callable[[pathlib.Path], None] = lambda aside: None
 """Called at the most delicate moment; a test waits here to be killed."""

@@ -8,6 +8,7 @@ import time
 import pytest
 import small_study
 
+from remanence._atomic_write import ABANDONED
 from remanence.report import (
     DamagedResult,
     read_data,
@@ -16,7 +17,7 @@ from remanence.report import (
     write_record,
     write_results_index,
 )
-from remanence.report.results_folder import ABANDONED, CONTENTS, replacing_folder
+from remanence.report.results_folder import CONTENTS, replacing_folder
 from remanence.report.stored_result import digest
 
 
@@ -199,18 +200,12 @@ def test_a_damaged_store_of_arrays_beside_good_hashes_is_named(folder):
 
 @pytest.mark.parametrize("name", ["claims.json", "orbit.svg", "data.zarr"])
 def test_a_full_disk_is_named_by_its_file_and_leaves_nothing(result, tmp_path, monkeypatch, name):
-    def full(path, *_, **__):
-        if name == "data.zarr" or path.name == name:
+    def full(aside, *_, **__):
+        if name == "data.zarr" or aside.name.startswith(f".{name}."):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        path.write_bytes(b"")
-        return path
 
-    place = (
-        "xarray.Dataset.to_zarr"
-        if name == "data.zarr"
-        else "remanence._atomic_write.write_atomically"
-    )
-    monkeypatch.setattr(place, full)
+    place = "remanence._atomic_write.between_write_and_rename"
+    monkeypatch.setattr("xarray.Dataset.to_zarr" if name == "data.zarr" else place, full)
     with pytest.raises(OSError, match="No space left on device") as caught:
         write_record(result, tmp_path)
     assert str(caught.value.filename).endswith(name)

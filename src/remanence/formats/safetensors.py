@@ -114,7 +114,7 @@ def write(path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: 
         for key, value in metadata.items()
     }
     whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    write_atomically(path, serialized(whole, metadata=words)).chmod(0o644)
+    write_atomically(path, serialized(whole, metadata=words))
 
 
 def finite(tensors: Tensors) -> Tensors:

@@ -9,7 +9,7 @@ from .canonical_json import json_bytes
 from .claims import judge, JudgedClaim
 from .figures import draw_figure, draw_thumbnail, write_figure
 from .findings import main_finding
-from .results_folder import naming, replacing_folder, write_atomically
+from .results_folder import replacing_folder, write_atomically
 from .stored_result import digests, SCHEMA
 from .study import Figure, Outcome, Study
 from .study_page import study_page
@@ -91,22 +91,16 @@ def write_record(record: Record, out: pathlib.Path, scratch: pathlib.Path | None
     folder = out / record.study.name
     with replacing_folder(folder, scratch) as fresh:
         write_atomically(fresh / "claims.json", json_bytes(record.document))
-        with naming(fresh / "data.zarr"):
+        try:
             write_data(record.data, fresh / "data.zarr")
+        except OSError as error:  # a full disk names no file
+            error.filename = error.filename or str(fresh / "data.zarr")
+            raise
         (fresh / "figures").mkdir()
         pictures = [
             write_figure(draw_figure(figure), fresh / "figures") for figure in record.figures
         ]
-        page = study_page(
-            study=record.study,
-            profile=record.profile,
-            seed=record.seed,
-            claims=record.claims,
-            provenance=record.provenance,
-            pictures=pictures,
-            about=record.about,
-        )
-        write_atomically(fresh / "index.html", page.encode())
+        write_atomically(fresh / "index.html", study_page(record, pictures).encode())
         provenance = {
             "schema": SCHEMA,
             **record.provenance,

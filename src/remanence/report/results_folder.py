@@ -5,39 +5,19 @@ import errno
 import pathlib
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 
 from .. import _atomic_write
-from .._atomic_write import TEMPORARY
 
 
 CONTENTS = ("claims.json", "data.zarr", "figures", "index.html", "provenance.json")
 """What the folder of a result holds, and nothing else."""
-ABANDONED = 3600.0
-"""Seconds after which an unfinished file beside ours is a killed writer's."""
-
-
-@contextlib.contextmanager
-def naming(path: pathlib.Path) -> Iterator[None]:
-    """A scope whose failures (a full disk) name the file, which the system leaves out."""
-    try:
-        yield
-    except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
-        raise
 
 
 def write_atomically(path: pathlib.Path, content: bytes) -> None:
-    """Put `content` at `path`, for everybody to read, as a whole or not at all."""
+    """Put `content` at `path` as a whole or not at all; its folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with naming(path):
-        _atomic_write.write_atomically(path, content).chmod(0o644)
-    for left in path.parent.glob(f".{path.name}.*{TEMPORARY}"):
-        with contextlib.suppress(OSError):  # its writer may be about to rename it
-            if time.time() - left.stat().st_mtime > ABANDONED:
-                left.unlink()
+    _atomic_write.write_atomically(path, content)
 
 
 @contextlib.contextmanager

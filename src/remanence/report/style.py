@@ -35,31 +35,11 @@ class Palette:
 
 LIGHT = ("#1a64b5", "#de5f0c", "#0a9a7f", "#8a2a72", "#6e5008", "#3f9bd6", "#2c2f66", "#777777")
 DARK = ("#5db1ee", "#ff8b52", "#3cc79f", "#ea9dca", "#efbb45", "#a9dbfa", "#b9b8f5", "#9a9a9a")
+ON_LIGHT = ("#1c2024", "#596069", "#d9d6cf", "#fbfaf7", "#ffffff")
+ON_DARK = ("#e8e6e1", "#a4a9b0", "#33383f", "#14171b", "#1b1f24")
 PALETTES: dict[Theme, Palette] = {
-    "light": Palette(
-        cycle=LIGHT,
-        ink="#1c2024",
-        soft="#596069",
-        line="#d9d6cf",
-        paper="#fbfaf7",
-        raised="#ffffff",
-        holds="#00745b",
-        differs="#8a5a00",
-        refuted="#b3370a",
-        open="#596069",
-    ),
-    "dark": Palette(
-        cycle=DARK,
-        ink="#e8e6e1",
-        soft="#a4a9b0",
-        line="#33383f",
-        paper="#14171b",
-        raised="#1b1f24",
-        holds="#4fd1aa",
-        differs="#f0bc4d",
-        refuted="#ff9466",
-        open="#a4a9b0",
-    ),
+    "light": Palette(LIGHT, *ON_LIGHT, "#00745b", "#8a5a00", "#b3370a", "#596069"),
+    "dark": Palette(DARK, *ON_DARK, "#4fd1aa", "#f0bc4d", "#ff9466", "#a4a9b0"),
 }
 
 MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}

@@ -13,24 +13,11 @@ import xml.etree.ElementTree as ElementTree
 from markupsafe import Markup
 
 
-ATTRIBUTES = {
-    "display",
-    "displaystyle",
-    "scriptlevel",
-    "stretchy",
-    "width",
-    "mathvariant",
-    "fence",
-    "form",
-    "accent",
-    "lspace",
-    "rspace",
-    "columnalign",
-    "linethickness",
-    "movablelimits",
-    "minsize",
-    "maxsize",
-}
+ATTRIBUTE = re.compile(
+    "display|displaystyle|scriptlevel|stretchy|width|mathvariant|fence|form|accent|lspace|rspace|"
+    "columnalign|linethickness|movablelimits|minsize|maxsize"
+)
+"""What is kept of an element's attributes."""
 LONGEST = 2000
 """Characters of an equation that are read."""
 
@@ -67,7 +54,7 @@ def mathml(tex: str, display: str = "inline") -> Markup:
 def _make_safe(element: ElementTree.Element) -> None:
     if not re.fullmatch(r"m[a-z]+", element.tag):
         raise ValueError(element.tag)
-    element.attrib = {k: v for k, v in element.attrib.items() if k in ATTRIBUTES}
+    element.attrib = {k: v for k, v in element.attrib.items() if ATTRIBUTE.fullmatch(k)}
     element.text = html.unescape(element.text or "")
     if re.match(r"\\[A-Za-z]", element.text):
         raise ValueError(element.text)  # a command that it does not know
