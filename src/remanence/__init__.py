@@ -19,6 +19,7 @@ _HOME = {
     "load": "formats",
     "recurrent_modules": "formats",
     "save": "formats",
+    "record": "formats",
     "from_torch": "formats",
     "to_torch": "formats",
     "lyapunov_spectrum": "measure",
@@ -28,6 +29,7 @@ _HOME = {
     "memory_horizon": "measure",
     "truncate": "nets",
     "checkup": "checkup",
+    "monitor": "checkup",
     "reproduce": "subjects",
 }
 FOLDERS = (

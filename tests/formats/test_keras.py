@@ -261,7 +261,7 @@ def test_broken_files_and_a_missing_library_are_refused(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=words):
             rm.load(tmp_path / "m.keras")
     monkeypatch.setitem(sys.modules, "h5py", None)
-    with pytest.raises(ValueError, match="`pip install h5py` would do"):
+    with pytest.raises(ValueError, match=r"`pip install '.\[keras\]'` would do"):
         rm.load(path)
 
 

@@ -410,5 +410,5 @@ def test_a_broken_file_and_a_missing_library_are_refused(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="not a whole ONNX file"):
         rm.load(path)
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(ValueError, match="`pip install onnx` would do"):
+    with pytest.raises(ValueError, match=r"`pip install '.\[onnx\]'` would do"):
         rm.load(path)

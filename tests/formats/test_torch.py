@@ -75,7 +75,7 @@ def test_tied_sizes_need_a_name():
     ("module", "words"),
     [
         (torch.nn.LSTM(2, 3, bidirectional=True), "a bidirectional module is several"),
-        (torch.nn.Linear(2, 3), "got 0"),
+        (torch.nn.Linear(2, 3), "no RNN, LSTM or GRU is inside Linear"),
         (torch.nn.ModuleList([torch.nn.GRU(2, 3), torch.nn.GRU(2, 3)]), "got 2"),
         ("model", "torch.nn.Module would do"),
     ],

@@ -19,6 +19,7 @@ from .inputs import as_inputs, refuse_other_axes
 from .memory import extent, refuse_too_large
 from .narrow import narrowed
 from .record import Checkup
+from .torch_model import checkup_model, is_torch_module
 from .weights import fourier_energies, singular_values
 
 
@@ -42,8 +43,11 @@ def checkup(
     time_limit: float = 60.0,
     tell: Callable[[str], None] = lambda sentence: None,
     progress: Callable[[int, int], None] | None = None,
-) -> Checkup:
+) -> Any:
     """How long a network (or bare cell) remembers, from every side, on these inputs.
+
+    A torch model is called on `inputs` as its batch, and every recurrent module inside is
+    checked on what it then receives: the result is a dictionary of checkups by name.
 
     `inputs` are `time x width`, several such sequences, tokens, or `Inputs` with words of
     their own for the headline. Where sequences are padded, `lengths` says how long each
@@ -60,6 +64,9 @@ def checkup(
     on 200 steps as given: replay the last 91 steps: every output is within 0.001 (7.3e-05 of their scale)
     """
     refuse_fractions(k=k)
+    if is_torch_module(net):
+        options = {"error": error, "k": k, "quick": quick, "time_limit": time_limit}
+        return checkup_model(checkup, net, inputs, **options, tell=tell, progress=progress)
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     whole, given = net, as_inputs(inputs, lengths)
     refuse_other_axes(net, given.values)

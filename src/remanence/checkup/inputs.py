@@ -35,10 +35,11 @@ def as_inputs(inputs: Any, lengths: Any = None) -> Inputs:
         return inputs
     values = np.asarray(inputs)
     unit = "tokens" if np.issubdtype(values.dtype, np.integer) else "steps"
-    return Inputs(values=values, words=f"{_extent(values, unit, lengths)} as given", unit=unit)
+    return Inputs(values=values, words=f"{words_for(values, unit, lengths)} as given", unit=unit)
 
 
-def _extent(values: np.ndarray, unit: str, lengths: Any = None) -> str:
+def words_for(values: np.ndarray, unit: str, lengths: Any = None) -> str:
+    """How many steps or tokens, and in how many sequences."""
     many = values.ndim == (2 if unit == "tokens" else 3)
     if not many:
         return f"{len(values) if values.ndim else 0:,} {unit}"
@@ -53,7 +54,7 @@ def from_npy(path: pathlib.Path, steps: int | None = None, lengths: Any = None) 
     values = read_npy(path)
     unit = "tokens" if np.issubdtype(values.dtype, np.integer) else "steps"
     axis = 1 if values.ndim == (2 if unit == "tokens" else 3) else 0
-    words = f"{_extent(values, unit, lengths)} from {path.name}"
+    words = f"{words_for(values, unit, lengths)} from {path.name}"
     if steps is not None and values.ndim and steps < values.shape[axis]:
         if lengths is not None:
             raise ValueError("give --steps or --lengths, not both")

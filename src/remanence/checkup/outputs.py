@@ -68,3 +68,12 @@ def write_page(found: Sequence[Checkup], path: pathlib.Path) -> None:
         write_atomically(path, json_bytes(document(found)))
     else:
         write_atomically(path, checkup_page(found).encode())
+
+
+def save_checkups(found: Sequence[Checkup], path: str | pathlib.Path) -> pathlib.Path:
+    """As `write_page`; refused under a name that is neither."""
+    path = pathlib.Path(path)
+    if path.suffix not in (".html", ".htm", ".json"):
+        raise ValueError(f"a checkup is saved as .html or .json, got {path.name!r}")
+    write_page(found, path)
+    return path

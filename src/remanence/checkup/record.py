@@ -177,10 +177,6 @@ class Checkup:
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the page (`.html`) or the figures (`.json`), whole or not at all."""
-        from .outputs import write_page
+        from .outputs import save_checkups
 
-        path = pathlib.Path(path)
-        if path.suffix not in (".html", ".htm", ".json"):
-            raise ValueError(f"a checkup is saved as .html or .json, got {path.name!r}")
-        write_page((self,), path)
-        return path
+        return save_checkups((self,), path)

@@ -6,5 +6,6 @@ from .files import (
     recurrent_modules as recurrent_modules,
     RecurrentModule as RecurrentModule,
 )
+from .recording import record as record, Recorded as Recorded
 from .saving import save as save
-from .torch import from_torch as from_torch, to_torch as to_torch
+from .torch import from_torch as from_torch, model_networks as model_networks, to_torch as to_torch

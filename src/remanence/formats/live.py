@@ -5,6 +5,8 @@ readout. So the module is run once, in evaluation mode: the inputs and outputs o
 recurrent part, and what the module returned, are compared with the network.
 """
 
+import copy
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +16,7 @@ import numpy as np
 
 from ..cells import output
 from ..nets import Recurrent
-from .torch_run import array, evaluated, recorded, Run
+from .recording import evaluated, join, recorded_calls
 
 
 STEPS = 6
@@ -25,6 +27,17 @@ WAY_OUT = {
     "embedding": "embedding='' reads a network with the inputs of the recurrent module",
     "readout": "readout='' reads the states alone, head= takes a function in W_y's place",
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One run of a module; arrays are `sequences x time x width`, in double."""
+
+    given: tuple[Any, ...]
+    inputs: np.ndarray
+    outputs: np.ndarray
+    from_zero: bool
+    returned: np.ndarray
 
 
 def refuse_mismatch(
@@ -40,7 +53,9 @@ def refuse_mismatch(
 
     `ends` are those of "embedding" and "readout" that are compared beside the states.
     """
-    with evaluated(torch, module) as module:
+    if any(p.dtype in (torch.float16, torch.bfloat16) for p in module.parameters()):
+        module = copy.deepcopy(module).float()
+    with evaluated(torch, module):
         recurrent = module.get_submodule(prefix)
         _compare_states(torch, recurrent, net)
         if module is recurrent or not ends:
@@ -72,7 +87,7 @@ def _compare_states(torch: Any, recurrent: Any, net: Recurrent) -> None:
     for x in jnp.asarray(xs, jax.tree.leaves(h)[0].dtype):
         h = net.cell(h, x)
         states.append(output(net.cell, h))
-    if gap := _gap(np.stack(states), array(expected)):
+    if gap := _gap(np.stack(states), _double(expected)):
         raise ValueError(
             f"the recurrent module's states differ from those of its weights by {gap}; "
             "one that computes torch.nn's own equations would do"
@@ -82,11 +97,11 @@ def _compare_states(torch: Any, recurrent: Any, net: Recurrent) -> None:
 def _run(torch: Any, module: Any, recurrent: Any, net: Recurrent, example: Any) -> Run:
     if example is not None:
         given = example if isinstance(example, tuple) else (example,)
-        return recorded(torch, module, recurrent, given)
+        return _run_on(torch, module, recurrent, given)
     problem: Any = None
     for given in _examples(torch, recurrent, net):
         try:
-            run = recorded(torch, module, recurrent, (given,))
+            run = _run_on(torch, module, recurrent, (given,))
         except Exception as error:  # whatever the user's own forward raises
             problem = problem or error
             continue
@@ -99,6 +114,37 @@ def _run(torch: Any, module: Any, recurrent: Any, net: Recurrent, example: Any) 
         "could not be compared; example= with inputs that it takes would do, or "
         "embedding='' and readout='' for its recurrent part alone"
     )
+
+
+def _run_on(torch: Any, module: Any, recurrent: Any, given: tuple[Any, ...]) -> Run:
+    """Run a module on its inputs, listening to its recurrent part."""
+    with recorded_calls(torch, {"": recurrent}) as calls:
+        returned = _first_tensor(torch, module(*given))
+    if not calls[""] or returned is None:
+        raise ValueError("the module does not use its recurrent part, or returns no tensor")
+    inputs, outputs = (_stack(join(calls[""], what)) for what in ("inputs", "outputs"))
+    return Run(given, inputs, outputs, calls[""][0].from_zero, _double(returned))
+
+
+def _stack(sequences: list[np.ndarray]) -> np.ndarray:
+    """Sequences side by side, as long as the shortest, in double."""
+    shortest = min(map(len, sequences))
+    return np.stack([x[:shortest] for x in sequences]).astype(np.float64)
+
+
+def _first_tensor(torch: Any, value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value
+    if isinstance(value, dict):
+        value = [value["logits"]] if "logits" in value else list(value.values())
+    if isinstance(value, list | tuple):
+        found = (_first_tensor(torch, part) for part in value)
+        return next((tensor for tensor in found if tensor is not None), None)
+    return None
+
+
+def _double(tensor: Any) -> np.ndarray:
+    return tensor.detach().cpu().double().numpy()
 
 
 def _examples(torch: Any, recurrent: Any, net: Recurrent) -> Iterator[Any]:
@@ -126,7 +172,7 @@ def _gap(one: Any, two: np.ndarray) -> str:
 
 def _compare_inputs(net: Recurrent, run: Run) -> None:
     """The inputs of the recurrent part, beside the rows of the embedding or the module's."""
-    first = array(run.given[0])
+    first = _double(run.given[0])
     if net.embedding is not None:
         if run.given[0].is_floating_point():
             raise ValueError(

@@ -141,7 +141,7 @@ def _reading(
             readout=ends.readout,
             positions=net.readout,
             remarks=remarks,
-            unused=unused,
+            unused=tuple(n for n in unused if not (n.startswith(prefix) and RECURRENT.search(n))),
         )
 
     return read

@@ -1,26 +1,20 @@
-"""torch modules in and out; torch is imported only here, and only when asked for."""
+"""torch modules in and out; torch is imported only when asked for."""
 
 import dataclasses
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..cells import Stack
-from ..nets import Recurrent
+from ..cells import output, Stack
+from ..nets import Recurrent, unroll
 from . import live, state_dict
 from .reading import Options, Taken
+from .recording import import_torch, record, recurrent_parts, unwrap
 from .safetensors import finite
 from .saving import kind_of, tensors_of
-
-
-def _torch() -> Any:
-    try:
-        return import_module("torch")
-    except ImportError:
-        raise ValueError("torch is not installed; `pip install torch` would do") from None
 
 
 def from_torch(
@@ -41,8 +35,9 @@ def from_torch(
     function in JAX that does what the module does after its recurrent part, where
     that is not linear.
     """
-    torch = _torch()
-    inner = _recurrent(torch, module)
+    torch = import_torch()
+    module = unwrap(torch, module)
+    inner = recurrent_parts(torch, module)
     if len(inner) != 1:
         names = [name or type(m).__name__ for name, m in inner.items()]
         raise ValueError(f"one recurrent module would do, got {len(inner)}: {names}")
@@ -76,9 +71,10 @@ def from_torch(
 
 def live_networks(module: Any) -> dict[str, tuple[Recurrent, Taken]]:
     """Every recurrent network inside a module by its name, compared with it, without ends."""
-    torch = _torch()
+    torch = import_torch()
+    module = unwrap(torch, module)
     found: dict[str, tuple[Recurrent, Taken]] = {}
-    for name, recurrent in _recurrent(torch, module).items():
+    for name, recurrent in recurrent_parts(torch, module).items():
         word = getattr(recurrent, "nonlinearity", "tanh")
         inside = state_dict.networks(finite(_tensors(torch, recurrent, "")))
         for part, read in inside.items():
@@ -87,17 +83,40 @@ def live_networks(module: Any) -> dict[str, tuple[Recurrent, Taken]]:
                 live.refuse_mismatch(torch, recurrent, "", net, ends=())
             title = ".".join(word for word in (name, part) if word)
             found[title] = net, dataclasses.replace(taken, name=name)
-    if not found:
-        raise ValueError(f"no RNN, LSTM or GRU is inside {type(module).__name__}")
     return found
 
 
-def _recurrent(torch: Any, module: Any) -> dict[str, Any]:
-    """The recurrent modules inside a module, itself included, by name."""
-    if not isinstance(module, torch.nn.Module):
-        raise ValueError(f"a torch.nn.Module would do, got {type(module).__name__}")
-    kinds = (torch.nn.RNNBase, torch.nn.RNNCellBase)
-    return {name: m for name, m in module.named_modules() if isinstance(m, kinds)}
+def model_networks(
+    model: Any, batch: Any
+) -> Iterator[tuple[str, Recurrent, Taken, list[np.ndarray], bool]]:
+    """Every recurrent network inside a model that a batch reaches, with its inputs.
+
+    The inputs are a list of sequences, `time x width`; beside them, whether the model
+    starts from zero. A backward direction has them from the end; an upper layer
+    of a bidirectional module has the outputs of both directions below.
+    """
+    networks, recorded = live_networks(model), record(model, batch)
+    for name in recorded:
+        sequences, outputs = recorded.sequences(name), []
+        for title, (net, taken) in networks.items():
+            if taken.name != name:
+                continue
+            backward = taken.remarks.get("direction", "").startswith("backward")
+            if outputs and not backward:  # the layer above the two directions
+                both = zip(*outputs, strict=True)
+                sequences, outputs = [np.concatenate(pair, 1) for pair in both], []
+            turn = slice(None, None, -1) if backward else slice(None)
+            inputs = [x[turn] for x in sequences]
+            yield title, net, taken, inputs, recorded.from_zero[name]
+            if "direction" in taken.remarks:
+                outputs.append([_states(net.cell, x)[turn] for x in inputs])
+
+
+def _states(cell: Any, xs: np.ndarray) -> np.ndarray:
+    """A cell's output after every input, from its empty state."""
+    h0 = cell.initial_state()
+    states = unroll(cell, h0, jnp.asarray(xs, jax.tree.leaves(h0)[0].dtype))
+    return np.asarray(jax.vmap(lambda h: output(cell, h))(states))
 
 
 def _tensors(torch: Any, recurrent: Any, prefix: str) -> dict[str, np.ndarray]:
@@ -126,7 +145,7 @@ def to_torch(net: Any) -> Any:
     A bare cell becomes `torch.nn.RNN`, `LSTM` or `GRU`; with an embedding or a
     readout, a module with those three parts (`embedding`, `rnn`, `readout`).
     """
-    torch = _torch()
+    torch = import_torch()
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     if net.head is not None:
         raise ValueError(

@@ -27,7 +27,7 @@ def spectrum(found: Sequence[Checkup]) -> Figure | None:
             left.errorbar(
                 index[finite],
                 measured.exponents[finite],
-                yerr=(measured.exponents - low)[finite],
+                yerr=measured.exponents[finite] - low[finite],
                 fmt="o" if len(index) < 60 else ".",
                 color=f"C{j % 7}",
                 ms=3,

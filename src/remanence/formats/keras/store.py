@@ -45,7 +45,7 @@ def store_of(path: pathlib.Path) -> Store:
         h5py = import_module("h5py")
     except ImportError:
         raise ValueError(
-            f"{path.name} needs h5py to be read; `pip install h5py` would do"
+            f"{path.name} needs h5py to be read; `pip install '.[keras]'` would do"
         ) from None
     try:
         if zipfile.is_zipfile(path):

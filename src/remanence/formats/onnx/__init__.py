@@ -26,7 +26,7 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
         onnx = import_module("onnx")
     except ImportError:
         raise ValueError(
-            f"{path.name} needs onnx to be read; `pip install onnx` would do"
+            f"{path.name} needs onnx to be read; `pip install '.[onnx]'` would do"
         ) from None
     try:
         model = onnx.load(str(path), load_external_data=False)

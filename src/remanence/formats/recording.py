@@ -1,0 +1,250 @@
+"""What the recurrent modules inside a torch model really receive: recorded by forward hooks.
+
+The model is run in evaluation mode without gradients; afterwards its modes, its hooks and
+torch's random state are as before, also if it raised.
+"""
+
+import contextlib
+import dataclasses
+import io
+import pathlib
+import warnings
+from collections.abc import Iterator
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from .._atomic_write import write_atomically
+
+
+KINDS = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
+
+
+class Recorded(dict[str, np.ndarray]):
+    """The inputs of each recurrent module by its name, `sequences x time x width`.
+
+    `lengths` has those whose sequences are not all of one length, padded with zeros.
+    """
+
+    lengths: dict[str, np.ndarray]
+    from_zero: dict[str, bool]
+    """Whether every sequence of a module began in the state of zeros."""
+
+    def sequences(self, name: str) -> list[np.ndarray]:
+        """The sequences of one module without padding."""
+        inputs = self[name]
+        ends = self.lengths.get(name, [inputs.shape[1]] * len(inputs))
+        return [x[:end] for x, end in zip(inputs, ends, strict=True)]
+
+    def save(self, folder: str | pathlib.Path) -> list[pathlib.Path]:
+        """Write `NAME.npy` for `--inputs`, and `NAME.lengths.npy` for `--lengths`."""
+        folder = pathlib.Path(folder)
+        stem = lambda name: name.replace("/", "_") or "model"
+        files = {f"{stem(name)}.npy": array for name, array in self.items()}
+        files |= {f"{stem(name)}.lengths.npy": ends for name, ends in self.lengths.items()}
+        folder.mkdir(parents=True, exist_ok=True)
+        return [_write_npy(folder / name, array) for name, array in files.items()]
+
+
+def record(model: Any, batch: Any) -> Recorded:
+    """The inputs that every recurrent module inside a torch model receives.
+
+    The model is called on `batch`: a tuple gives its arguments, a dictionary its keywords,
+    a list several batches, one call each. A module that is called again with the state in
+    which it ended goes on with the same sequences; other calls are more sequences.
+    """
+    torch = import_torch()
+    model = unwrap(torch, model)
+    with evaluated(torch, model), recorded_calls(torch, recurrent_parts(torch, model)) as calls:
+        for each in batch if isinstance(batch, list) else [batch]:
+            call_on(model, each)
+    recorded = Recorded()
+    recorded.lengths, recorded.from_zero = {}, {}
+    for name, found in calls.items():
+        if not found:
+            continue
+        sequences = join(found, "inputs")
+        ends = np.array([len(x) for x in sequences])
+        padded = np.zeros((len(ends), ends.max(), sequences[0].shape[1]), sequences[0].dtype)
+        for row, x in zip(padded, sequences, strict=True):
+            row[: len(x)] = x
+        recorded[name] = padded
+        recorded.from_zero[name] = all(call.from_zero or call.follows for call in found)
+        if len({*ends}) > 1:
+            recorded.lengths[name] = ends
+    if not recorded:
+        raise ValueError("the model did not call its recurrent modules on this batch")
+    return recorded
+
+
+def import_torch() -> Any:
+    """torch, which is imported only when asked for."""
+    try:
+        return import_module("torch")
+    except ImportError:
+        raise ValueError("torch is not installed; `pip install '.[torch]'` would do") from None
+
+
+def unwrap(torch: Any, model: Any) -> Any:
+    """The module inside those that torch.compile and DataParallel put round it."""
+    if not isinstance(model, torch.nn.Module):
+        raise ValueError(f"a torch.nn.Module would do, got {type(model).__name__}")
+    parallel = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
+    while (inner := getattr(model, "_orig_mod", None)) is not None or isinstance(model, parallel):
+        model = inner if inner is not None else model.module
+    return model
+
+
+def recurrent_parts(torch: Any, model: Any) -> dict[str, Any]:
+    """The recurrent modules inside a module, itself included, by name."""
+    kinds = (torch.nn.RNNBase, torch.nn.RNNCellBase)
+    found = {name: m for name, m in model.named_modules() if isinstance(m, kinds)}
+    for name, part in model.named_modules():
+        kind = getattr(part, "original_name", type(part).__name__)
+        if isinstance(part, torch.jit.ScriptModule) and (kind in KINDS or part is model):
+            raise ValueError(
+                f"{name or kind} is a ScriptModule, which cannot be hooked; the module "
+                "before torch.jit.script would do"
+            )
+        if "quantized" in type(part).__module__ and kind in KINDS:
+            raise ValueError(f"{name or kind} is quantised; the float model would do")
+    if not found:
+        raise ValueError(f"no RNN, LSTM or GRU is inside {type(model).__name__}")
+    return found
+
+
+@contextlib.contextmanager
+def evaluated(torch: Any, module: Any) -> Iterator[None]:
+    """The module in evaluation mode without gradients, left as it was."""
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        with (
+            torch.no_grad(),
+            torch.random.fork_rng(devices=[]),
+            warnings.catch_warnings(action="ignore"),  # torch's own, of how it computes
+        ):
+            yield
+    finally:
+        for part, mode in modes:
+            part.training = mode
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Call:
+    """One call of a recurrent module; each sequence is `time x width`."""
+
+    inputs: list[np.ndarray]
+    outputs: list[np.ndarray]
+    from_zero: bool
+    follows: bool
+    """Whether it goes on from where the call before ended."""
+
+
+@contextlib.contextmanager
+def recorded_calls(torch: Any, parts: dict[str, Any]) -> Iterator[dict[str, list[Call]]]:
+    """Every call of these modules while the context lasts, by their names."""
+    calls: dict[str, list[Call]] = {name: [] for name in parts}
+    handles = []
+    try:
+        for name, part in parts.items():
+            hooks = _hooks(torch, part, calls[name])
+            handles.append(part.register_forward_pre_hook(hooks[0], with_kwargs=True))
+            handles.append(part.register_forward_hook(hooks[1], with_kwargs=True))
+        yield calls
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+def _hooks(torch: Any, part: Any, calls: list[Call]) -> tuple[Any, Any]:
+    """Hooks that append to the calls: inputs are copied before the module sees them."""
+    ended: list[np.ndarray] = []
+    begun: list[Any] = []
+    cell = isinstance(part, torch.nn.RNNCellBase)
+
+    def before(_: Any, args: Any, kwargs: Any) -> None:
+        x = args[0] if args else kwargs["input"]
+        hx = args[1] if len(args) > 1 else kwargs.get("hx")
+        begun[:] = [_sequences(torch, part, x), _arrays(hx)]
+
+    def after(_: Any, args: Any, kwargs: Any, out: Any) -> None:
+        inputs, start = begun
+        ends = _arrays(out if cell else out[1])
+        same = len(start) == len(ended) and [s.shape for s in start] == [e.shape for e in ended]
+        from_zero = not any(s.any() for s in start)
+        # A cell is one step: models that change its state in between still go on.
+        equal = same and all(map(np.array_equal, start, ended))
+        follows = equal or (same and cell and not from_zero)
+        y = ends[0] if cell else out[0]
+        outputs = _sequences(torch, part, y)
+        calls.append(Call(inputs, outputs, from_zero, bool(calls) and follows))
+        ended[:] = ends
+
+    return before, after
+
+
+def join(calls: list[Call], what: str) -> list[np.ndarray]:
+    """The sequences of several calls, those that go on put behind each other in time."""
+    pieces: list[list[np.ndarray]] = []
+    last: list[list[np.ndarray]] = []
+    for call in calls:
+        sequences = getattr(call, what)
+        if call.follows and len(sequences) == len(last):
+            for piece, x in zip(last, sequences, strict=True):
+                piece.append(x)
+        else:
+            last = [[x] for x in sequences]
+            pieces += last
+    return [np.concatenate(piece) for piece in pieces]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Arguments:
+    """A batch that is both arguments and keywords."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+
+def call_on(model: Any, batch: Any) -> Any:
+    """What the model returns: a tuple gives its arguments, a dictionary its keywords."""
+    if isinstance(batch, Arguments):
+        return model(*batch.args, **batch.kwargs)
+    if isinstance(batch, dict):
+        return model(**batch)
+    # A PackedSequence is a tuple too.
+    return model(*batch) if type(batch) is tuple else model(batch)
+
+
+def _arrays(state: Any) -> list[np.ndarray]:
+    state = state if isinstance(state, tuple) else () if state is None else (state,)
+    return [array(h) for h in state]
+
+
+def array(tensor: Any) -> np.ndarray:
+    """A copy in NumPy; half precisions in float32, which holds them exactly."""
+    if isinstance(tensor, np.ndarray):
+        return tensor
+    tensor = tensor.detach().cpu()
+    return np.array((tensor.float() if tensor.element_size() < 4 else tensor).numpy())
+
+
+def _sequences(torch: Any, part: Any, x: Any) -> list[np.ndarray]:
+    """An input or output of a recurrent module, one step or many, batched or not."""
+    if isinstance(x, torch.nn.utils.rnn.PackedSequence):
+        padded, lengths = torch.nn.utils.rnn.pad_packed_sequence(x, batch_first=True)
+        return [x[:end] for x, end in zip(array(padded), lengths.tolist(), strict=True)]
+    values = array(x)
+    if isinstance(part, torch.nn.RNNCellBase):  # one step of a cell
+        return list(values[:, None] if values.ndim == 2 else values[None, None])
+    if values.ndim == 2:
+        return [values]
+    return list(values if part.batch_first else values.swapaxes(0, 1))
+
+
+def _write_npy(path: pathlib.Path, values: np.ndarray) -> pathlib.Path:
+    buffer = io.BytesIO()
+    np.save(buffer, values)
+    return write_atomically(path, buffer.getvalue())
