@@ -8,8 +8,6 @@ time away; targets are held against that one. Ours gives each core a run of its 
 
 - diagonal mask, a sweep to the document's stop by its own SGD: the same steps, against
   both forms;
-- the same sweep to the same stop by safe descent, which needs fewer steps and is what a
-  sweep is trained with; sides of 1e-3 are compared with SGD's;
 - full mask, the same steps, against both forms;
 - full mask by gradient flow in float32 to the same loss; its test loss is compared
   with that of the flow in float64.
@@ -42,7 +40,6 @@ from remanence.subjects.shared_representations.gradient_flow import gradient_flo
 from remanence.subjects.shared_representations.language_pairs import published_pairs
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
-from remanence.subjects.shared_representations.safe_descent import safe_descent
 from remanence.subjects.shared_representations.translation import translation
 from remanence.sweeps.pool import WorkerPool
 
@@ -51,8 +48,8 @@ CELLS = ((0.301, 1), (0.351, 1), (0.401, 0))
 SIXTY = [(f / 1_000, s) for f in range(451, 270, -20) for s in range(6)]
 STOP = {"diagonal": 1e-6 / 64, "full": 1e-6}
 SGD = {"precision": "float32"}
-TARGETS = {"full": 4.0, "flow": 10.0, "the document's SGD": 8.0, "descent": 14.0}
-"""On two cores by the wall; XLA's steps reached 4.7, 13, 9 and 15 on idle ones."""
+TARGETS = {"full": 4.0, "flow": 10.0, "the document's SGD": 8.0}
+"""On two cores by the wall; XLA's steps reached 4.7, 13 and 9 on idle ones."""
 SAMPLE = 2_000
 """Steps of the obvious one where it is not trained to its end."""
 CORES = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
@@ -164,9 +161,9 @@ def row(task, size, ours, peer, ratios, target, **more):
 
 
 def sweep(clock, cells):
-    """Diagonal mask: cells to the document's stop, by its SGD and by safe descent."""
+    """Diagonal mask: cells to the document's stop, by its SGD."""
     runs = [drawn(*cell) for cell in cells]
-    common = {"mask": "diagonal", "stop": STOP["diagonal"]}
+    common = {"mask": "diagonal", "stop": STOP["diagonal"], **SGD}
     rates = {a_call: [] for a_call in FORMS}
     for cell in CELLS:
         for a_call, known in rates.items():
@@ -177,40 +174,28 @@ def sweep(clock, cells):
                 f"obvious {cell}, {a_call} a call: {done} steps at {1 / rate:.0f}/s, "
                 f"loss {loss:.3g}"
             )
-    rows, ends = [], {}
-    for name, train in (("the document's SGD", momentum_sgd), ("descent", safe_descent)):
-        clock.warm(train, runs[0], limit=1_000, **common, **SGD)
-        seconds, ends[name] = clock.ours(train, runs, **common, **SGD)
-        steps = sum(fit.steps for fit in ends["the document's SGD"])
-        said(f"{name}: {3600 * len(cells) / seconds:.0f} cells an hour")
-        size = (
-            f"L 10, D = H = 32, {len(cells)} cells, {clock.where} "
-            f"(peer: {steps} steps extrapolated from three cells to the same stop)"
+    clock.warm(momentum_sgd, runs[0], limit=1_000, **common)
+    seconds, fits = clock.ours(momentum_sgd, runs, **common)
+    steps = sum(fit.steps for fit in fits)
+    unfinished = sum(fit.ending != "converged" for fit in fits)
+    said(f"{3600 * len(cells) / seconds:.0f} cells an hour, {unfinished} unfinished")
+    size = (
+        f"L 10, D = H = 32, {len(cells)} cells, {clock.where} "
+        f"(peer: {steps} steps extrapolated from three cells to the same stop)"
+    )
+    return [
+        row(
+            "diagonal mask, a sweep to the same stop by the document's SGD",
+            size,
+            seconds,
+            steps * min(known),
+            [steps * rate / seconds for rate in known],
+            TARGETS["the document's SGD"] if a_call == BEST else None,
+            peer_name=FORMS[a_call],
+            unfinished=unfinished,
         )
-        task = f"diagonal mask, a sweep to the same stop by {name}"
-        rows += [
-            row(
-                task,
-                size,
-                seconds,
-                steps * min(known),
-                [steps * rate / seconds for rate in known],
-                TARGETS[name] if a_call == BEST else None,
-                peer_name=FORMS[a_call],
-            )
-            for a_call, known in rates.items()
-        ]
-    sides = [
-        [
-            64 * translation(fit.net, run.T, mask="diagonal").loss_untrained < 1e-3
-            for run, fit in zip(runs, fits, strict=True)
-        ]
-        for fits in ends.values()
+        for a_call, known in rates.items()
     ]
-    unfinished = sum(f.ending != "converged" for fits in ends.values() for f in fits)
-    same = sum(a == b for a, b in zip(*sides, strict=True))
-    said(f"{same} of {len(runs)} on the same side of 1e-3, {unfinished} unfinished")
-    return [r | {"same_side": same, "unfinished": unfinished} for r in rows]
 
 
 def same_steps(clock, mask, lanes, target, steps):

@@ -54,7 +54,7 @@ def test_trainings_of_a_study_go_there_too(processes, tmp_path):
     from remanence.report import Bench
     from remanence.subjects.shared_representations.training_cells import Cell, table
 
-    small = {"mask": "full", "way": "descent", "words": 3, "units": 3}
+    small = {"mask": "full", "way": "flow", "words": 3, "units": 3}
     cells = [Cell(fraction=0.5, scale=0.3, seed=seed, **small) for seed in range(6)]
     there, here = (
         table(

@@ -47,7 +47,6 @@ WIDE = {
     "above": [0.121, 0.002],
     "above_errors": [0.02, 0.002],
     "disconnected_generalise": 0,
-    "single_share": [0.0, 0.6],
 }
 AUTHOR = {"cells": 18, "within_one_percent": 16, "same_side": 18}
 PATHS = {"violations": 0, "blocks": 900, "largest": 0.6}

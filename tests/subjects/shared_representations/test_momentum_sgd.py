@@ -7,9 +7,9 @@ from pair_runs import by_optax, drawn
 
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
-from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd, smallest_precision
+from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
-from remanence.subjects.shared_representations.worker_trainings import trained_by_workers
+from remanence.subjects.shared_representations.training_cells import Cell, trained
 
 
 @pytest.mark.parametrize("mask", ["full", "diagonal"])
@@ -33,18 +33,15 @@ def test_batch_neighbours_do_not_change_a_lane(key):
         assert alone.steps == together[i].steps
 
 
-def test_tiny_scale_switches_to_double(key):
+def test_steps_that_would_be_rounded_away_are_refused(key):
     tiny = drawn(key, scale=1e-8)
-    assert smallest_precision(tiny, mask="diagonal") == "float64"
-    (_, fit), *_ = momentum_sgd([tiny], mask="diagonal", stop=1e-6, every=2, limit=4)
+    with pytest.raises(ValueError, match="rounded away in float32; follow the flow"):
+        next(momentum_sgd([tiny], mask="diagonal", stop=1e-6))
+    (_, fit), *_ = momentum_sgd(
+        [tiny], mask="diagonal", stop=1e-6, every=2, limit=4, precision="float64"
+    )
     assert fit.precision == "float64"
     assert np.any(fit.net.W_o != np.asarray(tiny.net.W_o, float))
-    (_, fit), *_ = momentum_sgd(
-        [drawn(key, scale=1e-2)], mask="diagonal", stop=1e-6, every=2, limit=4
-    )
-    assert fit.precision == "float32"
-    with pytest.raises(ValueError, match="rounds every step away even in float64"):
-        next(momentum_sgd([drawn(key, scale=1e-25)], mask="diagonal", stop=1e-6))
 
 
 def test_a_burst_is_an_outcome(key):
@@ -55,14 +52,15 @@ def test_a_burst_is_an_outcome(key):
 
 
 @pytest.mark.slow
-def test_processes_find_what_one_does(key):
+def test_processes_find_what_one_does():
     """Whoever takes a run, its bits are those of a run alone."""
-    runs = [drawn(k, scale=0.3) for k in jax.random.split(key, 3)]
-    options = {"mask": "diagonal", "stop": 1e-5, "every": 100, "limit": 2_000}
-    shared = dict(trained_by_workers(momentum_sgd, runs, workers=2, **options))
+    small: dict = {"languages": 4, "words": 3, "units": 3, "mask": "diagonal", "way": "sgd"}
+    cells = [Cell(fraction=0.5, scale=0.3, seed=seed, **small) for seed in range(3)]
+    shared = dict(trained(cells, stop=1e-5, limit=2_000, width=1))
     assert set(shared) == {0, 1, 2}
-    for i, run in enumerate(runs):
-        (_, alone), *_ = momentum_sgd([run], width=1, **options)
+    for i, cell in enumerate(cells):
+        options = {"mask": "diagonal", "stop": 1e-5, "limit": 2_000, "width": 1}
+        (_, alone), *_ = momentum_sgd([cell.run()], **options)
         np.testing.assert_array_equal(alone.net.W_o, shared[i].net.W_o)
         assert alone.steps == shared[i].steps
 

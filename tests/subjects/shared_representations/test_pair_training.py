@@ -11,8 +11,7 @@ from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
-from remanence.subjects.shared_representations.pair_training import PairRun
-from remanence.subjects.shared_representations.safe_descent import safe_descent
+from remanence.subjects.shared_representations.pair_training import finished_lanes, PairRun
 from remanence.subjects.shared_representations.translation import translation
 
 
@@ -37,7 +36,7 @@ def test_islands_do_not_generalise(key):
     ]
     losses = [
         translation(fit.net, T, mask="full").loss_across
-        for _, fit in safe_descent(runs, mask="full", stop=1e-6, every=20, width=8)
+        for _, fit in gradient_flow(runs, mask="full", stop=1e-6, width=8)
     ]
     assert np.mean(losses) + 2 * np.std(losses) / len(losses) ** 0.5 > 0.5
     assert min(losses) > 1e-2
@@ -45,7 +44,7 @@ def test_islands_do_not_generalise(key):
 
 def test_narrow_hidden_layer_is_refused_with_its_reason(key):
     run = drawn(key, words=3, units=2)
-    for train in (gradient_flow, safe_descent, momentum_sgd):
+    for train in (gradient_flow, momentum_sgd):
         with pytest.raises(ValueError, match=r"H = 2 < D = 3 is infeasible.*rank"):
             next(train([run], mask="full", stop=1e-6))
 
@@ -55,7 +54,7 @@ def test_languages_must_agree(key):
         PairRun(drawn(key).net, np.ones((3, 3)))
 
 
-WAYS = (gradient_flow, safe_descent, momentum_sgd)
+WAYS = (gradient_flow, momentum_sgd)
 
 
 def test_a_matrix_of_pairs_may_be_a_list(key):
@@ -69,7 +68,6 @@ def test_a_matrix_of_pairs_may_be_a_list(key):
     [
         ({"mask": "diag"}, "mask must be full or diagonal, got 'diag'"),
         ({"precision": "single"}, "precision must be float32 or float64, got 'single'"),
-        ({"every": 2.0}, "every must be a whole number from 1 on, got 2.0"),
         ({"stop": float("nan")}, "the loss to stop at must be positive, got nan"),
     ],
 )
@@ -112,19 +110,14 @@ def test_a_flow_that_has_no_time_says_so(key):
     assert fit.ending == "out of time" and fit.time == pytest.approx(1.0)
 
 
-def test_descent_changes_to_doubles_by_itself(key):
-    sizes = {"fraction": 1.0, "languages": 2, "words": 1, "units": 1}
-    runs = [drawn(key, scale=s, **sizes) for s in (1e-30, 1e-2)]
-    with pytest.raises(ValueError, match=r"underflow in float32 .* train in float64"):
-        next(safe_descent(runs[:1], mask="full", stop=1e-6, precision="float32"))
-    fits = dict(safe_descent(runs, mask="full", stop=1e-6, precision="auto", every=20))
-    assert [fits[i].precision for i in (0, 1)] == ["float64", "float32"]
-    assert fits[0].ending == fits[1].ending == "converged"
+def test_lanes_give_their_place_away():
+    lengths, advanced = [3, 1, 4, 1, 5, 9, 2], []
 
+    def advance(batch):
+        advanced.append(len(batch))
+        return batch - 1, batch <= 1
 
-def test_the_flow_chooses_doubles_by_itself(key):
-    run = drawn(key)
-    told = {"mask": "full", "stop": 1e-6, "limit": 16}
-    ((_, chosen),) = gradient_flow([run], precision="auto", **told)
-    ((_, double),) = gradient_flow([run], precision="float64", **told)
-    assert chosen.precision == "float64" and chosen.loss == double.loss
+    options = {"advance": advance, "width": 2, "precision": "float32"}
+    ends = dict(finished_lanes(7, start=lambda i: np.asarray(lengths[i]), **options))
+    assert {i: int(v) for i, v in ends.items()} == dict.fromkeys(range(7), 0)
+    assert len(advanced) == 14  # two at a time, and nobody waits for a neighbour

@@ -5,13 +5,11 @@ import numpy as np
 import pytest
 
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs, nested_pairs
-from remanence.subjects.shared_representations.predict_generalisation import (
-    largest_scale,
-    predict_generalisation,
-)
 from remanence.subjects.shared_representations.sign_barriers import (
     barrier_probability,
+    largest_scale,
     needed_scale,
+    predict_generalisation,
     success_probability,
 )
 from remanence.subjects.shared_representations.toy_model import toy_flow, toy_start

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import pathlib
+import sys
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ import xarray as xr
 from contrary_cases.shared_representations import PATHS, THRESHOLD, WIDE
 
 from remanence.report import Bench
-from remanence.subjects.shared_representations import path_bounds, random_graphs
-from remanence.subjects.shared_representations.claims.connectivity_threshold import (
+from remanence.subjects.shared_representations import random_graphs
+from remanence.subjects.shared_representations.claims.threshold_1_2_12_14 import (
     comes_down_to_connectivity,
     connectivity_decides,
     FRESH,
@@ -21,19 +22,21 @@ from remanence.subjects.shared_representations.claims.connectivity_threshold imp
 )
 from remanence.subjects.shared_representations.config import FULL, QUICK
 from remanence.subjects.shared_representations.connectivity import path_bound
-from remanence.subjects.shared_representations.figures.threshold_by_graph import (
+from remanence.subjects.shared_representations.figures.thresholds import (
     threshold_figure,
     wide_threshold_figure,
 )
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
-from remanence.subjects.shared_representations.path_bounds import bound_ratios, ratios_to_path_bound
-from remanence.subjects.shared_representations.threshold_fit import (
+from remanence.subjects.shared_representations.random_graphs import (
     logistic_threshold,
+    square_graphs,
     thresholds_by_scale,
 )
-from remanence.subjects.shared_representations.training_cells import trained
+from remanence.subjects.shared_representations.training_cells import measured, trained
+from remanence.subjects.shared_representations.translation import bound_ratios
 
 
+MODULE = sys.modules[bound_ratios.__module__]
 KEPT = pathlib.Path(__file__).parents[3] / "docs/results/shared-representations/cells"
 
 
@@ -94,7 +97,6 @@ def test_a_run_that_was_given_up_does_not_generalise():
         ({"above": [0.121, 0.0], "above_errors": [0.02, 0.0]}, "open"),
         ({"above": [0.121, -0.01]}, "refuted"),
         ({"above": [0.002, 0.002]}, "differs"),
-        ({"single_share": [0.5, 0.5]}, "differs"),
         ({"above": [np.inf, np.inf], "above_errors": [np.inf, np.inf]}, "open"),
         # The quick run (2.2 ± 1.15 points) and the full one (0.8 ± 0.3).
         ({"above": [0.2, 0.022], "above_errors": [0.02, 0.0115]}, "open"),
@@ -170,24 +172,26 @@ def test_the_bound_is_attained_and_one_without_inverses_is_broken(monkeypatch):
     T = np.array([[1.0, 0.0], [1.0, 1.0]])
     ratio = bound_ratios(worst_network(0.1), T)
     assert ratio[0, 1] == pytest.approx(1.0)
-    assert np.isnan(ratio[T == 1]).all()
-    monkeypatch.setattr(path_bounds, "path_bound", forgetting_inverses)
+    monkeypatch.setattr(MODULE, "path_bound", forgetting_inverses)
     assert bound_ratios(worst_network(0.1), T)[0, 1] > 1.4
 
 
 def test_trained_blocks_keep_their_bound_and_break_a_wrong_one(monkeypatch, tmp_path):
-    config = dataclasses.replace(QUICK, path_graphs=4, path_stops=(1e-6,), graph_limit=400)
-    found, fits = {}, []
-
-    def trained_once(*cells, **options):
-        fits.extend([] if fits else trained(*cells, **options))
-        return fits
-
-    monkeypatch.setattr(path_bounds, "trained", trained_once)
+    config = dataclasses.replace(QUICK, graphs=12, graph_scales=(0.03,), graph_limit=400)
+    asked: dict = {}
+    monkeypatch.setattr(
+        random_graphs,
+        "table",
+        lambda title, cells, *_, **__: asked.update(cells=cells) or xr.Dataset(),
+    )
+    square_graphs(config, Bench(folder=tmp_path))
+    fits = list(trained(asked["cells"], stop=1e-6, limit=400, width=16))
+    found = {}
     for bound in (path_bound, forgetting_inverses):
-        monkeypatch.setattr(path_bounds, "path_bound", bound)
-        ratios = ratios_to_path_bound(config, Bench(folder=tmp_path))
-        found[bound] = path_evidence({"paths": ratios})
+        monkeypatch.setattr(MODULE, "path_bound", bound)
+        rows = [measured(asked["cells"][i], fit) for i, fit in fits]
+        columns = {name: ("cell", [row[name] for row in rows]) for name in rows[0]}
+        found[bound] = path_evidence({"graphs": xr.Dataset(columns)})
     right, wrong = found[path_bound], found[forgetting_inverses]
     assert within_path_bound(right) == "holds" and right["blocks"] > 100
     assert within_path_bound(wrong) == "refuted" and wrong["violations"] > 0

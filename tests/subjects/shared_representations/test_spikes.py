@@ -1,6 +1,8 @@
 """Spikes of Figure 1: which are tried again, what becomes of them, how they are drawn."""
 
+import csv
 import dataclasses
+import pathlib
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -8,24 +10,19 @@ import pytest
 import xarray as xr
 
 from remanence.report import Bench
-from remanence.subjects.shared_representations.claims.published_figure import (
+from remanence.subjects.shared_representations.claims.figure_one_3_4_13 import (
     kinds_of_spike,
     spikes_are_numerical,
 )
 from remanence.subjects.shared_representations.config import FULL, QUICK
-from remanence.subjects.shared_representations.figures.spikes_again import spikes_figure
-from remanence.subjects.shared_representations.spikes import highest_spikes, retrained_spikes
+from remanence.subjects.shared_representations.figure_one import highest_spikes, retrained_spikes
+from remanence.subjects.shared_representations.figures.both_masks import spikes_figure
 
 
 def test_an_unfinished_run_says_nothing_about_a_spike():
-    """Real where a finished way has it too; undecided where none finished."""
+    """Real where the finished flow has it too; undecided where it did not finish."""
     again = xr.Dataset(
-        {
-            "descent": ("cell", [0.5, 1e-5, 0.5, 0.5]),
-            "descent_ending": ("cell", [0.0, 0.0, 1.0, 1.0]),
-            "flow": ("cell", [0.4, 0.4, 0.4, 1e-6]),
-            "flow_ending": ("cell", [0.0, 1.0, 1.0, 0.0]),
-        }
+        {"flow": ("cell", [0.4, 1e-5, 0.4, 1e-6]), "flow_ending": ("cell", [0.0, 0.0, 1.0, 0.0])}
     )
     told = kinds_of_spike(again)
     assert told == {"tried": 4, "step_only": 2, "real": 1, "undecided": 1}
@@ -65,6 +62,15 @@ def test_a_fifth_of_the_other_kind_is_found():
     assert np.mean([verdict == "differs" for verdict in verdicts]) > 0.99
 
 
+def test_the_full_runs_spikes_are_told_apart_by_the_flow_alone():
+    path = pathlib.Path(__file__).parents[3] / "docs/results/shared-representations/spikes.csv"
+    with path.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    columns = {n: ("cell", [float(row[n]) for row in rows]) for n in ("flow", "flow_ending")}
+    kinds = kinds_of_spike(xr.Dataset(columns))
+    assert kinds == {"tried": 32, "step_only": 7, "real": 25, "undecided": 0}
+
+
 def test_the_tallest_are_chosen_at_each_scale():
     """Neither the disconnected, the unfinished, the low nor a σ without spikes."""
     columns = {
@@ -81,9 +87,9 @@ def test_the_tallest_are_chosen_at_each_scale():
 
 
 def test_a_spike_is_tried_again_from_its_own_start(tmp_path):
-    """SGD's numbers stand beside those of each way that the profile takes."""
+    """SGD's numbers stand beside those of the flow."""
     small = dataclasses.replace(
-        QUICK, languages=4, words=3, units=3, spike_scales=(0.2,), spike_descent=4_000
+        QUICK, languages=4, words=3, units=3, spike_scales=(0.2,), spike_limit=2_000
     )
     columns = {
         "fraction": [0.8, 0.7],
@@ -98,21 +104,20 @@ def test_a_spike_is_tried_again_from_its_own_start(tmp_path):
     found = retrained_spikes(small, cells, Bench(folder=tmp_path))
     assert found is not None
     assert found.seed.values.tolist() == [1, 0] and found.sgd.values[0] == 2.0
-    done = found.descent_ending.values == 0
-    assert (found.descent_train_loss.values[done] <= 1e-6 / 6).all()
-    assert "flow" not in found
+    done = found.flow_ending.values == 0
+    assert done.any() and (found.flow_train_loss.values[done] <= 1e-6 / 6).all()
     none = cells.isel(cell=[])
     assert retrained_spikes(small, none, Bench(folder=tmp_path)) is None
 
 
 def test_an_open_mark_is_a_loss_that_was_not_reached():
-    names = ("sgd", "descent", "flow", "sgd_signs", "descent_signs", "flow_signs")
+    names = ("sgd", "flow", "sgd_signs", "flow_signs")
     columns = {name: [0.5, 0.4] for name in names}
-    columns |= {"descent_ending": [0, 0], "flow_ending": [0, 1], "seed": [0, 1]}
+    columns |= {"flow_ending": [0, 1], "seed": [0, 1]}
     columns |= {"scale": [1e-3, 1e-4], "fraction": [0.3, 0.4]}
     again = xr.Dataset({name: ("cell", v) for name, v in columns.items()})
     canvas = spikes_figure(again).draw()
     drawn = canvas.axes[0].get_lines()
     open_marks = [np.size(p.get_xdata()) for p in drawn if p.get_mfc() == "none"]
     plt.close(canvas)
-    assert sorted(open_marks) == [0, 0, 1]
+    assert sorted(open_marks) == [0, 1]

@@ -18,14 +18,12 @@ from .language_pairs import (
     published_pairs as published_pairs,
     word_permutations as word_permutations,
 )
-from .predict_generalisation import (
-    largest_scale as largest_scale,
-    predict_generalisation as predict_generalisation,
-    Prediction as Prediction,
-)
 from .sign_barriers import (
     barrier_probability as barrier_probability,
+    largest_scale as largest_scale,
     needed_scale as needed_scale,
+    predict_generalisation as predict_generalisation,
+    Prediction as Prediction,
     success_probability as success_probability,
 )
 from .translation import Translation as Translation, translation as translation

@@ -1,7 +1,6 @@
 """Everything that a run of this study depends on."""
 
 import dataclasses
-from typing import Literal
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -15,13 +14,8 @@ class Config:
     scales: tuple[float, ...] = (1e-1, 1e-2)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6)
     full_scales: tuple[float, ...] = (1e-1, 1e-2)
-    full_way: Literal["descent", "flow"] = "descent"
-    """How the full mask is trained: the flow costs a longer compilation."""
-    full_limits: tuple[int, ...] = (100_000, 100_000)
-    """At each scale at most so many gradients of descent, or attempted steps of the flow.
-
-    The flow's time grows as one over the scale.
-    """
+    full_limits: tuple[int, ...] = (10_000, 10_000)
+    """At each scale at most so many attempted steps: the flow's time grows as one over it."""
     sgd_limit: int = 60_000
     author_scales: tuple[float, ...] = (1e-3,)
     """At these σ the author's own cells are redone, at his sizes, if their file is there."""
@@ -29,27 +23,19 @@ class Config:
     """At each of `spike_scales` at most so many spikes are tried again."""
     spike_scales: tuple[float, ...] = (1e-2,)
     """Falling; at larger scales most connected runs lie high, so none of them is a spike."""
-    spike_descent: int = 150_000
-    """At most so many gradients of safe descent on a spike."""
-    spike_flow: int = 0
-    """At most so many attempted steps of the flow on a spike; none if 0."""
+    spike_limit: int = 10_000
+    """At most so many attempted steps of the flow on a spike."""
 
     graphs: int = 48
     graph_limit: int = 1_000
     graph_words: int = 3
     graph_scales: tuple[float, ...] = (0.3, 0.03)
-    wide_factor: int = 2
-    wide_limit: int = 1_000
-    """Attempted steps for H > D, where a barrier is a plateau that patience passes."""
     wide_graphs: int = 48
     wide_blocks: int = 1
     """So many times `wide_graphs` over the same fractions, each with seeds of its own."""
+    wide_limit: int = 1_000
+    """Attempted steps for H > D, where a barrier is a plateau that patience passes."""
     wide_scales: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01)
-    single_words: int = 3
-    single_graphs: int = 8
-    single_scales: tuple[float, ...] = (0.3, 0.1, 0.03)
-    path_graphs: int = 8
-    path_stops: tuple[float, ...] = (1e-3, 1e-6)
 
     toy_widths: tuple[int, ...] = (8, 5, 2)
     toy_draws: int = 32
@@ -57,7 +43,6 @@ class Config:
     toy_log_scales: tuple[float, ...] = (-2.0, -4.0, -8.0, -16.0)
     toy_contaminations: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
     """The exponent of σ is measured where its law predicts these, width by width."""
-    barrier_width: int = 2
     barrier_draws: int = 96
     barrier_log_scales: tuple[float, ...] = (-1.0, -3.0, -10.0, -20.0, -40.0)
     predicted_graphs: int = 24
@@ -76,14 +61,12 @@ FULL = Config(
     scales=(1e-2, 1e-3, 1e-4),
     seeds=(0, 1, 2),
     full_scales=(1e-2, 1e-3, 1e-4),
-    full_way="flow",
     full_limits=(60_000, 60_000, 400_000),
     sgd_limit=500_000,
     author_scales=(1e-2, 1e-3, 1e-4),
     spikes=25,
     spike_scales=(1e-3, 1e-4),
-    spike_descent=1_000_000,
-    spike_flow=400_000,
+    spike_limit=400_000,
     graphs=450,
     graph_scales=(0.3, 0.03, 0.003),
     graph_limit=8_000,
@@ -92,11 +75,6 @@ FULL = Config(
     wide_limit=1_000_000,
     wide_blocks=6,
     wide_scales=(0.3, 0.1, 0.03, 0.01, 0.003, 0.001, 0.0003),
-    single_words=8,
-    single_graphs=24,
-    single_scales=(0.3, 0.1, 0.03, 0.01, 0.003),
-    path_graphs=40,
-    path_stops=(1e-3, 1e-4, 1e-6),
     toy_widths=tuple(range(9, 1, -1)),
     toy_draws=120,
     aligned_draws=400,

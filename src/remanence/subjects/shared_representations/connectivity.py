@@ -26,8 +26,8 @@ class Connectivity(eqx.Module):
     """
 
     components: int
-    together: Float[np.ndarray, "outputs inputs"]
-    path_lengths: Float[np.ndarray, "outputs inputs"]
+    together: Pairs
+    path_lengths: Pairs
     algebraic: float
     singular_values: Float[np.ndarray, " values"]
 

@@ -45,19 +45,15 @@ def equivalence_gaps(seed: int, *, whiten: bool = True) -> dict[str, float]:
         onehot = jnp.tile(eye, (count // D, 1))
         priced = jax.jit(jax.value_and_grad(_loss))
         loss, slope = priced(net, T, same, onehot)
-        ends = {
-            "dictionaries": (
-                (loss, relabelled(slope, words)),
-                priced(relabelled(net, words), T, other, onehot),
-            ),
-            "gaussian": ((loss, slope), priced(net, T, same, jnp.asarray(x))),
-        }
-        gap = lambda a, b: max(
+        renamed = priced(relabelled(net, words), T, other, onehot)
+        gaussian = priced(net, T, same, jnp.asarray(x))
+        largest = lambda a, b: max(
             float(jnp.abs(p - q).max())
             for p, q in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
         )
         return {
-            f"{what}_gap_{name}": gap(plain[i], moved[i])
-            for name, (plain, moved) in ends.items()
-            for i, what in enumerate(("loss", "gradient"))
+            "loss_gap_dictionaries": largest(loss, renamed[0]),
+            "gradient_gap_dictionaries": largest(relabelled(slope, words), renamed[1]),
+            "loss_gap_gaussian": largest(loss, gaussian[0]),
+            "gradient_gap_gaussian": largest(slope, gaussian[1]),
         }

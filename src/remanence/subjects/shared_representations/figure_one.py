@@ -1,22 +1,45 @@
-"""Figure 1 of the document under both masks, and its author's own cells again."""
+"""Figure 1 of the document under both masks, its spikes by the flow, and its author's cells."""
 
 import csv
 import math
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Int
 
 from ...report import Bench
 from .config import Config
 from .language_pairs import Mask
-from .training_cells import by_scale, Cell, DOCUMENT_STEPS, document_stop, GENERALISES, table, Way
+from .training_cells import (
+    by_scale,
+    Cell,
+    DOCUMENT_STEPS,
+    document_stop,
+    GENERALISES,
+    measured,
+    table,
+    trained,
+    Way,
+)
 
 
 FULL_STOP = 1e-6
 BY_SGD = "figure 1, diagonal mask"
+NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
+SEEDS = 2**32
+"""So many the document's generator tells apart."""
+
+
+def figure_cell(
+    config: Config, fraction: float, scale: float, seed: float, *, mask: Mask, way: Way
+) -> Cell:
+    """A cell of the figure at the profile's sizes."""
+    sizes = {name: getattr(config, name) for name in ("languages", "words", "units")}
+    return Cell(fraction=fraction, scale=scale, seed=int(seed), mask=mask, way=way, **sizes)
 
 
 def lane_width(config: Config) -> int:
@@ -24,30 +47,19 @@ def lane_width(config: Config) -> int:
     return 1 if config.words > 16 else 4
 
 
-def figure_cell(
-    config: Config, fraction: float, scale: float, seed: int, *, mask: Mask, way: Way
-) -> Cell:
-    """A cell of the figure at the profile's sizes."""
-    sizes = {name: getattr(config, name) for name in ("languages", "words", "units")}
-    return Cell(fraction=fraction, scale=scale, seed=seed, mask=mask, way=way, **sizes)
-
-
 def figure_one(config: Config, bench: Bench) -> tuple[xr.Dataset, xr.Dataset]:
-    """Diagonal mask by the document's SGD, full mask by the profile's own way."""
-
-    def cells(scales: Sequence[float], mask: Mask, way: Way) -> list[Cell]:
-        return [
-            figure_cell(config, fraction, scale, seed, mask=mask, way=way)
-            for fraction in config.fractions
-            for scale in scales
-            for seed in config.seeds
-        ]
-
+    """Diagonal mask by the document's SGD, full mask by the flow, a table a σ."""
+    cells = lambda scales, mask, way: [
+        figure_cell(config, fraction, scale, seed, mask=mask, way=way)
+        for fraction in config.fractions
+        for scale in scales
+        for seed in config.seeds
+    ]
     width = lane_width(config)
     full = [
         table(
             f"figure 1, full mask, {scale:g}",
-            cells([scale], "full", config.full_way),
+            cells([scale], "full", "flow"),
             bench,
             stop=FULL_STOP,
             limit=limit,
@@ -55,60 +67,10 @@ def figure_one(config: Config, bench: Bench) -> tuple[xr.Dataset, xr.Dataset]:
         )
         for scale, limit in zip(config.full_scales, config.full_limits, strict=True)
     ]
-    diagonal = table(
-        BY_SGD,
-        cells(config.scales, "diagonal", "sgd"),
-        bench,
-        stop=document_stop(config.words),
-        limit=config.sgd_limit,
-        width=width,
-    )
+    by_sgd = cells(config.scales, "diagonal", "sgd")
+    until = {"stop": document_stop(config.words), "limit": config.sgd_limit}
+    diagonal = table(BY_SGD, by_sgd, bench, **until, width=width)
     return diagonal, xr.concat(full, "cell", combine_attrs="identical")
-
-
-def author_rows(config: Config) -> list[dict[str, str]]:
-    """The author's published cells, if the folder named by REMANENCE_DATA has them."""
-    folder = os.environ.get("REMANENCE_DATA")
-    path = pathlib.Path(folder or ".") / "gdln" / "figure1_sample.csv"
-    if not folder or not path.is_file():
-        return []
-    with path.open(newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    return [row for row in rows if float(row["init_scale"]) in config.author_scales]
-
-
-def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
-    """The author's cells redone, as part of the grid where it has their size."""
-    rows = author_rows(config)
-    if not rows:
-        return None
-    cells = [
-        Cell(
-            fraction=float(row["train_frac"]),
-            scale=float(row["init_scale"]),
-            seed=int(row["seed"]),
-            mask="diagonal",
-            way="sgd",
-        )
-        for row in rows
-    ]
-    words = cells[0].words
-    found = table(
-        BY_SGD if config.words == words else "the author's cells",
-        cells,
-        bench,
-        stop=document_stop(words),
-        limit=DOCUMENT_STEPS,
-        width=1,
-    )
-    ours = 2 * words * found.test_loss.values
-    theirs = np.array([float(row["test_loss"]) for row in rows])
-    return found.assign(
-        document_loss=("cell", ours),
-        author_loss=("cell", theirs),
-        relative=("cell", np.abs(ours / theirs - 1.0)),
-        same_side=("cell", (ours < 1e-3) == (theirs < 1e-3)),
-    )
 
 
 def thresholds(found: xr.Dataset) -> list[float]:
@@ -119,6 +81,132 @@ def thresholds(found: xr.Dataset) -> list[float]:
             runs = runs.sortby("fraction")
             high = np.flatnonzero(~(runs.test_loss.values < GENERALISES))
             after = high[-1] + 1 if high.size else 0
-            values = [*runs.fraction.values.tolist(), math.inf]
-            smallest.append(values[after])
+            smallest.append([*runs.fraction.values.tolist(), math.inf][after])
     return smallest
+
+
+def highest_spikes(config: Config, diagonal: xr.Dataset) -> Int[np.ndarray, " spikes"]:
+    """At each σ the tallest connected, converged cells that do not generalise.
+
+    Only σ at which most connected runs generalise have spikes: at σ = 1e-2 the
+    document's runs lie above 1e-3 on most connected graphs and come down slowly with
+    the fraction, which is no spike but the rule there.
+    """
+    joined = (diagonal.connected == 1) & (diagonal.ending == 0)
+    high = (joined & (diagonal.test_loss > GENERALISES)).values
+    falling = np.argsort(-diagonal.test_loss.values, kind="stable")
+    return np.concatenate(
+        [
+            falling[(high & (diagonal.scale.values == scale))[falling]][: config.spikes]
+            for scale in config.spike_scales
+        ]
+    )
+
+
+def retrained_spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.Dataset | None:
+    """The highest spikes by the flow: one that it does not have came from SGD's step."""
+    first = diagonal.isel(cell=highest_spikes(config, diagonal))
+    if first.sizes["cell"] == 0:
+        return None
+    named = [first[name] for name in ("fraction", "scale", "seed")]
+    cells = [
+        figure_cell(config, *values, mask="diagonal", way="flow")
+        for values in zip(*(column.values.tolist() for column in named), strict=True)
+    ]
+    until = {"stop": document_stop(config.words), "limit": config.spike_limit}
+    flow = table("spikes by flow", cells, bench, **until, width=lane_width(config))
+    columns = {str(column.name): column for column in named}
+    columns |= {"sgd": first.test_loss, "sgd_signs": first.signs, "flow": flow.test_loss}
+    return xr.Dataset(columns | {f"flow_{n}": flow[n] for n in ("train_loss", "ending", "signs")})
+
+
+def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
+    """The author's cells redone, as part of the grid where it has their size.
+
+    None unless the folder named by REMANENCE_DATA has his file with cells at the profile's σ.
+    """
+    folder = os.environ.get("REMANENCE_DATA")
+    path = pathlib.Path(folder or ".") / "gdln" / "figure1_sample.csv"
+    if not folder or not path.is_file():
+        return None
+    with path.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    rows = [row for row in rows if float(row["init_scale"]) in config.author_scales]
+    names = ("train_frac", "init_scale", "seed")
+    cells = [named_cell(dict(zip(NAMES, (row[n] for n in names), strict=False))) for row in rows]
+    if not cells:
+        return None
+    words = cells[0].words
+    title = BY_SGD if config.words == words else "the author's cells"
+    until = {"stop": document_stop(words), "limit": DOCUMENT_STEPS, "width": 1}
+    found = table(title, cells, bench, **until)
+    ours = 2 * words * found.test_loss.values
+    theirs = np.array([float(row["test_loss"]) for row in rows])
+    return found.assign(
+        document_loss=("cell", ours),
+        author_loss=("cell", theirs),
+        relative=("cell", np.abs(ours / theirs - 1.0)),
+        same_side=("cell", (ours < 1e-3) == (theirs < 1e-3)),
+    )
+
+
+def named_cell(wanted: Mapping[str, str]) -> Cell:
+    """The cell of the document's sizes that `frac=…,sigma=…,seed=…` names, or a refusal."""
+    if set(wanted) - set(NAMES) or not {"frac", "sigma"} <= set(wanted):
+        raise ValueError(
+            f"a cell is named by frac, sigma and seed (and mask, way), "
+            f"got {', '.join(wanted) or 'nothing'}"
+        )
+    given: dict[str, Any] = {"seed": 0, "mask": "diagonal", "way": "sgd"}
+    for name, text in wanted.items():
+        try:
+            given[name] = NAMES[name](text)
+        except ValueError:
+            what = "a whole number" if NAMES[name] is int else "a number"
+            raise ValueError(f"{name} must be {what}, got {text!r}") from None
+    if given["mask"] not in ("diagonal", "full"):
+        raise ValueError(f"mask must be diagonal or full, got {given['mask']!r}")
+    if given["way"] not in ("sgd", "flow"):
+        raise ValueError(f"way must be sgd or flow, got {given['way']!r}")
+    if not math.isfinite(given["frac"]):
+        raise ValueError(f"frac must be a number, got {wanted['frac']!r}")
+    if not 0 <= given["seed"] < SEEDS:
+        raise ValueError(f"seed must lie between 0 and 2^32 - 1, got {given['seed']}")
+    return Cell(fraction=given.pop("frac"), scale=given.pop("sigma"), **given)
+
+
+def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
+    """Train the cell that `frac=…,sigma=…,seed=…` names as its author did, and measure it.
+
+    Losses are in the document's normalisation (a sum over words), null where a run diverged
+    or a number has no meaning. `mask=full` and `way=flow` ask for what the document did not do.
+    """
+    cell = named_cell(wanted)
+    taught = int(cell.run().T.sum())
+    long = "half a minute" if cell.way == "sgd" else "minutes where σ is small"
+    bench.tell(
+        f"training {taught} of {cell.languages**2} pairs by {cell.way}, "
+        f"at most {DOCUMENT_STEPS:,} steps: seconds, or {long}"
+    )
+    stop = document_stop(cell.words)
+    ((_, fit),) = trained([cell], stop=stop, limit=DOCUMENT_STEPS, width=1)
+    if cell.way == "sgd" and fit.ending == "out of steps":
+        bench.tell(
+            "the time to leave the start grows as 1/sigma, and SGD's steps have one "
+            "length; way=flow takes longer ones"
+        )
+    found, unit = measured(cell, fit), 2 * cell.words
+    numbers = {name: unit * found[name] for name in ("train_loss", "test_loss")}
+    numbers |= {name: found[name] for name in ("accuracy_trained", "accuracy_untrained", "rank")}
+    numbers["negative_untrained"] = found["signs"]
+    return {
+        "frac": cell.fraction,
+        "sigma": cell.scale,
+        "seed": cell.seed,
+        "mask": cell.mask,
+        "way": cell.way,
+        "ending": fit.ending,
+        "steps": fit.steps,
+        "precision": fit.precision,
+        "connected": bool(found["connected"]),
+    } | {name: x if math.isfinite(x) else None for name, x in numbers.items()}

@@ -127,14 +127,6 @@ class GatedLinear(eqx.Module):
             return jnp.einsum("kdh,lhd->kld", A, self.W_i)
         return jnp.einsum("kdh,lhe->klde", A, self.W_i)
 
-    def conserved(self) -> tuple[Float[Array | np.ndarray, "units units"], ...]:
-        r"""What gradient flow keeps: $W_o^\top W_o - W_h W_h^\top$ and
-        $W_h^\top W_h - W_i W_i^\top$."""
-        return (
-            jnp.einsum("kdh,kdj->hj", self.W_o, self.W_o) - self.W_h @ self.W_h.T,
-            self.W_h.T @ self.W_h - jnp.einsum("lhd,ljd->hj", self.W_i, self.W_i),
-        )
-
 
 def relabelled(net: GatedLinear, words: Int[Array | np.ndarray, "languages words"]) -> GatedLinear:
     r"""The same network speaking other dictionaries.

@@ -10,7 +10,7 @@ In float32 a step costs about half; the test loss at $10^{-6}$ was the same to 1
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import diffrax
 import jax
@@ -18,10 +18,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from .batch_lanes import finished_lanes, over_lanes
 from .language_pairs import Mask
 from .pair_gradient import loss, loss_gradient, Packed, packed
-from .pair_training import as_fit, checked_runs, Ending, PairFit, PairRun, weight_size
+from .pair_training import (
+    check_runs,
+    Ending,
+    finished_lanes,
+    fit_record,
+    over_lanes,
+    PairFit,
+    PairRun,
+    Precision,
+    weight_size,
+)
 
 
 SOLVER = diffrax.Tsit5()
@@ -113,27 +122,24 @@ def gradient_flow(
     every: int = 16,
     limit: int = 20_000,
     width: int = 4,
-    precision: Literal["auto", "float32", "float64"] = "float64",
+    precision: Precision = "float64",
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Follow the flow of $\Lambda$ from each start down to `stop`.
 
     `limit` bounds the attempted steps. A run that ends there with its loss still
     far up has usually met a sign barrier: see `barrier_probability`. The flow leaves
     a start of size σ after a time of about 1/σ, so a `horizon` that is not given is
-    $10^{12}/\min(σ, 1)$; a run that is still up then is `out of time`. In `auto`
-    precision it is followed in float64: a flow has no first step to be rounded away, but
-    its last ones would be.
+    $10^{12}/\min(σ, 1)$; a run that is still up then is `out of time`.
     """
-    checked_runs(runs, mask=mask, stop=stop, precision=precision, every=every)
-    name = "float64" if precision == "auto" else precision
-    if name == "float32" and stop < SINGLE_STOP:
+    check_runs(runs, mask=mask, stop=stop, precision=precision)
+    if precision == "float32" and stop < SINGLE_STOP:
         raise ValueError(
             f"float32 rounds the flow's last steps away below a loss of "
             f"{SINGLE_STOP:g}, got the stop {stop:g}; follow it in float64"
         )
 
     def start(i: int) -> FlowState:
-        number = lambda value: np.asarray(value, dtype=name)
+        number = lambda value: np.asarray(value, dtype=precision)
         sigma = weight_size(runs[i])
         late = 1e12 / min(sigma, 1.0) if horizon is None else horizon
         return FlowState(
@@ -155,14 +161,12 @@ def gradient_flow(
         spent = (moved.attempts >= limit) | (moved.time >= moved.horizon)
         return moved, ~(moved.loss > stop) | spent
 
-    names = [name] * len(runs)
-    for i, lane in finished_lanes(names, start=start, advance=advance, width=width):
-        ending: Ending = "out of steps"
+    places = {"start": start, "advance": advance, "width": width, "precision": precision}
+    for i, lane in finished_lanes(len(runs), **places):
+        ending: Ending = "out of time" if lane.time >= lane.horizon else "out of steps"
         if not np.isfinite(lane.loss):
             ending = "diverged"
         elif lane.loss <= stop:
             ending = "converged"
-        elif lane.time >= lane.horizon:
-            ending = "out of time"
-        record = {"steps": lane.attempts, "time": lane.time, "precision": name}
-        yield i, as_fit(lane.weights, runs[i], mask, ending, **record)
+        record = {"steps": lane.attempts, "time": lane.time}
+        yield i, fit_record(lane.weights, runs[i], mask, ending, **record)

@@ -14,10 +14,18 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from ..._precision import as_double, double
-from .batch_lanes import finished_lanes, over_lanes
 from .language_pairs import Mask
 from .pair_gradient import gradient, loss, Packed, packed
-from .pair_training import as_fit, checked_runs, Ending, PairFit, PairRun
+from .pair_training import (
+    check_runs,
+    Ending,
+    finished_lanes,
+    fit_record,
+    over_lanes,
+    PairFit,
+    PairRun,
+    Precision,
+)
 
 
 class MomentumState(NamedTuple):
@@ -50,26 +58,20 @@ def _program(mask: Mask, rate: float, momentum: float, every: int):
     return over_lanes(advance)
 
 
-def smallest_precision(run: PairRun, *, mask: Mask, length: float = 0.05) -> str:
-    """The first of float32 and float64 that can hold the first steps of this length.
-
-    A step smaller than half a unit in the last place of the weight is rounded
-    away, long before the gradient itself underflows.
-    """
+def _check_first_step(run: PairRun, mask: Mask, length: float, precision: Precision) -> None:
+    """Refuse a start whose steps, half a unit in a weight's last place, would be rounded away."""
     with double():
         w = as_double(packed(run.net, mask))
         g = gradient(w, jnp.asarray(run.T), mask)
         # Weights that float32 drew as zeros move by 0/0, which no precision survives.
         with np.errstate(divide="ignore", invalid="ignore"):
-            moved = [np.abs(np.asarray(dw) / np.asarray(a)) for dw, a in zip(g, w, strict=True)]
-    median = np.median(np.concatenate([m.ravel() for m in moved]))
-    for precision in ("float32", "float64"):
-        if length * 2.0 / run.T.sum() * median > np.finfo(precision).eps / 4:
-            return precision
-    raise ValueError(
-        "sigma is so small that SGD rounds every step away even in float64; "
-        "follow the flow instead, or the toy model in log scale"
-    )
+            moves = [np.abs(np.asarray(dw) / np.asarray(a)) for dw, a in zip(g, w, strict=True)]
+    median = np.median(np.concatenate([m.ravel() for m in moves]))
+    if not length * 2.0 / run.T.sum() * median > np.finfo(precision).eps / 4:
+        raise ValueError(
+            f"sigma is so small that SGD's steps are rounded away in {precision}; "
+            "follow the flow instead, which takes longer ones"
+        )
 
 
 def momentum_sgd(
@@ -82,23 +84,19 @@ def momentum_sgd(
     every: int = 1_000,
     limit: int = 500_000,
     width: int = 4,
-    precision: str = "auto",
+    precision: Precision = "float32",
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Train as the document did; each run is yielded when it is done.
 
-    `stop` is $\Lambda$ (the document's own $10^{-6}$ is $10^{-6}/2D$). In `auto`
-    precision runs go in float32, except those whose first steps float32 would
-    round away: these go in float64, and their record says so.
+    `stop` is $\Lambda$ (the document's own $10^{-6}$ is $10^{-6}/2D$).
     """
-    checked_runs(runs, mask=mask, stop=stop, precision=precision, every=every)
+    check_runs(runs, mask=mask, stop=stop, precision=precision)
     length = rate / (1 - momentum)
-    precisions = [
-        smallest_precision(run, mask=mask, length=length) if precision == "auto" else precision
-        for run in runs
-    ]
+    for run in runs:
+        _check_first_step(run, mask, length, precision)
 
     def start(i: int) -> MomentumState:
-        number = lambda value: np.asarray(value, dtype=precisions[i])
+        number = lambda value: np.asarray(value, dtype=precision)
         w = jax.tree.map(number, packed(runs[i].net, mask))
         still = jax.tree.map(np.zeros_like, w)
         return MomentumState(w, still, number(runs[i].T), np.zeros((), np.int32), number(1.0))
@@ -108,11 +106,10 @@ def momentum_sgd(
         # `not above` is also true of NaN: a lane that burst is done.
         return moved, ~(moved.loss >= stop) | (moved.steps >= limit)
 
-    lanes = finished_lanes(precisions, start=start, advance=advance, width=width)
-    for i, lane in lanes:
+    places = {"start": start, "advance": advance, "width": width, "precision": precision}
+    for i, lane in finished_lanes(len(runs), **places):
         ending: Ending = "converged" if lane.loss < stop else "out of steps"
         if not np.isfinite(lane.loss):
             ending = "diverged"
-        time = lane.steps * rate / (1 - momentum) * 2 * runs[i].net.sizes[1]
-        record = {"steps": lane.steps, "time": time, "precision": precisions[i]}
-        yield i, as_fit(lane.weights, runs[i], mask, ending, **record)
+        time = lane.steps * length * 2 * runs[i].net.sizes[1]
+        yield i, fit_record(lane.weights, runs[i], mask, ending, steps=lane.steps, time=time)

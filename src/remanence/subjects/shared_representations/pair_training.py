@@ -1,26 +1,34 @@
-r"""Three ways down the loss $\Lambda = \frac{1}{2D|T|}\|(W_oW_hW_i - J\otimes I)\odot M\|^2$.
+r"""Trainings on pairs of languages: what is to be done, what came of it, and lanes side by side.
 
-All three take the same runs and give back the same records, each as soon as it is
-done: the document's momentum SGD (`momentum_sgd`), descent with a step that is
-made safe (`safe_descent`), and gradient flow (`gradient_flow`).
+Both ways down $\Lambda = \frac{1}{2D|T|}\|(W_oW_hW_i - J\otimes I)\odot M\|^2$, the document's
+`momentum_sgd` and `gradient_flow`, take the same runs and yield the same records. Runs of one
+sweep differ in length a hundredfold, so in a batch the next run takes a finished one's place;
+its width is fixed, so that a run's bits do not depend on who is beside it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from ..._precision import as_double, as_numpy, double
-from .gated_linear import GatedLinear, smallest_scale
+from .gated_linear import GatedLinear
 from .language_pairs import checked_pairs, Mask
 from .pair_gradient import loss, Packed, packed, unpacked
 
 
-Ending = Literal["converged", "out of steps", "diverged", "stalled", "out of time"]
+Ending = Literal["converged", "out of steps", "diverged", "out of time"]
+Precision = Literal["float32", "float64"]
+Lane = Any
+"""A pytree of arrays: everything that one training carries along."""
+Advance = Callable[[Lane], tuple[Lane, Bool[np.ndarray, " width"]]]
+ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}
+"""Products of one small network are not shared between threads: to ask costs a tenth."""
 
 
 class PairRun(eqx.Module):
@@ -47,8 +55,7 @@ class PairFit(eqx.Module):
     r"""A finished training: the weights and how it ended.
 
     `loss` is $\Lambda$ on the taught pairs, from the blocks in float64; `time` is flow
-    time for $\Lambda$. `drift` is the largest change of a conserved quantity over the
-    largest of its terms at the end.
+    time for $\Lambda$.
     """
 
     net: GatedLinear
@@ -56,8 +63,7 @@ class PairFit(eqx.Module):
     ending: Ending
     steps: int
     time: float
-    drift: float
-    precision: str
+    precision: Precision
 
 
 def weight_size(run: PairRun) -> float:
@@ -68,16 +74,12 @@ def weight_size(run: PairRun) -> float:
     return float(np.sqrt(squares / sum(w.size for w in flat)))
 
 
-def checked_runs(
-    runs: Sequence[PairRun], *, mask: Mask, stop: float, precision: str, every: int
-) -> None:
+def check_runs(runs: Sequence[PairRun], *, mask: Mask, stop: float, precision: str) -> None:
     """Refuse what no training can reach, in one sentence."""
     if mask not in ("full", "diagonal"):
         raise ValueError(f"mask must be full or diagonal, got {mask!r}")
-    if precision not in ("auto", "float32", "float64"):
+    if precision not in ("float32", "float64"):
         raise ValueError(f"precision must be float32 or float64, got {precision!r}")
-    if type(every) is not int or every < 1:
-        raise ValueError(f"every must be a whole number from 1 on, got {every!r}")
     if not stop > 0.0:
         raise ValueError(f"the loss to stop at must be positive, got {stop}")
     for run in runs:
@@ -86,13 +88,6 @@ def checked_runs(
             raise ValueError(
                 "runs that are trained together must have one size, got L, D, H = "
                 f"{runs[0].net.sizes} and {run.net.sizes}"
-            )
-        size = weight_size(run)
-        if precision == "float32" and size < smallest_scale("float32"):
-            raise ValueError(
-                f"weights of size {size:.0e} underflow in float32 (their first "
-                f"gradients are about {size**2:.0e}); train in float64, or the "
-                "toy in log scale"
             )
         if mask == "full" and H < D and stop <= (D - H) / (2 * D):
             raise ValueError(
@@ -109,24 +104,56 @@ def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: M
         return float(loss(as_double(packed(net, mask)), pairs, mask))
 
 
-def as_fit(
-    weights: Packed,
-    run: PairRun,
-    mask: Mask,
-    ending: Ending,
-    *,
-    steps: Any,
-    time: Any,
-    precision: str,
+def fit_record(
+    weights: Packed, run: PairRun, mask: Mask, ending: Ending, *, steps: Any, time: Any
 ) -> PairFit:
     """The record of a lane that has come to its end."""
     net = as_numpy(unpacked(weights, mask))
-    price = drift = float("nan")
-    if ending != "diverged":
-        price = exact_loss(net, run.T, mask)
-        with double():
-            begin, end = as_double(run.net), as_double(net)
-            pairs = zip(begin.conserved(), end.conserved(), strict=True)
-            moved = max(float(jnp.abs(b - a).max()) for a, b in pairs)
-            drift = moved / max(float(jnp.sum(w * w)) for w in jax.tree.leaves(end))
-    return PairFit(net, price, ending, int(steps), float(time), drift, precision)
+    price = float("nan") if ending == "diverged" else exact_loss(net, run.T, mask)
+    return PairFit(net, price, ending, int(steps), float(time), str(weights.W.dtype))  # pyright: ignore[reportArgumentType]
+
+
+def over_lanes(advance: Callable[[Lane], Lane]) -> Callable[[Lane], Lane]:
+    """Compiled `vmap`, except for a single lane, whose products stay plain ones."""
+
+    def advance_batch(batch: Lane) -> Lane:
+        if jax.tree.leaves(batch)[0].shape[0] > 1:
+            return jax.vmap(advance)(batch)
+        alone = advance(jax.tree.map(lambda a: a[0], batch))
+        return jax.tree.map(lambda a: a[None], alone)
+
+    return jax.jit(advance_batch, compiler_options=ONE_THREAD)
+
+
+def finished_lanes(
+    count: int, *, start: Callable[[int], Lane], advance: Advance, width: int, precision: Precision
+) -> Iterator[tuple[int, Lane]]:
+    """The last state of each of `count` runs as soon as it is there: `(index, lane)`.
+
+    `advance` moves a batch by one chunk and says which lanes are done; it is one compiled
+    program.
+    """
+    scope = double if precision == "float64" else nullcontext
+    places: list[int | None] = [None] * width
+    waiting, batch = iter(range(count)), None
+    while True:
+        for place, index in enumerate(places):
+            following = next(waiting, None) if index is None else None
+            if following is None:
+                continue
+            places[place] = following
+            with scope():
+                lane = jax.tree.map(np.asarray, start(following))
+            if batch is None:
+                # Empty places hold copies: shapes stay as they were compiled.
+                batch = jax.tree.map(lambda a: np.stack([a] * width), lane)
+            for rows, row in zip(*map(jax.tree.leaves, (batch, lane)), strict=True):
+                rows[place] = row
+        if places == [None] * width:
+            break
+        with scope():
+            batch, finished = jax.tree.map(np.array, advance(batch))
+        for place, index in enumerate(places):
+            if index is not None and finished[place]:
+                places[place] = None
+                yield index, jax.tree.map(lambda a, at=place: a[at].copy(), batch)

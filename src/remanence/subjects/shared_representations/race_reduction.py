@@ -32,8 +32,9 @@ Strengths = Float[np.ndarray, "layers time modes"]
 
 
 @eqx.filter_jit
-def _followed(field: Callable, y0: Any, time: Any, rtol: Any) -> Any:
-    flow = diffrax.diffeqsolve(
+def _solution(field: Callable, y0: Any, time: Any, rtol: Any) -> Any:
+    """The solution of y' = field(y) at the given times."""
+    return diffrax.diffeqsolve(
         diffrax.ODETerm(lambda t, y, args: field(y)),
         diffrax.Tsit5(),
         t0=0.0,
@@ -43,15 +44,12 @@ def _followed(field: Callable, y0: Any, time: Any, rtol: Any) -> Any:
         saveat=diffrax.SaveAt(ts=time),
         stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol),
         max_steps=100_000,
-    )
-    return flow.ys
+    ).ys
 
 
-def _solved(field: Callable, y0: Any, time: np.ndarray, rtol: float) -> Any:
-    """The solution of y' = field(y) at the given times, in float64."""
+def _solve(field: Callable, y0: Any, time: np.ndarray, rtol: float) -> Any:
     with double():
-        arrays = jax.tree.map(jnp.asarray, (y0, time, np.asarray(rtol)))
-        return as_numpy(_followed(field, *arrays))
+        return as_numpy(_solution(field, *jax.tree.map(jnp.asarray, (y0, time, np.asarray(rtol)))))
 
 
 def _reduced(b: Any) -> Any:
@@ -63,7 +61,7 @@ def _reduced(b: Any) -> Any:
 def reduced_strengths(start: float, time: Float[np.ndarray, " time"]) -> Strengths:
     """b1, b2, b3 of the reduced equations, started at `start` (b2 at √M times it)."""
     one = np.full(len(STRENGTHS), start)
-    return np.stack(_solved(_reduced, (one, M**0.5 * one, one), time, 1e-10))
+    return np.stack(_solve(_reduced, (one, M**0.5 * one, one), time, 1e-10))
 
 
 def _loss(layers: Any) -> jax.Array:
@@ -85,19 +83,13 @@ def network_strengths(
     assumes; with one it is Gaussian of that size.
     """
     modes, H = len(STRENGTHS), UNITS
-    shapes = ((M, H, modes), (H, H), (M, modes, H))
-    if seed is None:
-        frame = np.eye(H, modes)
-        layers = (
-            np.broadcast_to(frame, shapes[0]),
-            M**0.5 * frame @ frame.T,
-            np.broadcast_to(frame.T, shapes[2]),
-        )
-    else:
+    shapes, frame = ((M, H, modes), (H, H), (M, modes, H)), np.eye(H, modes)
+    layers = (frame, M**0.5 * frame @ frame.T, frame.T)
+    if seed is not None:
         rng = np.random.default_rng(seed)
         layers = tuple(rng.normal(size=shape) for shape in shapes)
-    start_at = tuple(start * W for W in layers)
-    W1, W2, W3 = _solved(_downhill, start_at, time, rtol)
+    start_at = tuple(start * np.broadcast_to(W, s) for W, s in zip(layers, shapes, strict=True))
+    W1, W2, W3 = _solve(_downhill, start_at, time, rtol)
     # Layers share hidden frames at the end of training, so singular values of the
     # stacked layers are the strengths, √M times those of one domain.
     W1 = W1.swapaxes(1, 2).reshape(len(time), H, -1) / M**0.5

@@ -1,63 +1,124 @@
-"""The threshold over many random graphs, full mask, by the flow: H = D and H > D."""
+r"""Random graphs of taught pairs: their spectrum, small networks trained on them, thresholds.
+
+Trained are full masks, by the flow, with $H = D$ and $H > D$. A Bernoulli matrix has an
+outlier singular value at $pn$ and its bulk below $2\sqrt{np(1-p)}$.
+"""
 
 import numpy as np
 import xarray as xr
+from jaxtyping import Bool, Float
 
 from ...report import Bench
 from .config import Config
-from .training_cells import Cell, table
+from .training_cells import by_scale, Cell, generalises, table
 
 
-SINGLE = 0.281
-"""The one fraction at which a larger H > D is followed down in σ: 28 pairs of 100."""
-FLOW = {"stop": 1e-6, "width": 16}
+WIDTHS = np.geomspace(0.002, 0.3, 24)
+"""Widths of the logistic curves that are tried."""
+DRAWS = 400
 
 
-def graph_cell(
-    config: Config, fraction: float, scale: float, seed: int, *, factor: int = 1, words: int = 0
-) -> Cell:
-    """A small network on a graph of its own, with `factor` times as many units as words."""
-    words = words or config.graph_words
-    sizes = {"languages": config.languages, "words": words, "units": factor * words}
-    return Cell(fraction=fraction, scale=scale, seed=seed, mask="full", way="flow", **sizes)
-
-
-def _fractions(count: int) -> list[float]:
+def _cells(
+    config: Config, scales: tuple[float, ...], count: int, first_seed: int, *, factor: int
+) -> list[Cell]:
+    """`count` graphs at every σ, a seed each, with `factor` times as many units as words."""
     # Spread over the range in which both kinds of graph occur.
-    return np.round(0.161 + 0.25 * np.arange(count) / max(count - 1, 1), 4).tolist()
+    fractions = np.round(0.161 + 0.25 * np.arange(count) / max(count - 1, 1), 4).tolist()
+    sizes = {"languages": config.languages, "words": config.graph_words}
+    sizes["units"] = factor * config.graph_words
+    return [
+        Cell(fraction=fraction, scale=scale, seed=seed, mask="full", way="flow", **sizes)
+        for scale in scales
+        for seed, fraction in enumerate(fractions, start=first_seed)
+    ]
 
 
 def square_graphs(config: Config, bench: Bench) -> xr.Dataset:
     """H = D: one graph a seed, at every σ."""
     count = config.graphs // len(config.graph_scales)
-    cells = [
-        graph_cell(config, fraction, scale, seed)
-        for scale in config.graph_scales
-        for seed, fraction in enumerate(_fractions(count), start=1_000)
-    ]
-    return table("graphs, H = D", cells, bench, limit=config.graph_limit, **FLOW)
+    cells = _cells(config, config.graph_scales, count, 1_000, factor=1)
+    return table("graphs, H = D", cells, bench, stop=1e-6, limit=config.graph_limit, width=16)
 
 
 def wide_graphs(config: Config, bench: Bench) -> xr.Dataset:
-    """H > D: the same graphs at every σ."""
+    """H = 2D: the same graphs at every σ."""
     cells = [
-        graph_cell(config, fraction, scale, seed, factor=config.wide_factor)
+        cell
         for block in range(config.wide_blocks)
-        for scale in config.wide_scales
-        for seed, fraction in enumerate(
-            _fractions(config.wide_graphs), start=25_000 + 5_000 * block
+        for cell in _cells(
+            config, config.wide_scales, config.wide_graphs, 25_000 + 5_000 * block, factor=2
         )
     ]
-    return table("graphs, H > D", cells, bench, limit=config.wide_limit, **FLOW)
+    return table("graphs, H > D", cells, bench, stop=1e-6, limit=config.wide_limit, width=16)
 
 
-def graphs_of_one_fraction(config: Config, bench: Bench) -> xr.Dataset:
-    """H > D and more words: several graphs of one fraction, at every σ."""
-    size = {"factor": config.wide_factor, "words": config.single_words}
-    cells = [
-        graph_cell(config, SINGLE, scale, seed, **size)
-        for scale in config.single_scales
-        for seed in range(50_000, 50_000 + config.single_graphs)
-    ]
-    title = "graphs, H > D, one fraction"
-    return table(title, cells, bench, limit=config.wide_limit, **FLOW)
+def taught_share(found: xr.Dataset, languages: int = 10) -> Float[np.ndarray, " cell"]:
+    """The pairs that were taught over all, which the nominal fraction rounds down to."""
+    return np.floor(found.fraction.values * languages**2) / languages**2
+
+
+def logistic_threshold(
+    share: Float[np.ndarray, " graphs"],
+    hit: Bool[np.ndarray, " graphs"],
+    weights: Float[np.ndarray, "draws graphs"],
+) -> Float[np.ndarray, " draws"]:
+    """Where the likeliest rising logistic curve passes ½, for every row of weights.
+
+    All curves of a grid are tried, so that nothing has to converge where the shares
+    part the two kinds of graph completely.
+    """
+    middles = np.arange(share.min(), share.max() + 5e-4, 1e-3)
+    z = (share[:, None, None] - middles[:, None]) / WIDTHS
+    on, off = (-np.logaddexp(0.0, s * z).reshape(share.size, -1) for s in (-1, 1))
+    likelihood = (weights * hit) @ on + (weights * ~hit) @ off
+    best = likelihood.argmax(axis=1) // WIDTHS.size
+    return np.where(best == middles.size - 1, np.inf, middles[best])
+
+
+def _spread(values: Float[np.ndarray, " draws"]) -> float:
+    """Half of the interval that holds the middle 68 % of the draws."""
+    low, high = np.quantile(values, (0.16, 0.84), method="nearest")
+    return float((high - low) / 2) if np.isfinite(high) else float("inf")
+
+
+def thresholds_by_scale(found: xr.Dataset) -> xr.Dataset:
+    """Thresholds at every σ, connectivity's on the same graphs, and how far above it.
+
+    Errors come from drawing the graphs again. A run that did not reach the training loss
+    counts as one that does not generalise. A threshold that is not reached within the
+    shares that were taught is infinite, and so is an error that this leaves unknown.
+    """
+    parts = by_scale(found)
+    first = next(iter(parts.values()))
+    share, count = taught_share(first), first.sizes["cell"]
+    rng = np.random.default_rng(0)
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=DRAWS)
+    weights = np.vstack([np.ones(count), drawn])
+    joined = logistic_threshold(share, first.connected.values == 1, weights)
+    columns = {"threshold": [], "above": [], "threshold_error": [], "above_error": []}
+    for part in parts.values():
+        reached = logistic_threshold(share, generalises(part).values, weights)
+        for name, values in (("threshold", reached), ("above", reached - joined)):
+            columns[name].append(float(values[0]))
+            columns[f"{name}_error"].append(_spread(values[1:]))
+    return xr.Dataset(
+        {name: ("scale", values) for name, values in columns.items()}, {"scale": list(parts)}
+    ).assign(connected=float(joined[0]), connected_error=_spread(joined[1:]))
+
+
+def random_spectrum(size: int, seed: int) -> xr.Dataset:
+    """Outlier and bulk edge of a Bernoulli matrix over its density."""
+    density = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
+    rng = np.random.default_rng(seed)
+    drawn = [(rng.random((size, size)) < p).astype(float) for p in density]
+    values = np.linalg.svd(np.stack(drawn), compute_uv=False)
+    edge = 2 * np.sqrt(density * (1 - density))
+    return xr.Dataset(
+        {
+            "singular_values": (("density", "order"), values),
+            "outlier_law": ("density", density * size),
+            "edge_law": ("density", size**0.5 * edge),
+            "document_edge": ("density", edge),
+        },
+        {"density": density},
+    )

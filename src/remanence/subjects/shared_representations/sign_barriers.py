@@ -1,4 +1,4 @@
-r"""Sign barriers predicted from $T$ alone.
+r"""Sign barriers, and so what will generalise from which $\sigma$, predicted from $T$ alone.
 
 While the weights are small $\dot u = Tv$, $\dot v = T^\top u$: the top mode outgrows
 the others, and a coordinate that still has the wrong sign when the top mode
@@ -9,6 +9,7 @@ is solved by the SVD of $T$ and the pulling by a majority rule: no training.
 
 import math
 
+import equinox as eqx
 import jax.random as jr
 import numpy as np
 from jaxtyping import Float
@@ -16,6 +17,28 @@ from jaxtyping import Float
 from ..._types import Key
 from .connectivity import components, connectivity
 from .language_pairs import checked_pairs
+
+
+Square = Float[np.ndarray, "n n"]
+LOWEST = -1e5
+"""log10 of the smallest σ that is asked: gaps closer to 1 than it resolves count as 1."""
+
+
+class Prediction(eqx.Module):
+    """What a graph of taught pairs says of a two-factor toy before any training.
+
+    `success` is the chance that every pair comes out right from the σ that was asked
+    about. `log10_scale` is the largest σ (at most 1) from which that chance is at
+    least the `wanted` one, and minus infinity where no σ will do.
+    """
+
+    components: int
+    longest_path: float
+    """Taught pairs on the longest shortest way; infinite between components."""
+    gap: float
+    success: float
+    wanted: float
+    log10_scale: float
 
 
 def normals(*shape: int, key: Key) -> np.ndarray:
@@ -36,7 +59,7 @@ def checked_log10_scale(log10_scale: float) -> float:
     return log10_scale
 
 
-def _after_linear_phase(T: Float[np.ndarray, "n n"], log10_scale: float, draws: int, key: Key):
+def _after_linear_phase(T: Square, log10_scale: float, draws: int, key: Key):
     """Directions of u and v, per draw, when the top mode reaches its final size."""
     n = T.shape[0]
     U, S, Vt = np.linalg.svd(T)
@@ -55,9 +78,7 @@ def _after_linear_phase(T: Float[np.ndarray, "n n"], log10_scale: float, draws: 
     return sign * (up + down) @ U.T, sign * (up - down) @ Vt
 
 
-def barrier_probability(
-    T: Float[np.ndarray, "n n"], *, log10_scale: float, draws: int = 2_000, key: Key
-) -> float:
+def barrier_probability(T: Square, *, log10_scale: float, draws: int = 2_000, key: Key) -> float:
     r"""The chance that a two-factor toy started at σ meets a sign barrier.
 
     A Monte Carlo over the *starts* of the exact linear phase, not over trainings,
@@ -78,9 +99,7 @@ def barrier_probability(
     return float(np.mean(wrong))
 
 
-def success_probability(
-    T: Float[np.ndarray, "n n"], *, log10_scale: float, draws: int = 2_000, key: Key
-) -> float:
+def success_probability(T: Square, *, log10_scale: float, draws: int = 2_000, key: Key) -> float:
     """The chance that a two-factor toy taught `T` from σ gets every pair right.
 
     No component may meet a barrier; and since nothing ties the signs of components to
@@ -91,19 +110,67 @@ def success_probability(
     for piece, piece_key in enumerate(jr.split(key, count)):
         inside = T[np.ix_(out == piece, into == piece)]
         n = max(inside.shape)
-        if n < 2:
-            continue
-        # Padded to a square: an empty line has no drive and no say.
-        inside = np.pad(inside, [(0, n - size) for size in inside.shape])
-        chance *= 1.0 - barrier_probability(
-            inside, log10_scale=log10_scale, draws=draws, key=piece_key
-        )
+        if n > 1:
+            # Padded to a square: an empty line has no drive and no say.
+            inside = np.pad(inside, [(0, n - size) for size in inside.shape])
+            start = {"log10_scale": log10_scale, "draws": draws, "key": piece_key}
+            chance *= 1.0 - barrier_probability(inside, **start)
     return chance
 
 
-def needed_scale(
-    T: Float[np.ndarray, "n n"], contamination: float, *, constant: float = 1.0
+def largest_scale(
+    T: Square, *, wanted: float = 0.9, draws: int = 2_000, key: Key, within: float = 0.05
 ) -> float:
+    """log10 of the largest σ, at most 1, with a chance of success of at least `wanted`.
+
+    By bisection to `within` a decade, with the same starts at every σ; minus infinity
+    where components are right together too rarely, whatever the σ.
+    """
+    if not 0.0 < wanted < 1.0:
+        raise ValueError(f"wanted must lie between 0 and 1, got {wanted}")
+    if not within > 0.0:
+        raise ValueError(f"within must be positive, got {within}")
+    T = checked_pairs(T)
+    enough = lambda x: success_probability(T, log10_scale=x, draws=draws, key=key) >= wanted
+    if wanted > 0.5 ** (connectivity(T).components - 1):
+        return -math.inf
+    if enough(0.0):
+        return 0.0
+    too_large, small_enough = 0.0, -1.0
+    while not enough(small_enough):
+        if small_enough < LOWEST:
+            return -math.inf
+        too_large, small_enough = small_enough, 2.0 * small_enough
+    while too_large - small_enough > within:
+        middle = 0.5 * (too_large + small_enough)
+        hit = enough(middle)
+        too_large, small_enough = (too_large, middle) if hit else (middle, small_enough)
+    return small_enough
+
+
+def predict_generalisation(
+    T: Square, *, log10_scale: float, wanted: float = 0.9, draws: int = 2_000, key: Key
+) -> Prediction:
+    """Components, longest path, gap, chance of success, and the σ that would do.
+
+    >>> import jax.random as jr
+    >>> islands = predict_generalisation(np.eye(2), log10_scale=-6.0, key=jr.key(0))
+    >>> islands.components, islands.success, islands.log10_scale
+    (2, 0.5, -inf)
+    """
+    T = checked_pairs(T)
+    graph, options = connectivity(T), {"draws": draws, "key": key}
+    return Prediction(
+        graph.components,
+        float(graph.path_lengths.max()),
+        graph.gap,
+        success_probability(T, log10_scale=log10_scale, **options),
+        wanted,
+        largest_scale(T, wanted=wanted, **options),
+    )
+
+
+def needed_scale(T: Square, contamination: float, *, constant: float = 1.0) -> float:
     r"""log10 of the σ at which the second mode is down to `contamination`.
 
     From the law $\epsilon = c\,\sigma^{1-\sigma_2/\sigma_1}$.

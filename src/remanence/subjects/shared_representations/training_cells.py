@@ -4,7 +4,7 @@ import dataclasses
 import math
 import pathlib
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,11 @@ import xarray as xr
 from ..._cores import cores
 from ..._stop import check_stop
 from ...report import Bench
-from ...sweeps.unfinished import Unfinished
+from ...sweeps.cluster import Cluster
+from ...sweeps.grid import grid, Part
+from ...sweeps.local import Local
+from ...sweeps.program import Work
+from ...sweeps.unfinished import LostError, Unfinished
 from ...train.progress import progress_bar
 from ...train.store import opened_store
 from .connectivity import connectivity
@@ -22,16 +26,14 @@ from .gradient_flow import gradient_flow
 from .language_pairs import Mask, published_pairs
 from .momentum_sgd import momentum_sgd
 from .pair_training import PairFit, PairRun
-from .safe_descent import safe_descent
-from .translation import translation
-from .worker_trainings import trained_by_workers
+from .translation import bound_ratios, translation
 
 
-Way = Literal["sgd", "descent", "flow"]
-WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "descent": safe_descent, "flow": gradient_flow}
+Way = Literal["sgd", "flow"]
+WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "flow": gradient_flow}
 DOCUMENT_STEPS = 500_000
 """The document gives a run so many steps at most."""
-ENDINGS = ("converged", "out of steps", "diverged", "stalled", "out of time")
+ENDINGS = ("converged", "out of steps", "diverged", "out of time")
 MEASURED = {
     "train_loss": "loss_trained",
     "test_loss": "loss_untrained",
@@ -64,7 +66,7 @@ class Cell:
         return "_".join(str(value) for value in dataclasses.asdict(self).values())
 
     def run(self) -> PairRun:
-        """The start and the pairs; the same for every way and mask."""
+        """The start and the pairs; the same for both ways and masks."""
         sizes = {"languages": self.languages, "words": self.words, "units": self.units}
         net = GatedLinear.published(seed=self.seed, scale=self.scale, **sizes)
         T = published_pairs(self.fraction, seed=self.seed, languages=self.languages)
@@ -76,6 +78,21 @@ def document_stop(words: int) -> float:
     return 1e-6 / (2 * words)
 
 
+@dataclasses.dataclass(frozen=True)
+class Trainings(Work):
+    """Runs for processes here or Dask's: `lane` is the way down, `settings` are its own."""
+
+    runs: Sequence[PairRun] = ()
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def program(self, number: int) -> Callable[[Part], list[tuple[int, PairFit]]]:
+        def some(part: Part) -> list[tuple[int, PairFit]]:
+            found = self.lane(self.runs[part.start : part.stop], **self.settings)
+            return [(part.start + index, fit) for index, fit in found]
+
+        return some
+
+
 def trained(
     cells: Sequence[Cell],
     *,
@@ -85,32 +102,50 @@ def trained(
     on: str | None = None,
     folder: pathlib.Path | None = None,
 ) -> Iterator[tuple[int, PairFit]]:
-    """The cells by their own way; all of one mask and one way.
+    """The cells by their own way (all of one mask and one way): `(index, fit)` as each ends.
 
-    Lanes of width 1 are large ones: each core takes one, in a process of its own. `on`
-    is the address of a Dask scheduler, whose workers then take all of them.
+    Lanes of width 1 are large ones, which fill the cache of a core: each core takes one, in a
+    process of its own. `on` is the address of a Dask scheduler, whose workers then take all of
+    them; `folder` is where the caller keeps them, to be named if the workers are lost.
     """
     runs = [cell.run() for cell in cells]
     train, workers = WAYS[cells[0].way], min(len(cores()), len(runs))
-    options = {"mask": cells[0].mask, "stop": stop, "limit": limit, "width": width}
-    options["precision"] = "auto"
+    settings = {"mask": cells[0].mask, "stop": stop, "limit": limit, "width": width}
     if on is None and (width > 1 or workers == 1):
-        return train(runs, **options)
-    return trained_by_workers(train, runs, workers=workers, on=on, folder=folder, **options)
+        yield from train(runs, **settings)
+        return
+    plan = grid({"run": range(len(runs))}, static=(), chunk=width, seed=0)
+    work = Trainings(plan, train, None, x64=False, runs=runs, settings=settings)
+    done = 0
+    with Local(work, workers=workers) if on is None else Cluster(work, on) as engine:
+        try:
+            arriving: Iterator[Any] = engine.computed(plan.parts, lambda: False)
+            for _, fits in arriving:
+                done += len(fits)
+                yield from fits
+        except LostError as fault:
+            raise Unfinished(str(fault), done, len(runs), folder) from fault
 
 
 def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
-    """What is kept of a finished cell, as numbers."""
+    """What is kept of a finished cell, as numbers.
+
+    Untaught blocks are held against the bound along their path, which is proved for H = D.
+    """
     T = cell.run().T
     graph = connectivity(T)
     burst = fit.ending == "diverged"
     seen = None if burst else translation(fit.net, T, mask=cell.mask)
+    ratio = np.full(T.shape, np.nan) if burst else bound_ratios(fit.net, T)
     return {name: float(getattr(seen, of, math.nan)) for name, of in MEASURED.items()} | {
         "connected": float(graph.connected),
         "algebraic": graph.algebraic,
         "steps": float(fit.steps),
-        "drift": fit.drift,
         "ending": float(ENDINGS.index(fit.ending)),
+        "untaught_blocks": float((T == 0).sum()),
+        # A ratio that is not a number keeps no bound.
+        "beyond_bound": float((~(ratio[T == 0] <= 1)).sum()),
+        "bound_ratio": float(ratio[T == 0].max(initial=0.0)),
     }
 
 

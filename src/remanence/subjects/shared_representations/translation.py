@@ -2,11 +2,11 @@
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from ..._precision import as_double, double
-from .connectivity import connectivity
-from .gated_linear import GatedLinear, relabelled
+from .connectivity import connectivity, path_bound
+from .gated_linear import GatedLinear
 from .language_pairs import Mask
 
 
@@ -20,8 +20,6 @@ class Translation(eqx.Module):
 
     loss_trained: float
     loss_untrained: float
-    loss_within: float
-    """Over untaught pairs inside a component."""
     loss_across: float
     """Over pairs between components."""
     accuracy_trained: float
@@ -33,55 +31,48 @@ class Translation(eqx.Module):
 
 
 def translation(
-    net: GatedLinear,
-    T: Float[np.ndarray, "outputs inputs"],
-    *,
-    mask: Mask,
-    words: Int[np.ndarray, "languages words"] | None = None,
+    net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], *, mask: Mask
 ) -> Translation:
-    """Losses and accuracies on taught and untaught pairs, in float64.
-
-    `words` are the dictionaries, if the network was taught others than the identity.
-    """
+    """Losses and accuracies on taught and untaught pairs, in float64."""
     T = np.asarray(T, dtype=float)
-    if T.shape != (net.sizes[0],) * 2:
-        raise ValueError(
-            f"T must be {net.sizes[0]} x {net.sizes[0]}, as the network has languages, "
-            f"got shape {T.shape}"
-        )
+    L, D, H = net.sizes
+    if T.shape != (L, L):
+        raise ValueError(f"T must be {L} x {L}, as the network has languages, got shape {T.shape}")
     with double():
-        if words is not None:
-            net = relabelled(as_double(net), np.argsort(words, axis=1))
         blocks = np.asarray(as_double(net).products("full"))
-        P, Q = np.asarray(net.W_o, float), np.asarray(net.W_i, float)
-    D = blocks.shape[2]
     diagonal = np.einsum("kldd->kld", blocks)
     if mask == "diagonal":
-        errors = ((diagonal - 1.0) ** 2).sum(-1)
+        errors = ((diagonal - 1.0) ** 2).sum(-1) / (2 * D)
     else:
-        errors = ((blocks - np.eye(D)) ** 2).sum((-1, -2))
-    errors = errors / (2 * D)
+        errors = ((blocks - np.eye(D)) ** 2).sum((-1, -2)) / (2 * D)
     right = (blocks.argmax(axis=2) == np.arange(D)).mean(axis=2)
-    together = connectivity(T).together
-    untaught = 1.0 - T
+    untaught, apart = 1.0 - T, 1.0 - connectivity(T).together
     mean = lambda values, where: (
         float((values * where).sum() / where.sum()) if where.sum() else float("nan")
     )
-    L, _, H = P.shape
     # The product's singular values from its thin factors: LD×LD is never formed.
-    outer = np.asarray(np.linalg.qr(P.reshape(L * D, H), mode="r"))
+    P, W, Q = (np.asarray(weights, float) for weights in (net.W_o, net.W_h, net.W_i))
+    outer = np.linalg.qr(P.reshape(L * D, H), mode="r")
     inner = np.asarray(np.linalg.qr(Q.transpose(0, 2, 1).reshape(L * D, H), mode="r"))
-    product = outer @ np.asarray(net.W_h, float) @ inner.T
-    values = np.linalg.svd(product, compute_uv=False)
+    values = np.linalg.svd(outer @ W @ inner.T, compute_uv=False)
     # Relative to the largest: the squares of tiny ones would underflow.
     energy = (values / max(values[0], np.finfo(float).tiny)) ** 2
     return Translation(
         mean(errors, T),
         mean(errors, untaught),
-        mean(errors, untaught * together),
-        mean(errors, 1.0 - together),
+        mean(errors, apart),
         mean(right, T),
         mean(right, untaught),
         float(energy.sum() ** 2 / (energy**2).sum()) if values[0] else 0.0,
         mean((diagonal < 0).mean(-1), untaught),
     )
+
+
+def bound_ratios(
+    net: GatedLinear, T: Float[np.ndarray, "outputs inputs"]
+) -> Float[np.ndarray, "outputs inputs"]:
+    r"""$\|A_{kl} - I\|_2$ of each block over the bound along its path (`path_bound`)."""
+    with double():
+        blocks = np.asarray(as_double(net).products("full"))
+    gap = np.linalg.norm(blocks - np.eye(blocks.shape[-1]), ord=2, axis=(2, 3))
+    return gap / path_bound(connectivity(T), float(gap[T == 1].max()))

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 import xarray as xr
 
 from ....report import Figure
-from .both_masks import accuracy_figure, figure_one_figure
-from .spikes_again import spikes_figure
-from .threshold_by_graph import threshold_figure, wide_threshold_figure
+from .both_masks import accuracy_figure, figure_one_figure, spikes_figure
+from .thresholds import threshold_figure, wide_threshold_figure
 from .toy_and_race import alignment_figure, barriers_figure, race_figure, random_figure
 
 

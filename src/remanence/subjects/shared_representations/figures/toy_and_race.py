@@ -6,14 +6,19 @@ import numpy as np
 import xarray as xr
 
 from ....report import Figure
-from .panels import panels
+from .both_masks import panels
+
+
+def _renamed(part: xr.Dataset, name: str) -> xr.Dataset:
+    """`part` with every name and axis marked, so that it can lie beside another."""
+    return part.rename({n: f"{name}_{n}" for n in (*part.data_vars, *part.dims)})
 
 
 def alignment_figure(aligned: xr.Dataset, times: xr.Dataset) -> Figure:
     """The contamination law, its exponents, and the time that two and three factors take."""
 
     def draw() -> Any:
-        figure, axes = panels(3)
+        figure, axes = panels(1, 3, size=(13.8, 3.6))
         for i, width in enumerate(aligned.width.values):
             part = aligned.sel(width=width)
             x, y = -part.log10_scale.values, part.second_mode.values
@@ -25,17 +30,15 @@ def alignment_figure(aligned: xr.Dataset, times: xr.Dataset) -> Figure:
         axes[0].set(xlabel=r"$-\log_{10}\,\sigma$", xscale="log", yscale="log")
         axes[0].set(ylabel="second mode over first at half loss")
         axes[0].legend(fontsize=7)
-        ratio, error = aligned.exponent / aligned.law, aligned.exponent_stderr
-        error = 2 * error / aligned.law
+        ratio, error = aligned.exponent / aligned.law, 2 * aligned.exponent_stderr / aligned.law
         axes[1].errorbar(aligned.width, ratio, error, fmt="C0o", ms=4, capsize=3)
         axes[1].axhline(1.0, color="C7", lw=0.8, ls=":")
         axes[1].set(xlabel="width", xticks=sorted(aligned.width.values))
         axes[1].set(ylabel="exponent of σ over its law", ylim=(0.97, 1.03))
-        x = times.log10_scale.values
+        x, three = times.log10_scale.values, times.time.sel(factors=3)
         axes[2].plot(x, times.time.sel(factors=2), "C0o-", ms=4, label="two factors: t")
         axes[2].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="t at half loss")
         right = axes[2].twinx()
-        three = times.time.sel(factors=3)
         right.plot(x, three, "C1s-", ms=4, label="three factors: t·σ (right)")
         right.set(ylabel="t·σ", ylim=(0, 2 * float(three.max())))
         lines = axes[2].get_lines() + right.get_lines()
@@ -51,21 +54,14 @@ def alignment_figure(aligned: xr.Dataset, times: xr.Dataset) -> Figure:
     )
 
 
-def _renamed(part: xr.Dataset, name: str) -> xr.Dataset:
-    """`part` with every name and axis marked, so that it can lie beside another."""
-    return part.rename({n: f"{name}_{n}" for n in (*part.data_vars, *part.dims)})
-
-
 def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> Figure:
     """Success over σ, the predictor on unseen graphs, and the σ that it predicts."""
-    wanted = f"{100 * tried.attrs['wanted']:.0f} %"
 
     def draw() -> Any:
-        figure, axes = panels(3)
+        figure, axes = panels(1, 3, size=(13.8, 3.6))
         x, share = found.log10_scale.values, found.success
         ranges = [share - found.success_low, found.success_high - share]
-        style = {"fmt": "C0o", "ms": 5, "capsize": 3, "label": "exact flow"}
-        axes[0].errorbar(x, share, ranges, **style)
+        axes[0].errorbar(x, share, ranges, fmt="C0o", ms=5, capsize=3, label="exact flow")
         axes[0].plot(x, found.predicted, "C1-", label="predicted from T")
         axes[0].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="share that generalises")
         points = {"ms": 4, "alpha": 0.6}
@@ -79,8 +75,9 @@ def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> 
             seen = tried.seen.sel(decades_above=decades)
             label = f"at {10**decades:g} σ" if decades else "at that σ"
             axes[2].plot(tried.largest_log10_scale, seen, f"C{i}o", label=label, **points)
-        axes[2].axhline(tried.attrs["wanted"], color="C7", lw=0.8, ls=":")
-        axes[2].set(xlabel=rf"largest $\log_{{10}}\,\sigma$ predicted for {wanted}")
+        wanted = tried.attrs["wanted"]
+        axes[2].axhline(wanted, color="C7", lw=0.8, ls=":")
+        axes[2].set(xlabel=rf"largest $\log_{{10}}\,\sigma$ predicted for {100 * wanted:.0f} %")
         axes[2].set(ylabel="share seen to generalise")
         for ax in axes:
             ax.set(ylim=(-0.03, 1.03))
@@ -102,14 +99,13 @@ def random_figure(drawn: xr.Dataset) -> Figure:
     """Outlier and bulk edge over the density."""
 
     def draw() -> Any:
-        figure, ax = panels(1)
+        figure, ax = panels(size=(4.6, 3.6))
         p, values = drawn.density.values, drawn.singular_values.values
-        printed = {"color": "C7", "ls": ":", "label": "2√(p(1−p)), as printed"}
         ax.semilogy(p, values[:, 0], "C0o", label="largest")
         ax.semilogy(p, drawn.outlier_law, "C0--", lw=0.9, label="pn")
         ax.semilogy(p, values[:, 1], "C1o", label="second")
         ax.semilogy(p, drawn.edge_law, "C1--", lw=0.9, label="2√(np(1−p))")
-        ax.semilogy(p, drawn.document_edge, **printed)
+        ax.semilogy(p, drawn.document_edge, "C7:", label="2√(p(1−p)), as printed")
         ax.set(xlabel="density p", ylabel="singular value")
         ax.legend(fontsize=7, ncols=2, loc="center", bbox_to_anchor=(0.5, 0.32))
         return figure
@@ -127,7 +123,7 @@ def race_figure(found: xr.Dataset) -> Figure:
     """The reduction against the network."""
 
     def draw() -> Any:
-        figure, ax = panels(1)
+        figure, ax = panels(size=(4.6, 3.6))
         for i in range(3):
             label = f"s = {float(found.mode[i]):g}"
             ax.plot(found.time, found.theory[:, i], f"C{i}-", label=label)

@@ -1,4 +1,4 @@
-"""Claims about the toy, sign barriers and their prediction, random matrices, the race.
+"""Claims 003.5, 003.6, 003.7 and 003.11: the toy, its sign barriers and their prediction.
 
 The predictor of 003.11 was mended once after a look (in its first form any wrong sign
 after the linear phase was a barrier and a disconnected graph never succeeded: Brier
@@ -14,18 +14,14 @@ import numpy as np
 from ....report import Claim, Evidence, Verdict
 
 
-def _numbers(values: Any) -> list[float]:
-    return [float(v) for v in np.asarray(values)]
-
-
 def alignment_evidence(results: Mapping[str, Any]) -> Evidence:
     """The exponent of the second mode at each width, beside its law."""
     aligned = results["alignment"]
     return {
-        "widths": _numbers(aligned.width),
-        "exponents": _numbers(aligned.exponent),
-        "stderrs": _numbers(aligned.exponent_stderr),
-        "laws": _numbers(aligned.law),
+        "widths": aligned.width.values.tolist(),
+        "exponents": aligned.exponent.values.tolist(),
+        "stderrs": aligned.exponent_stderr.values.tolist(),
+        "laws": aligned.law.values.tolist(),
         "count": int(aligned.sizes["width"]),
         "worst": float(np.abs(aligned.exponent / aligned.law - 1).max()),
     }
@@ -60,17 +56,14 @@ def logarithmic_time(e: Evidence) -> Verdict:
 
 
 def circulant_evidence(results: Mapping[str, Any]) -> Evidence:
-    """Success of a narrow circulant over σ, and the σ predicted for 1 % contamination."""
-    found, aligned = results["barriers"], results["alignment"]
+    """Success of a narrow circulant over σ."""
+    found = results["barriers"]
     return {
         "width": int(found.attrs["width"]),
-        "log10_scales": _numbers(found.log10_scale),
-        "success": _numbers(found.success),
-        "low": _numbers(found.success_low),
-        "high": _numbers(found.success_high),
-        "widths": _numbers(aligned.width),
-        "log10_scale_for_one_percent": _numbers(aligned.needed_log10_scale),
-        "contamination_found_there": _numbers(aligned.found_there),
+        "log10_scales": found.log10_scale.values.tolist(),
+        "success": found.success.values.tolist(),
+        "low": found.success_low.values.tolist(),
+        "high": found.success_high.values.tolist(),
     }
 
 
@@ -82,79 +75,22 @@ def circulant_generalises(e: Evidence) -> Verdict:
     return "refuted" if e["high"][-1] < 0.5 else "open"
 
 
-def race_evidence(results: Mapping[str, Any]) -> Evidence:
-    """The routing network against its reduction."""
-    race = results["race"]
-    kept = race.conserved
-    return {
-        "final": _numbers(race.network[-1]),
-        "largest_gap": float(np.abs(race.network - race.theory).max()),
-        "conservation": float(np.abs(kept - kept[0]).max()),
-        "final_gap": float(np.abs(race.drawn / race.cube_root - 1).max()),
-    }
-
-
-def network_races(e: Evidence) -> Verdict:
-    """Holds if the network follows the reduction within 0.01, conserves b2² − M b1² within
-    0.001, and random small starts end within 2 % of (M s)^(1/3)."""
-    good = e["largest_gap"] < 1e-2 and e["conservation"] < 1e-3
-    return "holds" if good and e["final_gap"] < 2e-2 else "differs"
-
-
-def random_evidence(results: Mapping[str, Any]) -> Evidence:
-    """First and second singular values of random matrices over their laws."""
-    drawn = results["random"]
-    values = drawn.singular_values.values
-    ratios = {
-        "outlier_ratio": values[:, 0] / drawn.outlier_law.values,
-        "edge_ratio": values[:, 1] / drawn.edge_law.values,
-        "document_edge_ratio": values[:, 1] / drawn.document_edge.values,
-    }
-    return {"size": int(values.shape[1])} | {n: _numbers(r) for n, r in ratios.items()}
-
-
-def outlier_and_edge(e: Evidence) -> Verdict:
-    """Refuted if an outlier is more than 10 % from pn; holds if every edge is within 10 %
-    of the document's; differs if it is within 10 % of √n times that."""
-    far = lambda name: max(abs(r - 1) for r in e[name])
-    if far("outlier_ratio") > 0.1:
-        return "refuted"
-    if far("document_edge_ratio") < 0.1:
-        return "holds"
-    return "differs" if far("edge_ratio") < 0.1 else "open"
-
-
-def equivalence_evidence(results: Mapping[str, Any]) -> Evidence:
-    """How far loss and gradient of a drawn network move under the two substitutions."""
-    gaps = results["equivalences"]
-    return {**gaps, "largest": max(gaps.values())}
-
-
-def equivalent(e: Evidence) -> Verdict:
-    """Proved: renaming words leaves every ‖A − I‖ as it is, and one-hot words and N(0, I/D)
-    have the same second moments, on which alone the loss depends. Refuted if loss or
-    gradient of a drawn network moves by 1e-9 (sample whitened to those moments)."""
-    gaps = [value for name, value in e.items() if "gap" in name]
-    return "holds" if gaps and max(gaps) < 1e-9 else "refuted"
-
-
 def prediction_evidence(results: Mapping[str, Any]) -> Evidence:
     """Predicted against simulated success, and what is seen at the predicted σ and above."""
     guess, tried = results["predictor"], results["predicted_scales"]
-    seen, predicted = guess.seen.values.ravel(), guess.predicted.values.ravel()
-    counts = tried.seen.count("graph")
-    error = tried.seen.std("graph", ddof=1) / counts**0.5
-    mean = tried.seen.mean("graph").fillna(0.0)
+    seen, predicted = guess.seen.values, guess.predicted.values
+    counts, mean = tried.seen.count("graph"), tried.seen.mean("graph").fillna(0.0)
+    error = (tried.seen.std("graph", ddof=1) / counts**0.5).fillna(0.0)
     return {
         "graphs": int(guess.sizes["graph"]),
         "brier": float(np.mean((seen - predicted) ** 2)),
         "brier_of_the_mean": float(np.var(seen)),
-        "decades": _numbers(tried.decades_above),
-        "tried": [int(n) for n in counts.values],
-        "seen_at": _numbers(mean),
+        "decades": tried.decades_above.values.tolist(),
+        "tried": counts.values.tolist(),
+        "seen_at": mean.values.tolist(),
         "seen_there": float(mean[0]),
-        "stderr_at": _numbers(error.fillna(0.0)),
-        "predicted_at": _numbers(tried.predicted.mean("graph").fillna(0.0)),
+        "stderr_at": error.values.tolist(),
+        "predicted_at": tried.predicted.mean("graph").fillna(0.0).values.tolist(),
     }
 
 
@@ -168,7 +104,7 @@ def predicted_from_graph(e: Evidence) -> Verdict:
     return "holds" if scored and borne_out and above < there else "differs"
 
 
-TOY_AND_THEORY = (
+TOY = (
     Claim(
         id="003.5",
         says="In the toy, u and v align with the top singular vectors of T as σ goes to 0. (The law: contamination ∝ σ^(1−σ2/σ1).)",
@@ -199,35 +135,6 @@ TOY_AND_THEORY = (
         evidence=circulant_evidence,
         rule=circulant_generalises,
         figure="sign-barriers",
-    ),
-    Claim(
-        id="003.8",
-        says="A routing network reduces to b1, b2, b3 a mode, which keep b2² − M b1² and end at b2 = (M s)^(1/3).",
-        published="M = 7, K = 4: 4.57, 3.55, 2.76, 2.76",
-        finding="network and reduction within {largest_gap:.0e}; random starts end within {final_gap:.0e}",
-        evidence=race_evidence,
-        rule=network_races,
-        figure="race",
-    ),
-    Claim(
-        id="003.9",
-        says="A Bernoulli(p) matrix T has an outlier singular value about pn, and the rest lie in [0, 2√(p(1−p))]. (The edge lacks a factor √n.)",
-        published="pn and 2√(p(1−p))",
-        finding=lambda e: (
-            f"n = {e['size']}: outlier {max(e['outlier_ratio']):.2f} pn, edge "
-            f"{min(e['edge_ratio']):.2f} to {max(e['edge_ratio']):.2f} of 2√(np(1−p))"
-        ),
-        evidence=random_evidence,
-        rule=outlier_and_edge,
-        figure="random-pairs",
-    ),
-    Claim(
-        id="003.10",
-        says="Any dictionaries Π_k may be taken as the identity, and Gaussian inputs N(0, I/D) give the same loss as one-hot words.",
-        published="assumed",
-        finding="proved; loss and gradient of a drawn network move by {largest:.0e}",
-        evidence=equivalence_evidence,
-        rule=equivalent,
     ),
     Claim(
         id="003.11",

@@ -9,9 +9,9 @@ from scipy.stats import binomtest
 
 from ....report import Figure
 from ..connectivity import probability_connected
-from ..threshold_fit import taught_share, thresholds_by_scale
+from ..random_graphs import taught_share, thresholds_by_scale
 from ..training_cells import by_scale, generalises
-from .panels import FLOOR, panels
+from .both_masks import FLOOR, panels
 
 
 BINS = np.linspace(0.16, 0.42, 9)
@@ -22,16 +22,6 @@ def _shown(found: xr.Dataset) -> dict[float, xr.Dataset]:
     parts = by_scale(found)
     scales = list(parts)[::-1][::2][::-1] if len(parts) > 3 else list(parts)
     return {scale: parts[scale] for scale in scales}
-
-
-def _against_connectivity(ax: Any, found: xr.Dataset, title: str) -> None:
-    """Test loss over algebraic connectivity, one colour a σ."""
-    for i, (scale, part) in enumerate(_shown(found).items()):
-        loss = np.maximum(part.test_loss, FLOOR)
-        style = {"ms": 3, "alpha": 0.7, "label": f"σ = {scale:g}"}
-        ax.semilogy(part.algebraic, loss, f"C{i}o", **style)
-    ax.axvline(0, color="C7", lw=0.8, ls=":")
-    ax.set(xlabel="algebraic connectivity of T", ylabel="test loss", title=title)
 
 
 def _chance(ax: Any) -> None:
@@ -69,10 +59,14 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
     stuck = [int((found.ending != 0).sum()) for found in (graphs, wide, last)]
 
     def draw() -> Any:
-        figure, axes = panels(3)
+        figure, axes = panels(1, 3, size=(13.8, 3.6))
         for ax, found, title in zip(axes[:2], (graphs, wide), ("H = D", "H > D"), strict=True):
             done = found.isel(cell=np.flatnonzero(found.ending == 0))
-            _against_connectivity(ax, done, title)
+            for i, (scale, part) in enumerate(_shown(done).items()):
+                style = {"ms": 3, "alpha": 0.7, "label": f"σ = {scale:g}"}
+                ax.semilogy(part.algebraic, np.maximum(part.test_loss, FLOOR), f"C{i}o", **style)
+            ax.axvline(0, color="C7", lw=0.8, ls=":")
+            ax.set(xlabel="algebraic connectivity of T", ylabel="test loss", title=title)
         _chance(axes[2])
         share, joined = taught_share(last), last.connected.values == 1
         known: Any = {"fmt": "C0s", "mfc": "none", "label": "these graphs, connected"}
@@ -98,7 +92,7 @@ def wide_threshold_figure(wide: xr.Dataset) -> Figure:
     found, count = thresholds_by_scale(wide), int(np.unique(wide.seed).size)
 
     def draw() -> Any:
-        figure, axes = panels(2)
+        figure, axes = panels(1, 2, size=(9.2, 3.6))
         _chance(axes[0])
         for i, (scale, part) in enumerate(_shown(wide).items()):
             style = {"fmt": f"C{i}o-", "label": f"σ = {scale:g}", "shift": 0.002 * i}
@@ -116,8 +110,7 @@ def wide_threshold_figure(wide: xr.Dataset) -> Figure:
             ax.legend(fontsize=8, loc="upper left")
         return figure
 
-    never = found.scale.values[~np.isfinite(found.threshold.values)]
-    unknown = ", ".join(f"{scale:g}" for scale in never)
+    unknown = ", ".join(f"{s:g}" for s in found.scale.values[~np.isfinite(found.threshold)])
     missing = f" At σ = {unknown} it lies above all that was taught." if unknown else ""
     return Figure(
         "wide-threshold",
