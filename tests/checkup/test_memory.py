@@ -30,7 +30,7 @@ def test_the_combinations_that_act_give_the_same_outputs_and_gradients(kind):
         one, two = as_double(net), as_double(less)
         np.testing.assert_allclose(one(xs), two(values), atol=1e-13)
         size = lambda net, xs: np.linalg.norm(
-            jax.jacobian(lambda x: net(net.heard(xs).at[0].set(x))[-1])(net.heard(xs)[0])
+            jax.jacobian(lambda x: net(net.embed(xs).at[0].set(x))[-1])(net.embed(xs)[0])
         )
         assert size(one, xs) == pytest.approx(size(two, values), rel=1e-9)
 

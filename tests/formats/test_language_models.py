@@ -32,7 +32,7 @@ def test_logits_are_those_of_transformers(name, tmp_path):
     step = eqx.filter_jit(
         lambda xs: jax.vmap(net.read)(unroll(net.cell, net.cell.initial_state(), xs))
     )
-    one_by_one = np.asarray(step(net.heard(jnp.asarray(sequence))))
+    one_by_one = np.asarray(step(net.embed(jnp.asarray(sequence))))
     np.testing.assert_allclose(one_by_one, theirs, atol=1e-4 * scale)
     assert np.std(theirs) > 0.01 * scale
 

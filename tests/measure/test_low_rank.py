@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from remanence.measure.fourier import frequency_plane
-from remanence.measure.low_rank import smallest_rank, truncated, vector_frequencies
+from remanence.measure.low_rank import smallest_rank, vector_frequencies
 
 
 def test_the_smallest_rank_is_found_with_the_energy_it_holds():
@@ -25,15 +25,6 @@ def test_no_rank_is_none():
     found = smallest_rank(np.eye(3), lambda cut: 0.5, up_to=2)
     assert (found.rank, found.settled, found.energy) == (None, None, None)
     assert len(found.accuracies) == 2
-
-
-def test_truncation_is_the_nearest_matrix():
-    W = np.random.default_rng(0).normal(size=(6, 4))
-    values = np.linalg.svd(W, compute_uv=False)
-    gap = np.linalg.norm(W - truncated(W, 2))
-    assert gap == pytest.approx(np.linalg.norm(values[2:]))
-    with pytest.raises(ValueError, match="rank must lie in 0 to 4, got 5"):
-        truncated(W, 5)
 
 
 def test_singular_vectors_of_planted_waves_come_in_pairs_of_one_frequency():

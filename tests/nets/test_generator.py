@@ -24,7 +24,7 @@ def test_shift_map_agrees_while_it_has_digits():
 def test_exponent_of_the_closed_loop_is_log_n():
     with double():
         net = rm.memorize("abcacb", method="shift").network
-        loop = ClosedLoop(net.cell, net.said)
-        first = net.cell(net.h_0, net.heard(net.first))
+        loop = ClosedLoop(net.cell, net.feedback)
+        first = net.cell(net.h_0, net.one_hot(net.first))
         found = lyapunov_spectrum(loop, steps=10, h0=first, warmup=0)
     np.testing.assert_allclose(found.exponents, np.log(3), atol=1e-12)

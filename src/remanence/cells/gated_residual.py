@@ -44,19 +44,19 @@ class WeaklyCoupled(AbstractCell):
                     f"R is {units} x {units}, but the cell's state has parts of {sorted(sizes)}"
                 )
 
-    def carried(self, h: State) -> State:
+    def residual(self, h: State) -> State:
         """What the residual alone makes of the state."""
         keep = lambda leaf: self.R * leaf if jnp.ndim(self.R) == 0 else self.R @ leaf
         return jax.tree.map(keep, h)
 
     def __call__(self, h: State, x: Input) -> State:
         add = lambda kept, new: kept + self.coupling * new
-        return jax.tree.map(add, self.carried(h), self.cell(h, x))
+        return jax.tree.map(add, self.residual(h), self.cell(h, x))
 
     def pushforward(self, h: State, x: Input, Q: Frame) -> tuple[State, Frame]:
         inner, JQ = pushforward(self.cell, h, x, Q)
         add = lambda kept, new: kept + self.coupling * new
-        following = jax.tree.map(add, self.carried(h), inner)
+        following = jax.tree.map(add, self.residual(h), inner)
         if jnp.ndim(self.R) == 0:
             return following, self.R * Q + self.coupling * JQ
         parts = jnp.split(Q, len(jax.tree.leaves(h)))

@@ -56,7 +56,7 @@ class Residual(AbstractAffine):
         if not callable(self.R) and jnp.ndim(self.R) not in (0, 2):
             raise ValueError(f"R must be a number or a matrix, got shape {jnp.shape(self.R)}")
 
-    def carried(self, h: Array) -> Array:
+    def residual(self, h: Array) -> Array:
         """What the residual alone makes of the state, $R(h)$, or of columns of states."""
         if callable(self.R):
             return self.R(h) if h.ndim == 1 else jax.vmap(self.R, in_axes=1, out_axes=1)(h)
@@ -66,7 +66,7 @@ class Residual(AbstractAffine):
         return self.from_drive(self.drive(h, x), h)
 
     def from_drive(self, z: Array, h: Array) -> Array:
-        return self.carried(h) + self.coupling * self.activation(z)
+        return self.residual(h) + self.coupling * self.activation(z)
 
     def pushforward(
         self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
@@ -77,12 +77,12 @@ class Residual(AbstractAffine):
             carried, linear = jax.linearize(self.R, h)
             JQ = jax.vmap(linear, in_axes=1, out_axes=1)(Q) + gain * (self.W_h @ Q)
         else:
-            carried = self.carried(h)
+            carried = self.residual(h)
             if jnp.ndim(self.R) == 2 and Q.shape[1] > 1:
                 # For a wide frame one product with the whole Jacobian beats two.
                 JQ = (self.R + gain * self.W_h) @ Q
             else:
-                JQ = self.carried(Q) + gain * (self.W_h @ Q)
+                JQ = self.residual(Q) + gain * (self.W_h @ Q)
         if X is not None:
             JQ = JQ + gain * (self.W_x @ X)
         return carried + self.coupling * value, JQ

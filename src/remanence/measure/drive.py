@@ -35,7 +35,7 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
     if isinstance(cell, Recurrent):
         net, cell = cell, cell.cell
         if inputs is not None and np.issubdtype(inputs.dtype, np.integer):
-            inputs = _embedded(net, inputs)
+            inputs = _embed(net, inputs)
     refuse_bad_weights(cell)
     cell = in_double(cell)
     if inputs is None:
@@ -107,7 +107,7 @@ def refuse_fractions(**counts: Any) -> None:
             raise ValueError(f"{name} must be a whole number, got {count!r}")
 
 
-def unpadded(inputs: Any, lengths: Any = None) -> list[np.ndarray]:
+def sequences_of(inputs: Any, lengths: Any = None) -> list[np.ndarray]:
     """The sequences of a batch (or the only one), each without its padding.
 
     With `lengths` the longest comes first: it is the one to follow where one must do.
@@ -121,7 +121,7 @@ def unpadded(inputs: Any, lengths: Any = None) -> list[np.ndarray]:
     return [xs[i, : ends[i]] for i in order]
 
 
-def looped(cell: Any, inputs: Any, feedback: Callable[[Any], Any] | None) -> Any:
+def close_loop(cell: Any, inputs: Any, feedback: Callable[[Any], Any] | None) -> Any:
     """The cell, or where there is `feedback` the loop that it closes."""
     if feedback is None:
         return cell
@@ -171,7 +171,7 @@ def shapes(tree: Any) -> list[tuple[int, ...]]:
     return [np.shape(leaf) for leaf in jax.tree.leaves(tree)]
 
 
-def _embedded(net: Recurrent, tokens: np.ndarray) -> Any:
+def _embed(net: Recurrent, tokens: np.ndarray) -> Any:
     if net.embedding is None:
         raise ValueError("tokens came, but this network has no embedding")
     known = net.embedding.shape[0]

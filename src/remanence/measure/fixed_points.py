@@ -57,7 +57,7 @@ class FixedPoint:
 
 
 @eqx.filter_jit
-def _searched(cell, x, starts, steps):
+def _search(cell, x, starts, steps):
     unravel = ravel_pytree(cell.initial_state())[1]
 
     def residual(flat, _):
@@ -125,7 +125,7 @@ def fixed_points(
             picked = near[jr.randint(key_pick, (int(starts),), 0, len(near))]
             origins = picked + 0.1 * jnp.std(near) * noise
         origins = origins.at[0].set(0.0)
-        found, speeds = (np.asarray(a) for a in _searched(cell, x, origins, steps))
+        found, speeds = (np.asarray(a) for a in _search(cell, x, origins, steps))
         rows = _distinct(found, speeds, slow)
         unravel = ravel_pytree(cell.initial_state())[1]
         J = jax.jit(lambda flat: jacobian(cell, unravel(flat), x))

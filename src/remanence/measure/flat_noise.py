@@ -54,7 +54,7 @@ class Excitation:
                 rest = self.scale * rng.standard_normal(xs.shape)
                 xs = xs + rest - rest @ self.directions @ self.directions.T
             with double():
-                h, y = _advanced(cell, h, xs)
+                h, y = _advance(cell, h, xs)
             said.append(np.asarray(y)[:, max(0, -begin) : T - begin])
         return np.concatenate(said, axis=1)
 
@@ -92,7 +92,7 @@ def _start(cell: Any) -> Any:
 
 
 @eqx.filter_jit
-def _advanced(cell: Any, h: Any, xs: Any) -> Any:
+def _advance(cell: Any, h: Any, xs: Any) -> Any:
     def step(h: Any, x: Any) -> tuple[Any, Any]:
         h = cell(h, x)
         return h, output(cell, h)

@@ -26,18 +26,6 @@ class LowRank:
     energy: float | None
 
 
-def truncated(W: Float[np.ndarray, "rows columns"], rank: int) -> Float[np.ndarray, "rows columns"]:
-    """The nearest matrix of that rank.
-
-    >>> truncated(np.diag([3.0, 2.0, 1.0]), 1).diagonal().tolist()
-    [3.0, 0.0, 0.0]
-    """
-    if not 0 <= rank <= min(W.shape):
-        raise ValueError(f"rank must lie in 0 to {min(W.shape)}, got {rank}")
-    u, s, vt = np.linalg.svd(W, full_matrices=False)
-    return (u[:, :rank] * s[:rank]) @ vt[:rank]
-
-
 def smallest_rank(
     W: Float[np.ndarray, "rows columns"],
     accuracy: Callable[[Float[np.ndarray, "rows columns"]], float],

@@ -53,7 +53,7 @@ def states(cell: Any, xs: Float[Array, "batch time inputs"], *, every: bool) -> 
     T, width, _ = columns.shape
     if width > FEW:
         flat = columns.transpose(1, 0, 2).reshape(width, -1)
-        return _from_rest(cell, None, _by_time(_pushed(cell, flat), T), every)
+        return _from_rest(cell, None, _by_time(_drive_columns(cell, flat), T), every)
     return _from_rest(cell, columns, None, every)
 
 
@@ -63,13 +63,13 @@ def token_states(
     """The outputs on embedded tokens; what each of a few tokens does is computed once."""
     times = tokens.T.reshape(-1)
     if embedding.shape[0] < times.size:
-        drive = _pushed(cell, embedding.T)[:, times]
+        drive = _drive_columns(cell, embedding.T)[:, times]
     else:
-        drive = _pushed(cell, embedding[times].T)
+        drive = _drive_columns(cell, embedding[times].T)
     return _from_rest(cell, None, _by_time(drive, tokens.shape[1]), every=True)
 
 
-def _pushed(cell: Any, columns: Array) -> Array:
+def _drive_columns(cell: Any, columns: Array) -> Array:
     drive = cell.W_x @ columns
     return drive if cell.b is None else drive + cell.b[:, None]
 

@@ -76,7 +76,7 @@ def _pieces(W, h, targets):
     return cut(h), cut(targets), weight.reshape(count, size)
 
 
-def _priced(W, b, h, y, w):
+def _price(W, b, h, y, w):
     z = h @ W.T + b
     top = z.max(1)
     e = jnp.exp(z - top[:, None])
@@ -87,7 +87,7 @@ def _priced(W, b, h, y, w):
 
 @jax.custom_vjp
 def _cross_entropy(W, b, h, targets):
-    price = lambda piece: _priced(W, b, *piece)[0]
+    price = lambda piece: _price(W, b, *piece)[0]
     return jnp.sum(jax.lax.map(price, _pieces(W, h, targets)))
 
 
@@ -97,7 +97,7 @@ def _forward(W, b, h, targets):
     def step(sums, piece):
         dW, db = sums
         h, y, w = piece
-        price, e, total = _priced(W, b, h, y, w)
+        price, e, total = _price(W, b, h, y, w)
         hit = jnp.where(token == y[:, None], w[:, None], 0)
         g = e * (w / total)[:, None] - hit
         return (dW + g.T @ h, db + g.sum(0)), (price, g @ W)

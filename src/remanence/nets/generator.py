@@ -36,7 +36,7 @@ class Generator(eqx.Module):
         """The logits of a state."""
         return self.W_y @ output(self.cell, h) + self.b_y
 
-    def heard(self, token: Int[Array, ""] | int) -> Float[Array, " inputs"]:
+    def one_hot(self, token: Int[Array, ""] | int) -> Float[Array, " inputs"]:
         """The one-hot vector of a token."""
         size = input_size(self.cell) or self.b_y.size
         return jax.nn.one_hot(token, size, dtype=self.b_y.dtype)
@@ -46,13 +46,13 @@ class Generator(eqx.Module):
 
         def step(at: tuple[State, Array], _: None) -> tuple[tuple[State, Array], Array]:
             h, token = at
-            h = self.cell(h, self.heard(token))
+            h = self.cell(h, self.one_hot(token))
             said = jnp.argmax(self.read(h))
             return (h, said), said
 
-        first = jnp.argmax(self.heard(self.first))
+        first = jnp.argmax(self.one_hot(self.first))
         return jax.lax.scan(step, (self.h_0, first), None, length=steps)[1]
 
-    def said(self, h: State) -> Float[Array, " inputs"]:
+    def feedback(self, h: State) -> Float[Array, " inputs"]:
         """What the network hears after a state."""
-        return self.heard(jnp.argmax(self.read(h)))
+        return self.one_hot(jnp.argmax(self.read(h)))

@@ -63,7 +63,7 @@ class Recurrent(eqx.Module):
             embedding = jr.normal(key_e, (tokens, input_size(cell) or tokens))
         return cls(cell, W_y, jnp.zeros(outputs), embedding, readout)
 
-    def heard(
+    def embed(
         self, xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"]
     ) -> Float[Array, "time inputs"]:
         """The vectors that the cell hears: `xs`, or the rows of the embedding."""
@@ -104,11 +104,11 @@ class Recurrent(eqx.Module):
         A cell that offers `outputs(xs)`, a whole sequence at once, is asked for that.
         """
         if h0 is None and length is None and hasattr(self.cell, "outputs"):
-            ys = self.cell.outputs(self.heard(xs))
+            ys = self.cell.outputs(self.embed(xs))
             last = self.readout == "last"
             return self.decode(ys[-1]) if last else jax.vmap(self.decode)(ys)
         start = self.cell.initial_state() if h0 is None else h0
-        states = unroll(self.cell, start, self.heard(xs), length=length)
+        states = unroll(self.cell, start, self.embed(xs), length=length)
         if self.readout == "last":
             return self.read(jax.tree.map(lambda leaf: leaf[-1], states))
         return jax.vmap(self.read)(states)

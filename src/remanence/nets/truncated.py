@@ -50,20 +50,20 @@ class Truncated(eqx.Module):
         history: Float[ArrayLike, "past inputs"] | Int[ArrayLike, " past"] | None = None,
     ) -> Float[Array, "*time outputs"]:
         """The outputs at every step, or at the last one."""
-        heard = self.net.heard(xs)
+        inputs = self.net.embed(xs)
         past = 0
         if history is not None:
-            before = self.net.heard(history)
+            before = self.net.embed(history)
             past = before.shape[0]
             if past % self.block:
                 raise ValueError(
                     f"history must be a whole number of blocks of {self.block}, got {past} inputs"
                 )
-            heard = jnp.concatenate([before, heard])
+            inputs = jnp.concatenate([before, inputs])
         if self.net.readout == "last":
-            last = Truncated(self.net, self.window).states(heard[-self.window :])
+            last = Truncated(self.net, self.window).states(inputs[-self.window :])
             return self.net.read(jax.tree.map(lambda leaf: leaf[-1], last))
-        states = jax.tree.map(lambda leaf: leaf[past:], self.states(heard))
+        states = jax.tree.map(lambda leaf: leaf[past:], self.states(inputs))
         return jax.vmap(self.net.read)(states)
 
 

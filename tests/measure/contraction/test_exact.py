@@ -9,7 +9,7 @@ from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, NonlinearResidua
 from remanence.measure.contraction import contraction
 from remanence.measure.contraction.comparison import maximum_proof, scaled_proof
 from remanence.measure.contraction.loop import loop_of
-from remanence.measure.contraction.quadratic_metric import proved, verified_proof
+from remanence.measure.contraction.quadratic_metric import inequality_holds, verified_proof
 from remanence.measure.contraction.rounding import definite, norm_above, sigmoid_at, tanh_at
 from remanence.nets import Recurrent
 
@@ -136,10 +136,10 @@ def test_definite_is_a_proof_and_not_a_guess():
 def test_a_wrong_metric_is_not_proved():
     loop = loop_of(Elman(0.9 * jnp.eye(2), jnp.ones((2, 1))).contraction_form(), None)
     P, ones = np.eye(2), np.ones(2)
-    assert proved(loop, P, ones, 0.9 + 1e-6)
-    assert not proved(loop, P, ones, 0.9 - 1e-4)
-    assert not proved(loop, P, -ones, 0.95)
-    assert not proved(loop, -P, ones, 0.95)
+    assert inequality_holds(loop, P, ones, 0.9 + 1e-6)
+    assert not inequality_holds(loop, P, ones, 0.9 - 1e-4)
+    assert not inequality_holds(loop, P, -ones, 0.95)
+    assert not inequality_holds(loop, -P, ones, 0.95)
     assert verified_proof(loop, -P, ones) is None
 
 

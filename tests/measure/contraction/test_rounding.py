@@ -11,7 +11,7 @@ from remanence._precision import double
 from remanence.cells import GRU, LoopForm, LSTM, Residual
 from remanence.measure.contraction import contraction
 from remanence.measure.contraction.loop import loop_of, norm_proof
-from remanence.measure.contraction.quadratic_metric import proved
+from remanence.measure.contraction.quadratic_metric import inequality_holds
 
 
 COUPLING = 0.1
@@ -62,7 +62,7 @@ def test_slopes_whose_middle_is_rounded_are_all_inside():
 @pytest.mark.parametrize("part", [0.999999999, 1 - 1e-13])
 def test_a_rate_below_the_truth_is_not_proved(part):
     loop = loop_of(LoopForm(np.diag([0.9, 0.5]), np.ones((2, 1))), None)
-    assert not proved(loop, np.eye(2), np.ones(2), 0.9 * part)
+    assert not inequality_holds(loop, np.eye(2), np.ones(2), 0.9 * part)
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru"])

@@ -32,7 +32,7 @@ def tokens():
 
 @eqx.filter_jit
 def logits(net, xs, window):
-    return jax.vmap(net.read)(window_states(net.cell, net.heard(xs), window))
+    return jax.vmap(net.read)(window_states(net.cell, net.embed(xs), window))
 
 
 def losses(net, tokens, window):

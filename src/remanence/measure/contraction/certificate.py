@@ -28,7 +28,7 @@ from .metric import euclidean, Proof
 from .nonlinear_residual import nonlinear_residual_certificate
 from .quadratic_metric import quadratic_proof
 from .record import Contraction
-from .rounding import above, below, input_gains, stored
+from .rounding import above, below, exact_weights, input_gains
 from .slopes import Slopes
 from .stack import stack_certificate
 
@@ -136,7 +136,7 @@ def _loop(form: LoopForm, request: Request) -> Contraction:
     elif request.metric == "auto" and loop.units > LARGEST_FULL:
         del ways["full"]
         untried["full"] = f"{loop.units} units; ask for metric='full'"
-    proofs, missing = request.tried(ways, "a cell with an activation")
+    proofs, missing = request.try_metrics(ways, "a cell with an activation")
     now = time.monotonic()
     until = now + min(max(0.0, request.deadline - now), 5.0)
     limit, corner = masked_radius(loop, deadline=until)
@@ -152,8 +152,8 @@ def _loop(form: LoopForm, request: Request) -> Contraction:
 
 def _diagonal(form: DiagonalForm, request: Request) -> Contraction:
     parts = lambda A: [np.real(A), np.imag(A)] if np.iscomplexobj(form.a) else [A]
-    a = np.stack([stored("a", part, (None,)) for part in parts(np.asarray(form.a))])
-    B = [stored("B", part, (a.shape[1], None)) for part in parts(np.asarray(form.B))]
+    a = np.stack([exact_weights("a", part, (None,)) for part in parts(np.asarray(form.a))])
+    B = [exact_weights("B", part, (a.shape[1], None)) for part in parts(np.asarray(form.B))]
     size = float(np.max(np.hypot(*a) if len(a) == 2 else np.abs(a), initial=0.0))
     proof = Proof(above(size, 4), 1.0, euclidean(a.size))
     bounds = Bounds(request.input_bound, *input_gains(np.concatenate(B)))

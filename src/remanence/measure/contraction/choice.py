@@ -29,7 +29,7 @@ class Request:
     deadline: float
     slopes: Slopes | None
 
-    def tried(
+    def try_metrics(
         self, ways: Mapping[str, Callable[[], Proof | None]], kind: str
     ) -> tuple[dict[str, Proof], dict[str, str]]:
         """The proofs found in the metrics asked for, and why others are missing."""
@@ -84,7 +84,7 @@ def best(
     proof = proofs[name]
     reaches = {name: _reach(proof, bounds) for name, proof in proofs.items()}
     output, output_domain = bounds.output, bounds.output_domain
-    if (radius := _pushed(proof, bounds)) < output:
+    if (radius := _orbit_radius(proof, bounds)) < output:
         # The ball is invariant: what a step adds is at most what it takes away.
         output = radius
         output_domain = Domain((*bounds.domain.balls, Ball(proof.norm, radius)))
@@ -118,7 +118,7 @@ def best(
     )
 
 
-def _pushed(proof: Proof, bounds: Bounds) -> float:
+def _orbit_radius(proof: Proof, bounds: Bounds) -> float:
     """Lemma 1's radius, with phi(0, 0) and the metric's overshoot counted."""
     if bounds.input_bound is None or not proof.rate < 1:
         return math.inf
@@ -128,7 +128,7 @@ def _pushed(proof: Proof, bounds: Bounds) -> float:
 
 def _reach(proof: Proof, bounds: Bounds) -> float:
     """The largest distance in the metric between zero and a state that its orbit can visit."""
-    found = [proof.reach, _pushed(proof, bounds)]
+    found = [proof.reach, _orbit_radius(proof, bounds)]
     found.append(above(proof.overshoot * bounds.radius, 1))
     box, weights = bounds.box, proof.norm.weights
     if box is not None and proof.norm.kind == "maximum":

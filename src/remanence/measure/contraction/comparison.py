@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .metric import Norm, Proof
-from .rounding import above, grown, growth_above, perron
+from .rounding import above, growth_above, perron, power_iteration
 
 
 Comparison = Float[np.ndarray, "n n"]
@@ -32,7 +32,7 @@ def maximum_proof(*matrices: Comparison) -> Proof:
     if len(matrices) > 1:
         floor = 1e-9 * float(largest.max()) / len(v)
         worse = lambda v: np.max([K @ v for K in matrices], axis=0) + floor * v.sum()
-        v = grown(worse, v, iterations=2000)
+        v = power_iteration(worse, v, iterations=2000)
     return weighted_proof(v, *matrices)
 
 

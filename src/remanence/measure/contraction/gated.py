@@ -46,7 +46,7 @@ def gated_certificate(kind: str, over: Compared, simple: Proof, request: Request
     }
     finite = all(np.all(np.isfinite(A)) for A in (*over.matrices, over.G, over.box))
     ways = ways if finite else dict.fromkeys(ways, ways["norm"])
-    proofs, untried = request.tried(ways, kind)
+    proofs, untried = request.try_metrics(ways, kind)
     bound = required_bound(request, kind)
     domain = Domain((Ball(Norm("maximum", over.box), 1.0),))
     gain, euclidean = input_gains(over.G) if finite else (math.inf, math.inf)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .rounding import above, below, sigmoid_at, stored, tanh_at
+from .rounding import above, below, exact_weights, sigmoid_at, tanh_at
 
 
 Units = Float[np.ndarray, " units"]
@@ -39,9 +39,9 @@ class Gate(NamedTuple):
 def gate_weights(form, gates: int) -> tuple[list, list, list]:
     """The blocks of the recurrent weights, of the input weights and of the bias."""
     N = np.shape(form.W_h)[-1]
-    W = stored("W_h", form.W_h, (gates * N, N))
-    U = stored("W_x", form.W_x, (gates * N, None))
-    b = np.zeros(gates * N) if form.b is None else stored("b", form.b, (gates * N,))
+    W = exact_weights("W_h", form.W_h, (gates * N, N))
+    U = exact_weights("W_x", form.W_x, (gates * N, None))
+    b = np.zeros(gates * N) if form.b is None else exact_weights("b", form.b, (gates * N,))
     return np.split(W, gates), np.split(U, gates), np.split(b, gates)
 
 

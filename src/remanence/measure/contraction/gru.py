@@ -16,7 +16,7 @@ from .comparison import weighted_proof
 from .gated import Compared, gated_certificate, required_bound
 from .gates import candidate, drives, Gate, gate, gate_weights, Interval, smallest_box, Units
 from .record import Contraction
-from .rounding import above, sigmoid_at, stored, tanh_at
+from .rounding import above, exact_weights, sigmoid_at, tanh_at
 
 
 def gru_certificate(form: GRUForm, request: Request) -> Contraction:
@@ -30,22 +30,22 @@ def compared_gru(form: GRUForm, input_bound: float) -> Compared:
     """The smallest box found, with its comparison matrices at both ends of z."""
     W, U, b = gate_weights(form, 3)
     N = len(b[0])
-    inner = np.zeros(N) if form.b_n is None else stored("b_n", form.b_n, (N,))
-    opened = lambda h: _opened(W, U, b, inner, h, input_bound)
+    inner = np.zeros(N) if form.b_n is None else exact_weights("b_n", form.b_n, (N,))
+    opened = lambda h: _gates_over_box(W, U, b, inner, h, input_bound)
     # A mixture of state and candidate stays where both are.
     h = smallest_box(lambda h: opened(h)[2].high, N)
     r, z, n, m = opened(h)
     scale = lambda v, A: v[:, None] * np.abs(A)
 
-    def felt(A, own):
+    def gains(A, own):
         slope = n.slope * m * r.slope
         through = above(scale(slope, A[0]) + scale(n.slope * own, A[2]), 8)
         return through, above(scale(z.slope * (h + n.high), A[1]), 4)
 
-    through, by_z = felt(W, r.high)
+    through, by_z = gains(W, r.high)
     shut = lambda end: above(1 - end, 1)[:, None]
     ends = tuple(above(np.diag(end) + shut(end) * through + by_z, 4) for end in z[:2])
-    through_x, by_x = felt(U, np.ones(N))
+    through_x, by_x = gains(U, np.ones(N))
     G = above(shut(z.low) * through_x + by_x, 3)
     still = tanh_at(above(np.abs(b[2]) + sigmoid_at(b[0])[1] * np.abs(inner), 3))[1]
     still = above((1 - sigmoid_at(b[1])[0]) * still, 2)
@@ -53,7 +53,7 @@ def compared_gru(form: GRUForm, input_bound: float) -> Compared:
     return Compared(h, ends, G, at_rest, N)
 
 
-def _opened(
+def _gates_over_box(
     W: list, U: list, b: list, inner: Units, h: Units, input_bound: float
 ) -> tuple[Gate, Gate, Gate, Units]:
     """Both gates, the candidate, and what the reset gate meets, over a box of states."""

@@ -26,13 +26,13 @@ def masked_radius(
     masks = [np.ones(loop.units, bool), *(rng.random((starts - 1, loop.units)) < 0.8)]
     found = []
     for mask in masks:
-        found.append(_climbed(loop, mask, deadline))
+        found.append(_climb(loop, mask, deadline))
         if time.monotonic() > deadline:
             break
     return max(found, key=lambda pair: pair[0])
 
 
-def _climbed(loop: Loop, mask, deadline: float):
+def _climb(loop: Loop, mask, deadline: float):
     """Flips the slope that promises most until none of the best `TRIES` helps."""
     a, b = loop.slopes
     at = lambda mask: loop.R + loop.gamma * np.where(mask, b, a)[:, None] * loop.W

@@ -19,7 +19,7 @@ from ...cells import LoopForm
 from .choice import Bounds
 from .comparison import maximum_proof
 from .metric import Ball, Domain, euclidean, Proof
-from .rounding import above, input_gains, norm_above, stored
+from .rounding import above, exact_weights, input_gains, norm_above
 from .slopes import size_of, Slopes, slopes_of
 
 
@@ -52,16 +52,16 @@ class Loop:
 def loop_of(form: LoopForm, slopes: Slopes | None) -> Loop:
     """The numbers of a form, refused where they are none."""
     N = len(np.atleast_1d(form.W_h))
-    W, W_x = stored("W_h", form.W_h, (N, N)), stored("W_x", form.W_x, (N, None))
-    b = np.zeros(N) if form.b is None else stored("b", form.b, (N,))
+    W, W_x = exact_weights("W_h", form.W_h, (N, N)), exact_weights("W_x", form.W_x, (N, None))
+    b = np.zeros(N) if form.b is None else exact_weights("b", form.b, (N,))
     if callable(form.R):
         raise ValueError(
             "a residual given as a function cannot be certified, since its slopes are not "
             "known; give R as a matrix, a number or cells.NonlinearResidual(R, activation)"
         )
     scalar = np.ndim(form.R) == 0
-    R = stored("R", form.R, () if scalar else (N, N)) * (np.eye(N) if scalar else 1.0)
-    gamma = float(stored("coupling", form.coupling, ()))
+    R = exact_weights("R", form.R, () if scalar else (N, N)) * (np.eye(N) if scalar else 1.0)
+    gamma = float(exact_weights("coupling", form.coupling, ()))
     known = slopes_of(form.activation, slopes)
     return Loop(R, W, gamma, known, W_x, b, form.activation, np.abs(R))
 

@@ -32,7 +32,7 @@ def lstm_certificate(form: LSTMForm, request: Request) -> Contraction:
 def compared_lstm(W: list, U: list, b: list, input_bound: float) -> Compared:
     """The comparison matrix over the smallest box found, each step rounded up."""
     N = len(b[0])
-    opened = lambda h: _opened(W, U, b, h, input_bound)
+    opened = lambda h: _gates_over_box(W, U, b, h, input_bound)
 
     def image(h: Units) -> Units:
         *_, o, _, t = opened(h)
@@ -42,22 +42,22 @@ def compared_lstm(W: list, U: list, b: list, input_bound: float) -> Compared:
     i, f, g, o, c, t = opened(h)
     scale = lambda v, A: v[:, None] * np.abs(A)
 
-    def felt(A):
+    def gains(A):
         into_c = scale(c * f.slope, A[1]) + scale(g.high * i.slope, A[0])
         into_c = above(into_c + scale(i.high * g.slope, A[2]), 8)
         return into_c, above(scale(t * o.slope, A[3]) + scale(o.high, into_c), 6)
 
     # Where the forget gate may stay open the memory has no bound, and nothing is proved.
     with np.errstate(invalid="ignore"):
-        c_from_h, h_from_h = felt(W)
-        c_from_x, h_from_x = felt(U)
+        c_from_h, h_from_h = gains(W)
+        c_from_x, h_from_x = gains(U)
     h_from_c = np.diag(above(o.high * f.high, 2))
     K = np.block([[h_from_h, h_from_c], [c_from_h, np.diag(f.high)]])
     G = np.concatenate([h_from_x, c_from_x])
     return Compared(np.concatenate([h, c]), (K,), G, _at_rest(b), N)
 
 
-def _opened(
+def _gates_over_box(
     W: list, U: list, b: list, h: Units, input_bound: float
 ) -> tuple[Gate, Gate, Gate, Gate, Units, Units]:
     """The four gates, the largest memory and its largest tanh, over a box of hidden states."""

@@ -29,7 +29,7 @@ def nonlinear_residual_certificate(form: NonlinearResidualForm, request: Request
     K = above(s_R * np.abs(loop.R) + s_W * np.abs(loop.W), 4)
     norms = norm_above(loop.R), norm_above(loop.W)
     rate = above(s_R * norms[0] + s_W * norms[1], 6)
-    proofs, untried = request.tried(
+    proofs, untried = request.try_metrics(
         {
             "norm": lambda: Proof(rate, 1.0, euclidean(loop.units)),
             "infinity": lambda: maximum_proof(K),

@@ -5,9 +5,9 @@ $$\begin{pmatrix} R^T P R - \lambda^2 P - 2ab\,W^T\Lambda W & \gamma R^T P + (a+
 
 The multipliers say that each $y_i$ lies between $a (W\delta)_i$ and $b (W\delta)_i$.
 Eliminating $y$ turns the smallest $\lambda^2$ for a given $(P, \Lambda)$ into the top
-eigenvalue of a pencil $(H(P, \Lambda), P)$, which `descended` lowers by a
+eigenvalue of a pencil $(H(P, \Lambda), P)$, which `descend` lowers by a
 quasi-Newton method at $O(N^3)$ a step, over diagonal or over all $P$; sublevel sets
-are convex, so it has no false bottom. What it finds is a proposal, which `proved`
+are convex, so it has no false bottom. What it finds is a proposal, which `inequality_holds`
 confirms or drops.
 """
 
@@ -28,7 +28,7 @@ Multipliers = Float[np.ndarray, " units"]
 
 def quadratic_proof(loop: Loop, *, full: bool, deadline: float) -> Proof | None:
     """The proof in the diagonal or full metric that the descent finds in time."""
-    P, multipliers = descended(loop, full=full, deadline=deadline)
+    P, multipliers = descend(loop, full=full, deadline=deadline)
     proof = verified_proof(loop, P, multipliers)
     if proof is None or full:
         return proof
@@ -53,14 +53,14 @@ def verified_proof(loop: Loop, P: Square, multipliers: Multipliers) -> Proof | N
         return None
     for slack in (1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2):
         rate = float(guess * (1 + slack))
-        if proved(loop, Q, scaled, rate):
+        if inequality_holds(loop, Q, scaled, rate):
             overshoot = above(float(np.sqrt(norm_above(Q))), 3)
             norm = Norm("ellipsoid", scipy.linalg.cholesky(Q))
             return Proof(rate, overshoot, norm, {"P": Q, "multipliers": scaled})
     return None
 
 
-def proved(loop: Loop, P: Square, multipliers: Multipliers, rate: float) -> bool:
+def inequality_holds(loop: Loop, P: Square, multipliers: Multipliers, rate: float) -> bool:
     """Whether the matrix inequality holds for these numbers, every rounding counted."""
     a, b = loop.slopes
     R, W, gamma, n = loop.R, loop.W, loop.gamma, loop.units
@@ -96,7 +96,7 @@ def _pencil(loop: Loop, P: Square, multipliers: Multipliers):
     return squares, V, worst @ V
 
 
-def descended(loop: Loop, *, full: bool, deadline: float) -> tuple[Square, Multipliers]:
+def descend(loop: Loop, *, full: bool, deadline: float) -> tuple[Square, Multipliers]:
     """A metric and multipliers that a quasi-Newton descent finds before the deadline."""
     n = loop.units
     a, b = loop.slopes

@@ -25,7 +25,7 @@ Values = Float[np.ndarray, "..."]
 Number = TypeVar("Number", float, np.ndarray)
 
 
-def stored(name: str, value: Any, shape: tuple[int | None, ...]) -> Values:
+def exact_weights(name: str, value: Any, shape: tuple[int | None, ...]) -> Values:
     """Stored weights as they are, in float64, which holds them exactly."""
     found = np.asarray(value)
     if np.iscomplexobj(found):
@@ -52,15 +52,15 @@ def below(value: Number, operations: int) -> Number:
 
 def sigmoid_at(z: Values) -> tuple[Values, Values]:
     r"""Floats below and above $\sigma(z) = 1/(1 + e^{-z})$."""
-    return _enclosed(z, lambda ball: 1 / (1 + (-ball).exp()))
+    return _enclose(z, lambda ball: 1 / (1 + (-ball).exp()))
 
 
 def tanh_at(z: Values) -> tuple[Values, Values]:
     r"""Floats below and above $\tanh z$."""
-    return _enclosed(z, lambda ball: ball.tanh())
+    return _enclose(z, lambda ball: ball.tanh())
 
 
-def _enclosed(z: Values, function) -> tuple[Values, Values]:
+def _enclose(z: Values, function) -> tuple[Values, Values]:
     lower, upper = np.empty(z.shape), np.empty(z.shape)
     for at, value in np.ndenumerate(z):
         ball = function(flint.arb(float(value)))
@@ -123,10 +123,12 @@ def perron(K: Matrix, *, iterations: int = 3000) -> tuple[Values, Values]:
     # A little of everything is added so that reducible matrices have them too.
     K = K + (1e-6 * float(K.max(initial=0.0)) / len(K) + SMALLEST**0.5)
     start = np.ones(len(K))
-    return grown(lambda v: K @ v, start, iterations), grown(lambda v: K.T @ v, start, iterations)
+    return power_iteration(lambda v: K @ v, start, iterations), power_iteration(
+        lambda v: K.T @ v, start, iterations
+    )
 
 
-def grown(step: Callable[[Values], Values], v: Values, iterations: int) -> Values:
+def power_iteration(step: Callable[[Values], Values], v: Values, iterations: int) -> Values:
     """The positive vector that power iteration of a monotone step comes to."""
     for _ in range(iterations):
         w = step(v)

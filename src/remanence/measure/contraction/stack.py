@@ -39,9 +39,9 @@ def stack_certificate(layers: Sequence[Contraction], units: int) -> Contraction:
     if worst.rate < 1:
         T, domain = _transfer(layers), _domain(layers)
         rates = [worst.rate + part * (1 - worst.rate) for part in PARTS]
-        proofs = [_weighted(layers, T, rate, least) for rate in rates for least in LEAST]
+        proofs = [_proof_from_weights(layers, T, rate, least) for rate in rates for least in LEAST]
         proof = min(proofs, key=lambda proof: proof.patience)
-        gain, rest = _accumulated(layers)
+        gain, rest = _total_gains(layers)
     return best(
         {worst.metric: proof},
         Bounds(bound, gain, math.inf, rest, domain),
@@ -60,7 +60,9 @@ def _transfer(layers: Sequence[Contraction]) -> np.ndarray:
     return T
 
 
-def _weighted(layers: Sequence[Contraction], T: np.ndarray, rate: float, least: float) -> Proof:
+def _proof_from_weights(
+    layers: Sequence[Contraction], T: np.ndarray, rate: float, least: float
+) -> Proof:
     """Weights with T v at most rate v, by substitution from the first layer."""
     v = least * np.array([proof.overshoot for proof in layers])
     v[0] = layers[0].overshoot
@@ -87,7 +89,7 @@ def _domain(layers: Sequence[Contraction]) -> Domain:
     return Domain(tuple(balls))
 
 
-def _accumulated(layers: Sequence[Contraction]) -> tuple[float, float]:
+def _total_gains(layers: Sequence[Contraction]) -> tuple[float, float]:
     """Euclidean bounds on what a unit input and an empty one do in one step from zero."""
     gain, rest, gains, rests = 0.0, 0.0, [], []
     for layer, proof in enumerate(layers):

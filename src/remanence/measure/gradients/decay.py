@@ -60,14 +60,14 @@ def gradient_decay(
         lags = min(256, longest // 2) if lags is None else lags
         if not 1 <= lags < longest:
             raise ValueError(f"lags must lie in 1 to {longest - 1}, got {lags}")
-        positions, drawn = _afforded(drive, lags, positions)
+        positions, drawn = _affordable(drive, lags, positions)
         which, at = _places(np.maximum(ends - lags, 0), positions)
         used, row = np.unique(which, return_inverse=True)
         xs = drive.xs[used]
         heard = xs[row[:, None], at[:, None] + np.arange(lags + 1)]
         keys = jr.split(jr.key(0) if key is None else key, len(at))
         starts = _states_at(drive.cell, xs, row, at)
-        grads, states = _followed(drive.cell, starts, heard, keys, drawn)
+        grads, states = _gradient_norms(drive.cell, starts, heard, keys, drawn)
     norms, perturbed = np.asarray(grads), np.asarray(states)
     if not np.isfinite(norms).all():
         raise ValueError(
@@ -79,7 +79,7 @@ def gradient_decay(
     )
 
 
-def _afforded(drive: Drive, lags: int, positions: int) -> tuple[int, int | None]:
+def _affordable(drive: Drive, lags: int, positions: int) -> tuple[int, int | None]:
     """As many positions as the work allows, and how many directions if not all."""
     size, width = dimension(drive.cell), drive.xs.shape[2]
     weights = sum(np.size(leaf) for leaf in jax.tree.leaves(drive.cell))
@@ -107,21 +107,21 @@ def _states_at(cell: Any, xs: Array, row: np.ndarray, at: np.ndarray) -> Array:
     for begin in range(0, int(at.max()) + 1, chunk):
         part = xs[:, begin : begin + chunk]
         part = jnp.pad(part, ((0, 0), (0, chunk - part.shape[1]), (0, 0)))
-        h, passed = _passed(cell, h, part)
+        h, passed = _states_along(cell, h, part)
         here = (at >= begin) & (at < begin + chunk)
         found[here] = np.asarray(passed)[row[here], at[here] - begin]
     return jnp.asarray(found)
 
 
 @eqx.filter_jit
-def _passed(cell: Any, h: Array, xs: Array) -> tuple[Array, Array]:
+def _states_along(cell: Any, h: Array, xs: Array) -> tuple[Array, Array]:
     unravel = ravel_pytree(cell.initial_state())[1]
     step = lambda h, x: (ravel_pytree(cell(unravel(h), x))[0], h)
     return jax.vmap(lambda h, xs: jax.lax.scan(step, h, xs))(h, xs)
 
 
 @eqx.filter_jit
-def _followed(
+def _gradient_norms(
     cell: Any,
     starts: Float[Array, "positions dimension"],
     heard: Float[Array, "positions lags inputs"],

@@ -56,7 +56,7 @@ class GradientDecay:
     @property
     def fall(self) -> Float[np.ndarray, " positions"]:
         """Per position, the lag from which the gradient stays at or below 1/e of lag 0."""
-        return _settled(_relative(self.norms), np.exp(-1.0))
+        return _settling_lag(_relative(self.norms), np.exp(-1.0))
 
     @property
     def remembers(self) -> float:
@@ -93,7 +93,7 @@ class GradientDecay:
     @property
     def half_life(self) -> float:
         """Median lag from which a random perturbation of the state stays at or below half."""
-        fall = _settled(self.perturbations, 0.5)
+        fall = _settling_lag(self.perturbations, 0.5)
         return float(np.quantile(fall, 0.5, method="lower"))
 
 
@@ -102,7 +102,7 @@ def _relative(norms: np.ndarray) -> np.ndarray:
     return np.divide(norms, start, out=np.zeros_like(norms), where=start > 0)
 
 
-def _settled(values: np.ndarray, level: float) -> np.ndarray:
+def _settling_lag(values: np.ndarray, level: float) -> np.ndarray:
     """The lag after the last value above the level; inf if the last lag is above it."""
     above = values > level * (1 + 1e-9)
     last = values.shape[1] - 1 - np.argmax(above[:, ::-1], axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 from ...nets import Recurrent
 from ..capacity import memory_capacity, MemoryCapacity
 from ..contraction import Contraction, contraction
-from ..drive import refuse_fractions, unpadded
+from ..drive import refuse_fractions, sequences_of
 from ..gradients import gradient_decay
 from ..lyapunov import lyapunov_spectrum, Spectrum
 from ..replay import replay_window, WORK
@@ -58,7 +58,7 @@ def memory_horizon(
     if not (isinstance(error, int | float) and error > 0):
         raise ValueError(f"error must be a positive number, got {error!r}")
     net = net if isinstance(net, Recurrent) else Recurrent(net)
-    sequences = unpadded(inputs, lengths)
+    sequences = sequences_of(inputs, lengths)
     if spectrum is None:
         tell("the largest Lyapunov exponent")
         spectrum = lyapunov_spectrum(net, inputs, k=k, lengths=lengths)

@@ -21,7 +21,7 @@ class Measure:
     remark: str = ""
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """The value with its unit, or that it is not known."""
         if self.value is None:
             return shown(None)
@@ -29,7 +29,7 @@ class Measure:
         return f"{shown(self.value)} {unit}"
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.said}" + (f" ({self.remark})" if self.remark else "")
+        return f"{self.name}: {self.text}" + (f" ({self.remark})" if self.remark else "")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from ..._precision import double
 from ..._types import Key, State
 from ...cells import dimension, pushforward
-from ..drive import driven, looped, refuse_fractions, start_state
+from ..drive import close_loop, driven, refuse_fractions, start_state
 from .frame import start_frame
 from .segment import segment
 
@@ -95,7 +95,7 @@ def covariant_vectors(
     """
     refuse_fractions(k=k, warmup=warmup, tail=tail, steps=steps)
     with double():
-        drive = driven(looped(cell, inputs, feedback), inputs, steps=steps)
+        drive = driven(close_loop(cell, inputs, feedback), inputs, steps=steps)
         if drive.sequences != 1:
             raise ValueError(f"one sequence would do, got {drive.sequences}")
         T, size = drive.time, dimension(drive.cell)

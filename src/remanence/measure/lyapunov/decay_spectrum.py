@@ -14,7 +14,7 @@ from .decay_growth import Grown, Growth
 from .errors import batch_means, BatchMeans, effective_inputs
 from .record import LayerDecays, Spectrum
 from .settling import settling
-from .verdict import judged
+from .verdict import judge
 
 
 def decay_spectrum(cell: Any, grown: Grown, xs: Any, k: int | None) -> Spectrum:
@@ -33,7 +33,7 @@ def decay_spectrum(cell: Any, grown: Grown, xs: Any, k: int | None) -> Spectrum:
     left = np.concatenate([left for _, left in found])
     stderr = np.hypot(joined.stderr, left)
     hidden = np.zeros(len(left), bool)
-    converged, verdict = judged(joined, left, stderr, hidden, inputs=inputs, diverged_at=None)
+    converged, verdict = judge(joined, left, stderr, hidden, inputs=inputs, diverged_at=None)
     times = np.cumsum(grown.steps.sum(axis=0))
     running = np.concatenate([_running(part, times) for part in grown.parts], axis=1)
     counts = [np.full(one.exponents.size, one.multiplicity) for one in layers]

@@ -140,10 +140,10 @@ def follow_orbit(
             break
         if progress is not None:
             progress(int(edges[last]), drive.time)
-    return _counted(trace, edges, warmup)
+    return _count_segments(trace, edges, warmup)
 
 
-def _counted(trace: _Trace, edges: np.ndarray, warmup: int) -> Growth:
+def _count_segments(trace: _Trace, edges: np.ndarray, warmup: int) -> Growth:
     """The counted segments, up to the one in which the state left the floats."""
     finite = np.asarray(trace.finite)[: len(edges) - 1]
     whole = len(finite) if finite.all() else int(np.argmin(finite))

@@ -13,7 +13,7 @@ import jax.random as jr
 from ..._precision import double
 from ..._types import Key, State
 from ...cells import dimension
-from ..drive import driven, looped, refuse_fractions, start_state
+from ..drive import close_loop, driven, refuse_fractions, start_state
 from .decay_growth import decay_growth, offers_decays
 from .decay_spectrum import decay_spectrum
 from .frame import start_frame
@@ -67,7 +67,7 @@ def lyapunov_spectrum(
     """
     refuse_fractions(k=k, warmup=warmup, steps=steps, interval=interval)
     with double():
-        cell = looped(cell, inputs, feedback)
+        cell = close_loop(cell, inputs, feedback)
         drive = driven(cell, inputs, steps=steps, lengths=lengths)
         warmup = drive.time // 5 if warmup is None else warmup
         _refuse_short(drive, warmup)

@@ -8,7 +8,7 @@ from .errors import batch_means, effective_inputs
 from .record import Spectrum
 from .run import Growth
 from .settling import settling
-from .verdict import judged
+from .verdict import judge
 
 
 def summary(
@@ -36,7 +36,7 @@ def summary(
     stderr = np.hypot(found.stderr, np.hypot(left, np.where(below, 0, run.rounding)))
     order = np.argsort(-found.mean[:k], kind="stable")
     found = found.of(order)
-    converged, verdict = judged(
+    converged, verdict = judge(
         found, left[order], stderr[order], below[order], inputs=inputs, diverged_at=run.diverged_at
     )
     totals = np.cumsum(spans.sum(axis=0))[:, None]

@@ -10,7 +10,7 @@ NEGLIGIBLE = 1e-6  # nats a step that nobody waits for
 INPUTS = 12.0  # independent stretches of the inputs, which show most of what is slow
 
 
-def judged(
+def judge(
     found: BatchMeans,
     left: Float[np.ndarray, " k"],
     stderr: Float[np.ndarray, " k"],

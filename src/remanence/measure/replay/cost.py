@@ -30,7 +30,7 @@ def with_targets(full: FullRun, inputs: np.ndarray, targets: Any, ends: np.ndarr
         found[np.arange(T) >= ends[:, None] - 1] = -1
     else:
         many = inputs.ndim == (2 if tokens else 3)
-        given = _checked(targets, net, S if many else None, T)
+        given = _check_targets(targets, net, S if many else None, T)
         if net.readout == "last":
             found[np.arange(S), ends - 1] = given
         else:
@@ -61,7 +61,7 @@ def _probabilities(full: FullRun) -> bool:
     return bool((y >= 0).all() and np.allclose(y.sum(axis=1), 1, atol=1e-6))
 
 
-def _checked(targets: Any, net: Recurrent, S: int | None, T: int) -> np.ndarray:
+def _check_targets(targets: Any, net: Recurrent, S: int | None, T: int) -> np.ndarray:
     given = np.asarray(targets)
     if not np.issubdtype(given.dtype, np.integer):
         raise ValueError(f"targets must be whole numbers, got {given.dtype}")

@@ -65,7 +65,7 @@ class Piece:
 
 def full_run(net: Recurrent, xs: Any, ends: np.ndarray) -> FullRun:
     """The full run of a network in double; `ends` are the lengths of the sequences."""
-    states, outputs = _unrolled(net, xs)
+    states, outputs = _full_states(net, xs)
     S, T = xs.shape[:2]
     time = np.arange(T)
     rows = np.flatnonzero((time < ends[:, None]).ravel())
@@ -76,7 +76,7 @@ def full_run(net: Recurrent, xs: Any, ends: np.ndarray) -> FullRun:
 
 
 @eqx.filter_jit
-def _unrolled(net, xs):
+def _full_states(net, xs):
     cell = net.cell
 
     def one(xs):

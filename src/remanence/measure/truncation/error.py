@@ -53,7 +53,7 @@ def truncation_error(
         rows = [tuple(float(value) for value in row) for row in found]
     states, outputs, moved = np.asarray(rows, np.float64).T
     ks = np.asarray(windows, np.int64)
-    return TruncationError(ks, states, outputs, moved, _fitted(ks, states))
+    return TruncationError(ks, states, outputs, moved, _fit_slope(ks, states))
 
 
 def _distance(one: Any, two: Any) -> Float[Array, " time"]:
@@ -94,7 +94,7 @@ def _gaps(net: Recurrent, xs: Array, k: Array, price: Callable, gradients: bool)
     return states, outputs, apart
 
 
-def _fitted(windows: np.ndarray, gaps: np.ndarray) -> float:
+def _fit_slope(windows: np.ndarray, gaps: np.ndarray) -> float:
     seen = gaps > 1e-12 * max(float(gaps.max(initial=0.0)), 1e-300)
     if seen.sum() < 2:
         return math.nan

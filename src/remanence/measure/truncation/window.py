@@ -96,7 +96,7 @@ def truncation_window(
     if inputs is not None:
         tokens = np.issubdtype(np.asarray(inputs).dtype, np.integer)
         if tokens and net is not None and net.embedding is not None:
-            inputs = net.heard(inputs)
+            inputs = net.embed(inputs)
         within(what, inputs)
     if what.vacuous:
         raise ValueError(

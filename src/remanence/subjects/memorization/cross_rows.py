@@ -20,8 +20,8 @@ def cross_rows(word: str) -> list[Row]:
             net = memory.network
             # Long enough to settle, short enough that the shift map has its digits.
             steps = 12 if method == "shift" else 4 * memory.word.period
-            start = net.cell(net.h_0, net.heard(net.first))
-            loop = ClosedLoop(net.cell, net.said)
+            start = net.cell(net.h_0, net.one_hot(net.first))
+            loop = ClosedLoop(net.cell, net.feedback)
             spectrum = lyapunov_spectrum(loop, steps=steps, h0=start, warmup=0)
         largest = float(np.asarray(spectrum.exponents)[0])
         largest = 0.0 if abs(largest) < 1e-9 else largest

@@ -19,11 +19,11 @@ def _program() -> Any:
     def first_error(network: Any, labels: Any, steps: Any) -> Any:
         def step(at: Any) -> Any:
             h, token, t, _ = at
-            h = network.cell(h, network.heard(token))
+            h = network.cell(h, network.one_hot(token))
             said = jnp.argmax(network.read(h)).astype(token.dtype)
             return h, said, t + 1, said == labels[t % labels.size].astype(token.dtype)
 
-        first = jnp.argmax(network.heard(network.first))
+        first = jnp.argmax(network.one_hot(network.first))
         start = (network.h_0, first, jnp.zeros_like(steps), jnp.array(True))
         going = lambda at: at[3] & (at[2] < steps)
         _, _, t, right = jax.lax.while_loop(going, step, start)

@@ -134,7 +134,7 @@ def truncated_cross_entropy(net: Recurrent, rows, window, context: int):
     """The cross entropy of the truncation to a traced window, where `context` tokens were read."""
 
     def one(row):
-        states = window_states(net.cell, net.heard(row[:-1]), window)
+        states = window_states(net.cell, net.embed(row[:-1]), window)
         late = jax.tree.map(lambda leaf: leaf[context - 1 :], states)
         logits = jax.vmap(net.read)(late)
         asked = row[context:]

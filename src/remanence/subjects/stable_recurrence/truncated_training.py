@@ -24,7 +24,7 @@ def last_loss(net: Recurrent, rows, start):
     """The cross entropy of the last token of each row, read from position `start` on."""
 
     def one(row):
-        xs = net.heard(row[:-1])
+        xs = net.embed(row[:-1])
 
         def step(h, at):
             t, x = at
