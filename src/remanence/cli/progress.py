@@ -36,7 +36,8 @@ class StudyLines:
 
     def tell(self, name: str, sentence: str, *, done: bool = False) -> None:
         """What a study is doing now."""
-        seconds = time.monotonic() - self._begun.setdefault(name, time.monotonic())
+        now = time.monotonic()
+        seconds = now - self._begun.setdefault(name, now)
         if self.live:
             if name not in self._bars:
                 self._bars[name] = self._progress.add_task("", study=name, total=1)

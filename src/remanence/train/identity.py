@@ -85,13 +85,8 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
 
 def _parts_of_function(function: types.FunctionType) -> tuple[Any, ...]:
     cells = [_content(cell) for cell in function.__closure__ or ()]
-    parts = (
-        function.__qualname__,
-        function.__code__,
-        function.__defaults__,
-        function.__kwdefaults__,
-        *cells,
-    )
+    own = (function.__code__, function.__defaults__, function.__kwdefaults__)
+    parts = (function.__qualname__, *own, *cells)
     if installed(function):
         return (function.__module__, *parts)
     # A user's script: what its functions take from the module belongs to them too.
