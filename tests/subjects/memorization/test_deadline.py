@@ -116,7 +116,7 @@ def test_the_program_and_least_squares_agree_and_both_are_proved(seed, monkeypat
             second = separation.separation(labels, phi)
         assert (first.u is None) == (second.u is None)
         if second.u is None:
-            assert refutation(labels, S, second.pairs, second.multipliers) is not None
+            assert refutation(labels, S, second.pairs) is not None
         else:
             assert separation.proved_lead(second.u, labels, phi) > 0
 
@@ -124,10 +124,8 @@ def test_the_program_and_least_squares_agree_and_both_are_proved(seed, monkeypat
 def test_a_solve_that_may_be_late_is_not_begun(clock):
     labels = word("00010110111").pattern
     good = separation.separation(labels, harmonics.features(11, (1, 2)))
-    pairs, multipliers = good.pairs, (*good.multipliers[:-1], good.multipliers[-1] * 1.01)
-    assert refutation(labels, (1, 2), pairs, multipliers) is not None
-    late = deadline.Deadline(1e-9)
-    assert refutation(labels, (1, 2), pairs, multipliers, late) is None
+    assert refutation(labels, (1, 2), good.pairs) is not None
+    assert refutation(labels, (1, 2), good.pairs, deadline.Deadline(1e-9)) is None
 
 
 @pytest.mark.parametrize("field", ["real", "rational"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.minimal.energy_bound import energy_floor, two_unit_floor
+from remanence.subjects.memorization.minimal.energy_bound import energy_floor
 from remanence.subjects.memorization.minimal.minimal_dimension import harmonic_dimension
 from remanence.subjects.memorization.words import necklaces, word
 
@@ -62,14 +62,10 @@ def test_the_floor_is_below_every_known_minimum():
             labels = word(letters).pattern
             least = harmonic_dimension(word(letters)).dimension
             assert energy_floor(labels) <= least
-            # One harmonic is decided by turns round the polygon alone.
-            assert (two_unit_floor(labels) <= 2) == (least <= 2)
-            assert two_unit_floor(labels) <= least
     rng = np.random.default_rng(7)
     for _ in range(40):
         w = word(rng.integers(3, size=int(rng.integers(5, 10))).tolist())
-        floor = max(energy_floor(w.pattern), two_unit_floor(w.pattern))
-        assert floor <= harmonic_dimension(w).dimension
+        assert energy_floor(w.pattern) <= harmonic_dimension(w).dimension
 
 
 def test_the_floor_bites():

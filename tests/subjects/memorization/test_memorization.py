@@ -45,7 +45,7 @@ def test_the_whole_study_in_small(tmp_path):
     assert {k: verdicts[k] for k in expected} == expected
     assert {verdicts[k] for k in holding} == {"holds"}
     assert {"atlas", "stability", "frontier", "learned", "cross"} <= set(outcome.data)
-    assert len(outcome.figures) == 7
+    assert len(outcome.figures) == 6
 
 
 def test_the_frontier_bounds_what_it_measures():

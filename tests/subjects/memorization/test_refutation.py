@@ -52,10 +52,10 @@ def test_refutations_cover_and_balance(text):
 def test_a_false_refutation_is_not_proved():
     labels = word("00010110111").pattern
     good = separation(labels, harmonics.features(11, (1, 2)))
-    assert refutation(labels, (1, 2), good.pairs, good.multipliers) is not None
+    assert refutation(labels, (1, 2), good.pairs) is not None
     # The same support over more frequencies, or with a point taken away: no proof.
-    assert refutation(labels, (1, 2, 3), good.pairs, good.multipliers) is None
-    assert refutation(labels, (1, 2), good.pairs[1:], good.multipliers[1:]) is None
+    assert refutation(labels, (1, 2, 3), good.pairs) is None
+    assert refutation(labels, (1, 2), good.pairs[1:]) is None
 
 
 def test_multipliers_of_mixed_sign_prove_nothing():
@@ -63,4 +63,4 @@ def test_multipliers_of_mixed_sign_prove_nothing():
     labels = word("00010110111").pattern
     for first in range(4):
         pairs = tuple((t, 1 - labels[t]) for t in range(first, first + 8))
-        assert refutation(labels, (1, 2, 3), pairs, (1.0,) * 8) is None
+        assert refutation(labels, (1, 2, 3), pairs) is None

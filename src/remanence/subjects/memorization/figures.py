@@ -13,14 +13,13 @@ from .config import Config
 from .frontier import Point
 from .learned import needed
 from .learned_modes import Modes
-from .walk_figures import planes_figure, polygon_figure
+from .walk_figures import polygon_figure
 
 
 def figures(config: Config, results: Mapping[str, Any]) -> tuple[Figure, ...]:
     """Everything that is drawn, in order."""
     return (
         polygon_figure(("00000111", "abracadabra", "0001", "hello world")),
-        planes_figure("00010110111"),
         frontier_figure(config.word, list(results["frontier"].values())),
         atlas_figure(results["atlas"]),
         stability_figure(results["least factors"]),

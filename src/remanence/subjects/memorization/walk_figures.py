@@ -99,29 +99,3 @@ def walk_figure(memory: Memory) -> Figure:
         draw,
         xr.Dataset({"orbit": (("step", "unit"), orbit)}),
     )
-
-
-def planes_figure(word: str) -> Figure:
-    """A word that needs more than a plane: its walk, plane by plane."""
-    memory = memorize(word, method="harmonic")
-    orbit = memory.written.orbit(memory.word.period)
-
-    def draw():
-        planes = orbit.shape[1] // 2
-        fig, axes = plt.subplots(1, planes, figsize=(3.2 * planes, 3.3), squeeze=False)
-        for i, (ax, j) in enumerate(zip(axes[0], memory.frequencies, strict=True)):
-            walk(ax, orbit[:, 2 * i : 2 * i + 2], memory, closed=True)
-            ax.set(aspect="equal", xlabel=f"$h[{2 * i}]$", ylabel=f"$h[{2 * i + 1}]$")
-            ax.set_title(f"frequency {j}/{memory.word.period}")
-        return fig
-
-    return Figure(
-        "orbits",
-        f"A word that needs {memory.dimension} units",
-        f"The walk of {word} in each of its planes; colours are symbols. No plane alone tells "
-        "them apart.",
-        draw,
-        xr.Dataset(
-            {"orbit": (("step", "unit"), orbit), "symbol": ("step", [*memory.word.indices])}
-        ),
-    )

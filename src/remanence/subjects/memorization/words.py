@@ -5,7 +5,6 @@ characters "<START>" inside a string mean nothing but themselves.
 """
 
 import dataclasses
-import itertools
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
@@ -44,14 +43,15 @@ class Word:
         return len(self.indices)
 
     @property
-    def pattern(self) -> tuple[int, ...]:
-        """The word up to a renaming of its symbols: numbered as they appear."""
-        return relabelled(self.indices)
-
-    @property
     def used(self) -> tuple[int, ...]:
         """The alphabet's indices in the order in which the word first uses them."""
         return tuple(dict.fromkeys(self.indices))
+
+    @property
+    def pattern(self) -> tuple[int, ...]:
+        """The word up to a renaming of its symbols: numbered as they appear."""
+        names = {k: i for i, k in enumerate(self.used)}
+        return tuple(names[k] for k in self.indices)
 
     def joined(self, indices: Sequence[int]) -> str | tuple[Hashable, ...]:
         """Emitted indices as the caller's kind of sequence, cut before `END`."""
@@ -85,13 +85,12 @@ def word(
         raise ValueError(f"the alphabet does not hold {strange[0]!r}")
     if alphabet is not None and len(letters) != len(tuple(alphabet)):
         raise ValueError("the alphabet names a symbol twice")
-    text = isinstance(symbols, str)
     given = len(spelled)
     if end:
         spelled, letters = (*spelled, END), (*letters, END)
     at = {symbol: k for k, symbol in enumerate(letters)}
     indices = tuple(at[symbol] for symbol in spelled)
-    return Word(indices[: true_period(indices)], letters, given, text, end)
+    return Word(indices[: true_period(indices)], letters, given, isinstance(symbols, str), end)
 
 
 def true_period(indices: Sequence[int]) -> int:
@@ -100,22 +99,9 @@ def true_period(indices: Sequence[int]) -> int:
     >>> true_period([0, 1, 0, 1]), true_period([0, 1, 0])
     (2, 3)
     """
-    # The border array of Knuth, Morris and Pratt: linear, also for long words.
-    border = [0] * len(indices)
-    k = 0
-    for i in range(1, len(indices)):
-        while k and indices[i] != indices[k]:
-            k = border[k - 1]
-        k += indices[i] == indices[k]
-        border[i] = k
-    shift = len(indices) - border[-1]
-    return shift if len(indices) % shift == 0 else len(indices)
-
-
-def relabelled(indices: Sequence[int]) -> tuple[int, ...]:
-    """The same sequence, its values numbered in the order of their appearance."""
-    names: dict[int, int] = {}
-    return tuple(names.setdefault(k, len(names)) for k in indices)
+    whole, n = np.asarray(indices), len(indices)
+    divisors = (p for p in range(1, n + 1) if n % p == 0)
+    return next(p for p in divisors if (whole[p:] == whole[: n - p]).all())
 
 
 def necklaces(period: int) -> Iterator[tuple[int, ...]]:
@@ -125,15 +111,11 @@ def necklaces(period: int) -> Iterator[tuple[int, ...]]:
     >>> [sum(1 for _ in necklaces(p)) for p in (6, 7, 8, 9)]
     [5, 9, 16, 28]
     """
-    full = (1 << period) - 1
-    shifts = range(period)
+    full, shifts = (1 << period) - 1, range(period)
     for code in range(1 << max(period - 1, 0)):
-        turns = [(code << s | code >> (period - s)) & full for s in shifts]
-        if code > min(turns) or len(set(turns)) < period:
-            continue
-        if code > min(full ^ turn for turn in turns):
-            continue
-        yield tuple(code >> (period - 1 - i) & 1 for i in shifts)
+        turns = {(code << s | code >> (period - s)) & full for s in shifts}
+        if len(turns) == period and code == min(turns | {full ^ turn for turn in turns}):
+            yield tuple(code >> (period - 1 - i) & 1 for i in shifts)
 
 
 def drawn(
@@ -148,8 +130,3 @@ def drawn(
         length = int(rng.integers(lengths[0], lengths[1] + 1))
         source = plain if rng.integers(2) else far
         yield "".join(source[k] for k in rng.integers(n, size=length))
-
-
-def words(letters: int, length: int) -> Iterator[tuple[int, ...]]:
-    """Every word of that length over that many letters."""
-    return itertools.product(range(letters), repeat=length)

@@ -18,7 +18,7 @@ from ..constructions import long_words
 from ..harmonics import cost, features, folded, Frequencies, units
 from ..words import Word, word as word_of
 from .deadline import Deadline
-from .energy_bound import energy_floor, two_unit_floor
+from .energy_bound import energy_floor
 from .rational_search import least_union
 from .refutation import Refutation
 from .search import interpolation, Search
@@ -49,8 +49,8 @@ class MinimalDimension:
     """Refutations of the first word of the orbit, $v(t) = w(ut + r)$, and its u and r."""
     turn: tuple[int, int] = (1, 0)
     floor: int = 0
-    """Up to here all sets are refuted at once, by their energy or by turns round a
-    polygon (`energy_bound`): the bound for long words and short times."""
+    """Up to here all sets are refuted at once, by their energy (`energy_bound`): the
+    bound for long words and short times."""
     first_readout: np.ndarray | None = None
     """The first readout found in the search, its lead proved."""
     left: float = math.inf
@@ -168,7 +168,7 @@ def harmonic_dimension(
     price, floor = cost(S, p), 0
     if price > lower and p > ORBIT_PERIOD:
         # Galois orbits are sets of harmonics too.
-        floor = max(energy_floor(labels), two_unit_floor(labels, deadline))
+        floor = energy_floor(labels)
     left = 0.0 if final else deadline.left
     lower = max(lower, floor)
     return MinimalDimension(w, field, S, lower, price, proofs, turn, floor, first, left)

@@ -1,9 +1,16 @@
 r"""Minors of matrices of polynomials: $\sum_j (-1)^j \det(A_{\hat\jmath})\,a_j = 0$ for the columns of A."""
 
+from collections.abc import Iterable, Sequence
+
 from flint import fmpq, fmpq_mat, fmpz, fmpz_poly
 
 
-def independent_rows(columns: list[list[fmpz]]) -> list[int]:
+def dot(u: Iterable[fmpz_poly], v: Iterable[fmpz_poly]) -> fmpz_poly:
+    """The scalar product."""
+    return sum((f * g for f, g in zip(u, v, strict=True)), fmpz_poly([]))
+
+
+def independent_rows(columns: Sequence[Sequence[fmpz]]) -> list[int]:
     """The first rows, of the matrix with these columns, that are independent."""
     reduced, rank = fmpq_mat([[fmpq(x) for x in column] for column in columns]).rref()
     width = reduced.ncols()

@@ -13,11 +13,11 @@ import heapq
 import itertools
 from fractions import Fraction
 
-from flint import arb, ctx, fmpz_poly
+from flint import arb, ctx, fmpq, fmpz_poly
 
-from .algebraic_numbers import rational, Root, value, ZERO
+from .algebraic_numbers import rational, Root, ZERO
 from .deadline import Deadline
-from .minors import minors
+from .minors import dot, minors
 from .one_unit_states import Line, Opening, Order, WIDEST
 
 
@@ -115,35 +115,22 @@ def opens_at(line: Line, order: Order, opening: Opening) -> bool:
     if len(opening.corners) > WIDEST or line.deadline.late:
         return False
     V = [line.apart(pair) for pair in opening.corners]
-    gram = [[_dot(u, v) for v in V] for u in V]
-    m = _adjugate_sums(gram)
-    x = [
-        sum((f * v[r] for f, v in zip(m, V, strict=True)), fmpz_poly([])) for r in range(len(V[0]))
-    ]
+    # m with G m = det(G) 1 for the Gram matrix G, by Cramer's rule.
+    alternating = minors([[*(dot(u, v) for v in V), fmpz_poly([1])] for u in V])
+    m = [f if len(V) % 2 else -f for f in alternating[:-1]]
+    x = [dot(m, row) for row in zip(*V, strict=True)]
     with ctx.workprec(256):
         vanishing = fmpz_poly(list(opening.low.polynomial))
         ball = opening.low.ball(256).union(arb(opening.a.numerator) / opening.a.denominator)
         rising = vanishing.derivative()(ball)
         if not (rising > 0 or rising < 0):
             return False
-        side = 1 if value(vanishing, opening.a) > 0 else -1
+        side = 1 if vanishing(fmpq(opening.a.numerator, opening.a.denominator)) > 0 else -1
         for low, high in itertools.pairwise(order):
-            for s in line.times[high]:
-                for t in line.times[low]:
-                    f, turn = _dot(x, line.apart((s, t))), 1
-                    while f != 0 and f % vanishing == 0:
-                        f, turn = f // vanishing, turn * side
-                    if not turn * f(ball) > 0:
-                        return False
+            for pair in itertools.product(line.times[high], line.times[low]):
+                f, turn = dot(x, line.apart(pair)), 1
+                while f != 0 and f % vanishing == 0:
+                    f, turn = f // vanishing, turn * side
+                if not turn * f(ball) > 0:
+                    return False
         return True
-
-
-def _dot(u, v) -> fmpz_poly:
-    return sum((f * g for f, g in zip(u, v, strict=True)), fmpz_poly([]))
-
-
-def _adjugate_sums(gram: list[list[fmpz_poly]]) -> list[fmpz_poly]:
-    """m with $G m = \\det(G)\\,1$, by Cramer's rule."""
-    k = len(gram)
-    alternating = minors([[*row, fmpz_poly([1])] for row in gram])
-    return [f if k % 2 else -f for f in alternating[:k]]

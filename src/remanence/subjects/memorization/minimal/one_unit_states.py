@@ -15,10 +15,10 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq, fmpz, fmpz_poly
 
-from .algebraic_numbers import coefficients, Root, sign_changes
+from .algebraic_numbers import Root, sign_changes
 from .deadline import Deadline
-from .minors import independent_rows, minors
-from .nearest_point import Alternative, alternative, Whole
+from .minors import dot, independent_rows, minors
+from .nearest_point import alternative, Whole
 
 
 Order = tuple[int, ...]
@@ -54,15 +54,12 @@ class Line:
 
     def __init__(self, labels: tuple[int, ...], sign: int, deadline: Deadline):
         self.labels, self.sign, self.deadline = labels, sign, deadline
-        p, n = len(labels), max(labels) + 1
-        self.symbols = n
-        self.times = [[t for t in range(p) if labels[t] == k] for k in range(n)]
+        p, self.symbols = len(labels), max(labels) + 1
+        self.times = [[t for t in range(p) if labels[t] == k] for k in range(self.symbols)]
         # c_0 = 0: moving the origin takes the same from every input weight.
-        signs = np.resize([1, sign], p)
         past = lambda t: np.asarray(labels)[(t - 1 - np.arange(p)) % p]
-        self.states = [
-            [fmpz_poly((signs * (past(t) == k)).tolist()) for k in range(1, n)] for t in range(p)
-        ]
+        powers = lambda t, k: fmpz_poly((np.resize([1, sign], p) * (past(t) == k)).tolist())
+        self.states = [[powers(t, k) for k in range(1, self.symbols)] for t in range(p)]
         self.apart = functools.lru_cache(maxsize=None)(self._apart)
         self.numbers = functools.lru_cache(maxsize=64)(self._numbers)
         self.multipliers = functools.lru_cache(maxsize=4096)(self._multipliers)
@@ -70,23 +67,22 @@ class Line:
     def _apart(self, pair: Pair) -> tuple[fmpz_poly, ...]:
         """The difference of two states, up to a positive factor, as a function of |a|;
         all differences have the factor a - 1, which is left out."""
-        s, t = pair
         root = fmpz_poly([-1, self.sign])
-        rows = [(f - g) // root for f, g in zip(self.states[s], self.states[t], strict=True)]
-        power = min(_power(f) for f in rows if f != 0)
+        rows = [(f - g) // root for f, g in zip(*(self.states[t] for t in pair), strict=True)]
+        # Powers of |a| are positive, too.
+        power = min(next(i for i, c in enumerate(f.coeffs()) if c != 0) for f in rows if f != 0)
         content = functools.reduce(lambda a, b: a.gcd(b), (f.content() for f in rows))
         return tuple(f.right_shift(power) // content for f in rows)
 
-    def vector(self, pair: Pair, a: Fraction) -> Whole:
-        """The same at a rational, times the same positive integer for every pair."""
-        at, scale = fmpq(a.numerator, a.denominator), a.denominator ** len(self.labels)
-        return tuple((f(at) * scale).p for f in self.apart(pair))
+    def _scaled(self, row: list[fmpz_poly] | tuple[fmpz_poly, ...], a: Fraction) -> Whole:
+        """Polynomials at a rational, times the same positive integer for every row."""
+        scale = a.denominator ** len(self.labels)
+        return tuple((f(fmpq(a.numerator, a.denominator)) * scale).p for f in row)
 
-    def _numbers(self, a: Fraction) -> list[list[fmpz]]:
-        at, scale = fmpq(a.numerator, a.denominator), a.denominator ** len(self.labels)
-        # The factor a - 1 that the differences leave out.
-        scale *= 1 if self.sign * a > 1 else -1
-        return [[(f(at) * scale).p for f in row] for row in self.states]
+    def _numbers(self, a: Fraction) -> list[Whole]:
+        """The states, times the sign of the factor a - 1 that the differences leave out."""
+        found = [self._scaled(row, a) for row in self.states]
+        return found if self.sign * a > 1 else [tuple(-x for x in row) for row in found]
 
     def violated(self, order: Order, a: Fraction, x: Whole) -> Pair | None:
         """The pair of neighbours' states that is furthest from its order."""
@@ -101,54 +97,50 @@ class Line:
                 found.append((height[s] - height[t], (s, t)))
         return min(found)[1] if found else None
 
-    def decide(self, order: Order, a: Fraction, corners: list[Pair]) -> Alternative[Pair]:
+    def decide(
+        self, order: Order, a: Fraction, corners: tuple[Pair, ...]
+    ) -> tuple[Whole | None, tuple[Pair, ...]]:
         """Input weights that put the states at a in this order, or the corners against them."""
         wanted = set(itertools.pairwise(order))
-        begin = [(self.times[order[1]][0], self.times[order[0]][0])]
+        begin = (self.times[order[1]][0], self.times[order[0]][0])
         old = [c for c in corners if (self.labels[c[1]], self.labels[c[0]]) in wanted]
+        vector = lambda pair: self._scaled(self.apart(pair), a)
         return alternative(
-            [*old, *begin],
-            lambda pair: self.vector(pair, a),
-            lambda x: self.violated(order, a, x),
-            self.deadline,
+            [*old, begin], vector, lambda x: self.violated(order, a, x), self.deadline
         )
 
     def opening(
-        self, order: Order, low: Root, limit: Root, hint: tuple[Pair, ...] = ()
+        self, order: Order, low: Root, limit: Root, corners: tuple[Pair, ...] = ()
     ) -> Opening | None:
         """The first place from `low` on where an order may be met; None if not below `limit`."""
         fine = FINE if len(order) == self.symbols else 2 * COARSE
-        bits, corners = COARSE, list(hint)
+        bits = COARSE
         while low < limit:
             a = low.above(bits)
             try:
-                found = self.decide(order, a, corners)
+                x, corners = self.decide(order, a, corners)
             except TimeoutError:
                 return Opening(low)
-            if found.x is not None:
+            if x is not None:
                 if bits >= fine:
-                    return Opening(low, a, found.x, found.corners)
+                    return Opening(low, a, x, corners)
                 bits = fine
                 continue
-            if len(found.corners) > WIDEST:
-                return Opening(low)
-            corners, multipliers = list(found.corners), self.multipliers(found.corners, a)
+            multipliers = self.multipliers(corners, a) if len(corners) <= WIDEST else []
             if multipliers is None:
                 # A coincidence of this one a: look beside it.
                 bits += 1
                 continue
-            if max(f.degree() for f in multipliers) > HEAVY:
+            if not multipliers or max(f.degree() for f in multipliers) > HEAVY or bits > MOST:
                 return Opening(low)
             # From where to where, around a, the corners hold zero between them.
-            changes = {x for f in multipliers for x in sign_changes(coefficients(f))}
-            left = max((x for x in changes if x < a), default=None)
-            right = min((x for x in changes if x > a), default=None)
-            if left is not None and left > low:
+            keys = [tuple(int(c) for c in f.coeffs()) for f in multipliers]
+            changes = {x for key in keys for x in sign_changes(key)}
+            if any(low < x and x < a for x in changes):
                 # A cell so narrow that the step went over it.
-                if bits > MOST:
-                    return Opening(low)
                 bits *= 2
                 continue
+            right = min((x for x in changes if x > a), default=None)
             if right is None:
                 return None
             low, bits = right, COARSE
@@ -157,8 +149,7 @@ class Line:
     def _multipliers(self, corners: tuple[Pair, ...], a: Fraction) -> list[fmpz_poly] | None:
         """Polynomials, positive at a, that annul the corners identically."""
         V = [self.apart(pair) for pair in corners]
-        at = [list(self.vector(pair, a)) for pair in corners]
-        kept = independent_rows(at)
+        kept = independent_rows([self._scaled(v, a) for v in V])
         if len(kept) != len(corners) - 1:
             return None
         m = minors([[v[r] for v in V] for r in kept])
@@ -166,12 +157,4 @@ class Line:
         m = [f // common for f in m]
         if m[0](fmpq(a.numerator, a.denominator)) < 0:
             m = [-f for f in m]
-        for r in range(len(V[0])):
-            if sum((f * v[r] for f, v in zip(m, V, strict=True)), fmpz_poly([])) != 0:
-                return None
-        return m
-
-
-def _power(f: fmpz_poly) -> int:
-    """How often a divides a polynomial in a."""
-    return next(i for i, c in enumerate(f.coeffs()) if c != 0)
+        return m if not any(dot(m, row) for row in zip(*V, strict=True)) else None

@@ -2,9 +2,8 @@ r"""Proofs that a set of harmonics cannot tell a word's symbols apart.
 
 A refutation of $S$ is a set of pairs $(t, k)$, $k \ne w_t$, with multipliers
 $\lambda > 0$ such that $\sum \lambda_{t,k}(e_{w_t} - e_k)\,\zeta^{jt} = 0$ for
-$j \in \{0\} \cup S$. The coefficients are irrational, so it is proved in one of
-three ways: integer multipliers by divisibility by cyclotomic polynomials; else by
-an interval solve on the support, every enclosure positive; and where the support
+$j \in \{0\} \cup S$. The coefficients are irrational, so it is proved by
+an interval solve on the support, every enclosure positive; where the support
 spans fewer rows than there are equations, the equations left over are minors in
 $\mathbb{Z}[\zeta_p]$, which vanish because the product of their conjugates is an
 integer below one: the minor itself is enclosed, the others bounded by Hadamard.
@@ -14,10 +13,10 @@ import dataclasses
 import math
 
 import numpy as np
-from flint import arb, arb_mat, ctx, fmpz_poly
+from flint import arb, arb_mat, ctx
 from scipy.linalg import qr
 
-from ..harmonics import circle, cyclotomic, folded, Frequencies, PRECISION, table, units
+from ..harmonics import circle, folded, Frequencies, PRECISION, table, units
 from .deadline import Deadline, NEVER
 
 
@@ -34,13 +33,13 @@ PACE = 1e-10
 class Refutation:
     """No readout over these frequencies spells the word.
 
-    `multipliers` are the integers themselves (`how` is "exact"), or the centres
-    of the enclosures, whose smallest lower end is `least` > 0.
+    `multipliers` are the centres of their enclosures, whose smallest lower end is
+    `least` > 0.
     """
 
     frequencies: Frequencies
     pairs: Pairs
-    multipliers: tuple[float | int, ...]
+    multipliers: tuple[float, ...]
     least: float
     how: str
 
@@ -58,18 +57,11 @@ class Refutation:
 
 
 def refutation(
-    labels: tuple[int, ...],
-    frequencies: Frequencies,
-    pairs: Pairs,
-    multipliers: tuple[float | int, ...],
-    deadline: Deadline = NEVER,
+    labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs, deadline: Deadline = NEVER
 ) -> Refutation | None:
-    """The proof that floating-point multipliers suggest, or None if it fails or is late."""
+    """The proof with positive multipliers on these pairs, or None if it fails or is late."""
     if len(pairs) < 2:
         return None
-    whole = _integers(multipliers)
-    if whole is not None and _vanish(labels, frequencies, pairs, whole):
-        return Refutation(frequencies, pairs, whole, float(min(whole)), "exact")
     try:
         found, how = _enclosures(labels, frequencies, pairs, deadline)
     except (TimeoutError, ZeroDivisionError):
@@ -79,30 +71,6 @@ def refutation(
     ends = [float(ball.lower()) for ball in found]
     centres = tuple(float(ball.mid()) for ball in found)
     return Refutation(frequencies, pairs, (1.0, *centres), min(1.0, *ends), how)
-
-
-def _integers(multipliers: tuple[float | int, ...]) -> tuple[int, ...] | None:
-    scaled = np.asarray(multipliers) / min(multipliers)
-    for factor in (1, 2, 3):
-        near = np.rint(factor * scaled)
-        if near.max() <= 60 and np.abs(near - factor * scaled).max() < 1e-6:
-            return tuple(int(m) for m in near)
-    return None
-
-
-def _vanish(
-    labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs, multipliers: tuple[int, ...]
-) -> bool:
-    """Whether integer multipliers annul every equation, in exact arithmetic."""
-    period = len(labels)
-    orders = {period // math.gcd(j, period) for j in frequencies} | {1}
-    for block in range(max(labels) + 1):
-        terms = [0] * period
-        for (t, k), m in zip(pairs, multipliers, strict=True):
-            terms[t] += m * ((labels[t] == block) - (k == block))
-        if any(fmpz_poly(terms) % cyclotomic(q) != 0 for q in orders):
-            return False
-    return True
 
 
 def _enclosures(

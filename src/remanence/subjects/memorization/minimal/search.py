@@ -6,7 +6,7 @@ name the frequency that breaks them); then the level below it is refuted, or giv
 better set, until nothing cheaper is left.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -27,21 +27,20 @@ class Search:
     """One word's sets, each decided once and with proof."""
 
     def __init__(self, labels: tuple[int, ...], time_limit: float):
-        self.labels = labels
-        self.period = len(labels)
+        self.labels, self.period = labels, len(labels)
         self.deadline = Deadline(time_limit)
-        self.last: tuple[Frequencies, Separation] | None = None
+        self.last = (), Separation(None)
         self.feasible: dict[Frequencies, np.ndarray] = {}
         self.refuted: dict[frozenset[int], Refutation] = {}
         self.undecided: set[Frequencies] = set()
 
     def holds(self, S: Frequencies) -> bool | None:
         """Whether S spells the word; None where neither proof went through in time."""
+        members = frozenset(S)
         if S in self.feasible:
             return True
         if S in self.undecided:
             return None
-        members = frozenset(S)
         if any(members <= large for large in self.refuted):
             return False
         phi, labels = features(self.period, S), self.labels
@@ -50,7 +49,7 @@ class Search:
         if found.u is not None and proved_lead(found.u, labels, phi) > 0:
             self.feasible[S] = found.u
             return True
-        proof = refutation(labels, S, found.pairs, found.multipliers, self.deadline)
+        proof = refutation(labels, S, found.pairs, self.deadline)
         if proof is not None:
             self.refuted[members] = proof
             return False
@@ -59,27 +58,22 @@ class Search:
 
     def guess(self) -> Frequencies:
         """A feasible set, by growing along the multipliers and then thinning out."""
-        p = self.period
-        everything = tuple(range(1, p // 2 + 1))
         S: Frequencies = ()
-        while not self.holds(S) and len(S) < len(everything):
-            if self.deadline.late:
-                break
+        everything = tuple(range(1, self.period // 2 + 1))
+        while not self.holds(S) and everything != S and not self.deadline.late:
             S = tuple(sorted({*S, self._breaking(S)}))
         if not self.holds(S):
             S = everything
             self.feasible.setdefault(S, interpolation(self.labels))
-        for j in sorted(S, key=lambda j: (-cost((j,), p), -j)):
+        for j in sorted(S, key=lambda j: (-cost((j,), self.period), -j)):
             fewer = tuple(i for i in S if i != j)
-            if self.deadline.late:
-                break
-            if self.holds(fewer):
+            if not self.deadline.late and self.holds(fewer):
                 S = fewer
         return S
 
     def _breaking(self, S: Frequencies) -> int:
-        """The frequency, outside S, that is loudest in the multipliers against S."""
-        if self.last is None or self.last[0] != S:
+        """The frequency, outside S, that is strongest in the multipliers against S."""
+        if self.last[0] != S:
             phi = features(self.period, S)
             self.last = S, separation(self.labels, phi, deadline=self.deadline)
         found = self.last[1]
@@ -87,9 +81,9 @@ class Search:
         for (t, k), m in zip(found.pairs, found.multipliers, strict=True):
             g[self.labels[t], t] += m
             g[k, t] -= m
-        loud = (np.abs(np.fft.rfft(g, axis=1)) ** 2).sum(axis=0)
-        loud[[0, *S]] = -1.0
-        return int(np.argmax(loud))
+        power = (np.abs(np.fft.rfft(g, axis=1)) ** 2).sum(axis=0)
+        power[[0, *S]] = -1.0
+        return int(np.argmax(power))
 
     def cheapest(self) -> tuple[Frequencies, int]:
         """The best set found and a proved lower bound on the cost of any."""
@@ -100,27 +94,24 @@ class Search:
         while price > 0:
             better = None
             for S in largest(p, price - 1):
-                held = self.holds(S)
-                if self.deadline.late or held is None:
+                holds = self.holds(S)
+                if self.deadline.late or holds is None:
                     return best, self._floor(price)
-                if held:
+                if holds:
                     better = S
                     break
             if better is None:
-                return best, price
+                break
             best, price = better, cost(better, p)
         return best, price
 
     def _ascending(self, best: Frequencies) -> tuple[Frequencies, int]:
-        price, level = cost(best, self.period), 0
-        while level + 1 < price:
-            level += 1
+        price = cost(best, self.period)
+        for level in range(1, price):
             for S in harmonics.by_cost(self.period, level):
-                held = self.holds(S)
-                if held:
-                    return S, level
-                if self.deadline.late or held is None:
-                    return best, level
+                holds = self.holds(S)
+                if holds or self.deadline.late or holds is None:
+                    return S if holds else best, level
         return best, price
 
     def _floor(self, price: int) -> int:
@@ -129,8 +120,7 @@ class Search:
         for level in range(price):
             for S in harmonics.by_cost(self.period, level):
                 compared += len(self.refuted)
-                refuted = any(set(S) <= large for large in self.refuted)
-                if compared > COMPARED or not refuted:
+                if compared > COMPARED or not any(set(S) <= large for large in self.refuted):
                     return level
         return price
 
@@ -143,7 +133,7 @@ class Search:
                 yield S
 
 
-def largest(period: int, price: int) -> Iterable[Frequencies]:
+def largest(period: int, price: int) -> Iterator[Frequencies]:
     """Sets that together contain every set of at most that cost."""
     yield from harmonics.by_cost(period, price)
     if period % 2 == price % 2:
@@ -155,8 +145,7 @@ def largest(period: int, price: int) -> Iterable[Frequencies]:
 def interpolation(labels: tuple[int, ...]) -> np.ndarray:
     """The readout over all harmonics that interpolates the one-hot word: the p
     points are then affinely independent, so it always exists."""
-    n, p = max(labels) + 1, len(labels)
-    onehot = np.eye(n)[list(labels)].T
-    phi = features(p, tuple(range(1, p // 2 + 1)))
+    onehot = np.eye(max(labels) + 1)[list(labels)].T
+    phi = features(len(labels), tuple(range(1, len(labels) // 2 + 1)))
     # The rows of phi are orthogonal; their squared lengths are p or p/2.
     return (onehot @ phi.T) / (phi**2).sum(axis=1)

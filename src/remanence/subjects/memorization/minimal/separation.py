@@ -44,36 +44,33 @@ class Separation:
 def separation(
     labels: tuple[int, ...],
     phi: np.ndarray,
-    leads: np.ndarray | None = None,
+    asked: np.ndarray | None = None,
     deadline: Deadline = NEVER,
 ) -> Separation:
     """Either side of the alternative, for labels 0 … n - 1 and one column for each;
-    `leads`, symbols × symbols, are the leads asked for, in proportion. Neither side
+    `asked`, symbols × symbols, are the leads asked for, in proportion. Neither side
     where the time runs out."""
-    w = np.asarray(labels)
-    n, p = max(labels) + 1, len(labels)
+    w, n, p = np.asarray(labels), max(labels) + 1, len(labels)
     if n == 1:
         return Separation(np.zeros((1, len(phi))))
     if deadline.late:
         return Separation(None)
     # For two symbols one function is enough: its sign.
-    t, k = (np.arange(p), 1 - w) if n == 2 else _pairs(labels)
+    t, k, signs = _pairs(labels) if n > 2 else (np.arange(p), 1 - w, np.ones((1, p)))
     scale = 1.0 - 2.0 * w if n == 2 else np.ones(len(t))
-    if n > 2 and leads is not None:
-        scale = leads.mean() / np.maximum(leads[w[t], k], 1e-6 * leads.max())
-    rows = len(phi) * (n if n > 2 else 1)
+    if n > 2 and asked is not None:
+        scale = asked.mean() / np.maximum(asked[w[t], k], 1e-6 * asked.max())
+    rows = len(phi) * len(signs)
     seconds = PACE * len(t) * rows**2
-    by_program = functools.partial(_by_program, phi, w, t, k, scale, deadline)
+    columns = phi[:, t] * scale
+    by_program = functools.partial(_by_program, columns, labels, t, k, deadline)
     if seconds > SLOW or not deadline.affords(seconds):
         return by_program("highs-ipm")
-    A = phi[:, t] * scale
-    if n > 2:
-        A = (_signs(labels)[:, None, :] * A).reshape(rows, len(t))
-    B = np.concatenate([A, np.ones((1, A.shape[1]))])
-    goal = np.zeros(len(B))
+    A = (signs[:, None, :] * columns).reshape(rows, len(t))
+    goal = np.zeros(rows + 1)
     goal[-1] = 1.0
     try:
-        lam, residual = nnls(B, goal, maxiter=30 * B.shape[1])
+        lam, residual = nnls(np.vstack([A, np.ones(len(t))]), goal, maxiter=30 * len(t))
     except RuntimeError:
         return by_program("highs-ds")
     if residual < BLIND:
@@ -93,26 +90,33 @@ def _readout(u: np.ndarray, features: int) -> np.ndarray:
 
 def _against(lam: np.ndarray, t: np.ndarray, k: np.ndarray) -> Separation:
     on = np.flatnonzero(lam > 1e-9 * lam.max())
-    pairs = tuple((int(t[i]), int(k[i])) for i in on)
-    return Separation(None, pairs, tuple(lam[on].tolist()))
+    return Separation(
+        None, tuple(zip(t[on].tolist(), k[on].tolist(), strict=True)), tuple(lam[on].tolist())
+    )
 
 
 def _by_program(
-    phi: np.ndarray,
-    w: np.ndarray,
+    columns: np.ndarray,
+    labels: tuple[int, ...],
     t: np.ndarray,
     k: np.ndarray,
-    scale: np.ndarray,
     deadline: Deadline,
     method: str,
 ) -> Separation:
     """The same alternative by a linear programming solver, which is told the limit."""
-    left = deadline.left
-    if PROGRAM * len(t) * len(phi) > left:
+    left, (m, count) = deadline.left, columns.shape
+    if PROGRAM * count * m > left:
         # Told of a limit that passes before it begins, the solver takes none.
         return Separation(None)
-    A = _sparse(phi, w, t, k, scale)
-    count, size = len(t), len(phi) * (1 if w.max() == 1 else int(w.max()) + 1)
+    A, n = csr_array(columns.T), max(labels) + 1
+    if n > 2:
+        # A row for each pair: the features of its time, for one symbol and against another.
+        right = np.asarray(labels)[t]
+        at = [(symbol[:, None] * m + np.arange(m)) for symbol in (right, k)]
+        entries = np.concatenate([columns.T, -columns.T], axis=1).ravel()
+        pointer = 2 * m * np.arange(count + 1)
+        A = csr_array((entries, np.concatenate(at, axis=1).ravel(), pointer), (count, n * m))
+    size = A.shape[1]
     found = linprog(
         np.r_[np.zeros(size), -1.0],
         A_ub=hstack([-A, csr_array(np.ones((count, 1)))]),
@@ -124,39 +128,17 @@ def _by_program(
     if not found.success:
         return Separation(None)
     if -found.fun > BLIND:
-        return Separation(_readout(found.x[:-1] / -found.fun, len(phi)))
+        return Separation(_readout(found.x[:-1] / -found.fun, m))
     return _against(-found.ineqlin.marginals, t, k)
 
 
 @functools.lru_cache(maxsize=64)
-def _pairs(labels: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Every (t, k) with k not the symbol at t."""
+def _pairs(labels: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every (t, k) with k not the symbol at t, and what each symbol has to do with it."""
     n, w = max(labels) + 1, np.asarray(labels)
-    t, k = np.repeat(np.arange(len(w)), n), np.tile(np.arange(n), len(w))
-    return t[k != w[t]], k[k != w[t]]
-
-
-@functools.lru_cache(maxsize=64)
-def _signs(labels: tuple[int, ...]) -> np.ndarray:
-    """What each symbol has to do with each pair."""
-    t, k = _pairs(labels)
-    symbols = np.arange(max(labels) + 1)[:, None]
-    return 1.0 * (np.asarray(labels)[t] == symbols) - (k == symbols)
-
-
-def _sparse(
-    phi: np.ndarray, w: np.ndarray, t: np.ndarray, k: np.ndarray, scale: np.ndarray
-) -> csr_array:
-    """A row for each pair: the features of its time, for one symbol and against another."""
-    each = (phi[:, t] * scale).T
-    if w.max() == 1:
-        return csr_array(each)
-    m, column = len(phi), np.arange(len(phi))
-    columns = np.concatenate([w[t][:, None] * m + column, k[:, None] * m + column], axis=1)
-    pointer = 2 * m * np.arange(len(t) + 1)
-    entries = np.concatenate([each, -each], axis=1).ravel()
-    shape = len(t), (int(w.max()) + 1) * m
-    return csr_array((entries, columns.ravel(), pointer), shape=shape)
+    t, k = np.nonzero(w[:, None] != np.arange(n))
+    symbols = np.arange(n)[:, None]
+    return t, k, 1.0 * (w[t] == symbols) - (k == symbols)
 
 
 def widest(
@@ -178,12 +160,11 @@ def widest(
         first = separation(labels, phi, deadline=deadline).u
     if first is None or len(first) == 1:
         return first
-    best, room = first, margin_of(first, labels, phi, COARSE)
-    u, weights = first, None
+    u, best, room, asked = first, first, margin_of(first, labels, phi, COARSE), None
     for _ in range(1 if len(first) == 2 else 6):
         if len(first) > 2:
-            weights = np.linalg.norm(u[:, None, 1:] - u[None, :, 1:], axis=2)
-        found = separation(labels, phi * scale[:, None], weights, deadline).u
+            asked = np.linalg.norm(u[:, None, 1:] - u[None, :, 1:], axis=2)
+        found = separation(labels, phi * scale[:, None], asked, deadline).u
         if found is None:
             break
         u = found * scale
@@ -208,8 +189,7 @@ def proved_lead(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> floa
 def margin_of(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray, unit: float = 0.0) -> float:
     """The distance from the walk to the nearest boundary, in the state's 2-norm,
     less what reading it in an arithmetic of that unit may cost."""
-    w = list(labels)
-    size = len(phi) * unit * np.abs(u).sum(axis=1)
+    w, size = list(labels), len(phi) * unit * np.abs(u).sum(axis=1)
     lead = leads(u @ phi, labels) - size[w] - size[:, None]
     apart = np.linalg.norm(u[:, None, 1:] - u[None, :, 1:], axis=2)[:, w]
     with np.errstate(divide="ignore"):

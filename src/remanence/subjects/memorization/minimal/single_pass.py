@@ -2,14 +2,14 @@ r"""Strings that are read once: $w_1 \dots w_T$ then `<END>`, with any $W_h$ at 
 
 Nothing needs to return, so the walk may grow or fade: $0^a 1^b$ needs one unit,
 $h' = r h$. One unit is decided exactly: on a line the states $r^t$ lie in one of
-four orders, and each symbol must be a run of that order. Two units are refuted where
-`two_units` can. More are searched over eigenvalues; what is found is proved, and the
-lower bound says no more than it can.
+four orders, and each symbol must be a run of that order. More are searched over
+eigenvalues; what is found is proved, and the lower bound says no more than it can.
 """
 
 import dataclasses
 import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -19,7 +19,10 @@ from ..words import Word
 from .deadline import Deadline, NEVER
 from .minimal_dimension import harmonic_dimension
 from .separation import separation, widest
-from .two_units import two_units_refuted
+
+
+Values = tuple[complex, ...]
+"""Eigenvalues of a real matrix, conjugates left out."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -33,7 +36,7 @@ class SinglePass:
 
     word: Word
     field: str
-    eigenvalues: tuple[complex, ...]
+    eigenvalues: Values
     readout: np.ndarray
     lower: int
     upper: int
@@ -59,39 +62,26 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
             return SinglePass(w, field, (complex(rate),), u, 1, 1)
     # The walk that returns is one that need not: no search beyond it.
     whole = harmonic_dimension(w, time_limit=time_limit / 3)
-    cos, sin = table(w.period)
-    # Features count time from 1 here and from 0 there.
-    best = tuple(complex(cos[j], sin[j]) for j in whole.frequencies)
-    u = _one_step_later(whole.readout, best)
     search = Deadline(deadline.left / 2)
+    # Where an order serves, but too thinly to be proved, one unit is open.
+    lower = min(whole.upper, 2 if rate is None else 1)
     for values in candidates(len(labels)):
         if dimension(values) >= whole.upper or search.late:
             break
-        found = proved_readout(labels, values, search)
-        if found is not None:
-            best, u = values, found
-            break
-    upper = dimension(best)
-    lower = min(upper, 2)
-    if rate is not None:
-        lower = 1  # an order serves, but too thinly to be proved: one unit is open
-    elif upper > 2 and two_units_refuted(labels, time_limit=deadline.left):
-        lower = 3
-    return SinglePass(w, field, best, u, lower, upper)
-
-
-def _one_step_later(readout: np.ndarray, values: tuple[complex, ...]) -> np.ndarray:
-    """The same logits from features one step further on."""
-    u, at = readout.copy(), 1
+        u = proved_readout(labels, values, search)
+        if u is not None:
+            return SinglePass(w, field, values, u, lower, dimension(values))
+    cos, sin = table(w.period)
+    values = tuple(complex(cos[j], sin[j]) for j in whole.frequencies)
+    # Features count time from 1 here and from 0 there: turn every plane of the readout.
+    u, at = whole.readout.astype(complex), 1
     for z in values:
-        c, s = z.real, z.imag
-        if s == 0:
-            u[:, at] = readout[:, at] / c
-        else:
-            u[:, at] = c * readout[:, at] - s * readout[:, at + 1]
-            u[:, at + 1] = s * readout[:, at] + c * readout[:, at + 1]
-        at += 1 if s == 0 else 2
-    return u
+        pair = u[:, at] - 1j * u[:, at + 1] if z.imag else u[:, at]
+        turned = (pair / z).conj() if z.imag else pair / z
+        u[:, at] = turned.real
+        u[:, at + 1 : at + (2 if z.imag else 1)] = turned.imag[:, None]
+        at += 2 if z.imag else 1
+    return SinglePass(w, field, values, u.real, lower, whole.upper)
 
 
 def line_rate(labels: tuple[int, ...]) -> float | None:
@@ -111,45 +101,37 @@ def line_rate(labels: tuple[int, ...]) -> float | None:
     return None
 
 
-def candidates(length: int):
+def candidates(length: int) -> Iterator[Values]:
     """Sets of eigenvalues, by dimension: two units on a grid, then drawn sets of more."""
     radii = [1.0, *(s for k in (8, 4, 2) for s in (1 - 1 / (k + length), 1 + 1 / (k + length)))]
     for angle in np.pi * np.arange(1, 8 * length) / (8 * length):
         for r in radii:
             yield (r * complex(math.cos(angle), math.sin(angle)),)
     rates = [s * r for r in (0.35, 0.6, 0.8, 0.9, 1.1, 1.25) for s in (1, -1)]
-    for i, a in enumerate(rates):
-        for b in rates[:i]:
-            yield (complex(a), complex(b))
+    yield from ((complex(a), complex(b)) for a, b in itertools.combinations(rates, 2))
     rng = np.random.default_rng(0)
     for planes, real in ((1, 1), (2, 0), (2, 1), (3, 0)):
         for _ in range(400):
             angles = np.pi * rng.random(planes)
             r = 1 + rng.normal(size=planes) / length
-            turns = tuple(complex(z) for z in r * np.exp(1j * angles))
             extra = (complex(rng.choice([-1, 1]) * (1 + rng.normal() / length)),) * real
-            yield (*turns, *extra)
+            yield (*(r * np.exp(1j * angles)).tolist(), *extra)
 
 
-def dimension(values: tuple[complex, ...]) -> int:
+def dimension(values: Values) -> int:
     """Units of a real matrix with these eigenvalues and their conjugates."""
-    return sum(1 if z.imag == 0 else 2 for z in values)
+    return sum(2 if z.imag else 1 for z in values)
 
 
-def walk(values: tuple[complex, ...], length: int) -> np.ndarray:
+def walk(values: Values, length: int) -> np.ndarray:
     """The features of the walk at times 1 … length, in floating point."""
-    t = np.arange(1, length + 1)
-    rows: list[np.ndarray] = [np.ones(length)]
-    for z in values:
-        powers = z**t
-        rows.append(powers.real)
-        if z.imag != 0:
-            rows.append(powers.imag)
-    return np.array(rows)
+    powers = [z ** np.arange(1, length + 1) for z in values]
+    rows = [[x.real, x.imag] if z.imag else [x.real] for z, x in zip(values, powers, strict=True)]
+    return np.array([np.ones(length), *itertools.chain(*rows)])
 
 
 def proved_readout(
-    labels: tuple[int, ...], values: tuple[complex, ...], deadline: Deadline = NEVER
+    labels: tuple[int, ...], values: Values, deadline: Deadline = NEVER
 ) -> np.ndarray | None:
     """A readout for one reading, its leads shown positive in ball arithmetic: the one of
     widest margin if it can be shown, else any."""
@@ -161,14 +143,12 @@ def proved_readout(
     return wide if wide is not None and _leads_proved(wide, labels, values) else u
 
 
-def _leads_proved(u: np.ndarray, labels: tuple[int, ...], values: tuple[complex, ...]) -> bool:
+def _leads_proved(u: np.ndarray, labels: tuple[int, ...], values: Values) -> bool:
     with ctx.workprec(128):
-        for t, label in enumerate(labels):
+        for t, label in enumerate(labels, start=1):
             features = [arb(1)]
-            for z in values:
-                power = acb(z.real, z.imag) ** (t + 1)
-                features += [power.real] if z.imag == 0 else [power.real, power.imag]
-            # Differences in balls: in floating point they would be rounded.
+            for power, z in ((acb(z.real, z.imag) ** t, z) for z in values):
+                features += [power.real, power.imag] if z.imag else [power.real]
             logits = [
                 sum((arb(a) * f for a, f in zip(row, features, strict=True)), arb(0))
                 for row in u.tolist()
