@@ -38,9 +38,8 @@ class Root:
 
     def above(self, bits: int) -> Fraction:
         """The next multiple of $2^{-bits}$ above it."""
-        with ctx.workprec(bits + 64):
-            near = (self.ball(bits + 64) * arb(2) ** bits).mid().floor()
-        step = Fraction(int(near.unique_fmpz()) - 1, 1 << bits)
+        mantissa, exponent = (int(x) for x in self.ball(bits + 64).mid().man_exp())
+        step = Fraction(math.floor(mantissa * Fraction(2) ** (exponent + bits)), 1 << bits)
         while not self < step:
             step += Fraction(1, 1 << bits)
         return step

@@ -43,7 +43,8 @@ def alternative(
             step = min(l / (l - m) for l, m in zip(lam, mu, strict=True) if not m > 0)
             lam = [l + step * (m - l) for l, m in zip(lam, mu, strict=True)]
             keep = [i for i, l in enumerate(lam) if l > 0]
-            corners, vectors, lam = ([a[i] for i in keep] for a in (corners, vectors, lam))
+            corners, lam = [corners[i] for i in keep], [lam[i] for i in keep]
+            vectors = [vectors[i] for i in keep]
         x = _primitive(lam, vectors)
         if not any(x):
             return None, tuple(corners)

@@ -116,7 +116,7 @@ def _by_program(
         entries = np.concatenate([columns.T, -columns.T], axis=1).ravel()
         pointer = 2 * m * np.arange(count + 1)
         A = csr_array((entries, np.concatenate(at, axis=1).ravel(), pointer), (count, n * m))
-    size = A.shape[1]
+    size = m * (n if n > 2 else 1)
     found = linprog(
         np.r_[np.zeros(size), -1.0],
         A_ub=hstack([-A, csr_array(np.ones((count, 1)))]),

@@ -81,7 +81,7 @@ def single_pass(w: Word, *, field: str, time_limit: float) -> SinglePass:
         u[:, at] = turned.real
         u[:, at + 1 : at + (2 if z.imag else 1)] = turned.imag[:, None]
         at += 2 if z.imag else 1
-    return SinglePass(w, field, values, u.real, lower, whole.upper)
+    return SinglePass(w, field, values, np.real(u), lower, whole.upper)
 
 
 def line_rate(labels: tuple[int, ...]) -> float | None:
