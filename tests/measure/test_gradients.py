@@ -8,7 +8,8 @@ import pytest
 
 from remanence._precision import as_double, double
 from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM
-from remanence.measure import gradient_decay, gradients, memory_horizon
+from remanence.measure import gradient_decay, memory_horizon
+from remanence.measure.gradients import decay as module
 from remanence.nets import unroll
 
 
@@ -54,7 +55,7 @@ def test_however_wide_the_input_every_direction_counts():
 
 
 def test_where_the_work_is_too_much_a_drawn_few_are_without_bias(monkeypatch):
-    monkeypatch.setattr(gradients, "WORK", 1.0)
+    monkeypatch.setattr(module, "WORK", 1.0)
     cell = Linear(0.5 * jnp.eye(30), jr.normal(jr.key(0), (30, 40)))
     decay = gradient_decay(cell, np.zeros((120, 40)), lags=4, positions=100)
     assert (decay.directions, decay.exact, len(decay.positions)) == (16, False, 16)
@@ -111,7 +112,7 @@ def test_long_sequences_are_passed_in_pieces(monkeypatch):
     cell = Elman.init(2, 5, key=jr.key(0))
     xs = np.asarray(jr.normal(jr.key(1), (2, 60, 2)))
     whole = gradient_decay(cell, xs, lags=20)
-    monkeypatch.setattr(gradients, "STATES", 2 * 5 * 7)
+    monkeypatch.setattr(module, "STATES", 2 * 5 * 7)
     np.testing.assert_allclose(gradient_decay(cell, xs, lags=20).norms, whole.norms, rtol=1e-12)
 
 
