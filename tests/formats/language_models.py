@@ -67,9 +67,11 @@ def tiny_model(name, seed=0):
     model = tf.AutoModelForCausalLM.from_config(configurations()[name]).eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in model.parameters():
+        for label, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
             parameter.add_(0.3 * noise)
+            if name == "qwen3_next" and label.endswith("A_log"):
+                parameter.sub_(4.0)  # else nothing is left after a few tokens
     return model
 
 
@@ -82,3 +84,51 @@ def logits(model, sequence):
     with torch.no_grad():
         found = model(torch.as_tensor(sequence)[None], use_cache=False)
     return found.logits[0].double().numpy()
+
+
+def step(model, cache, token):
+    """One token with the cache that came back before; None is the empty one."""
+    kind = model.config.model_type
+    word = {"rwkv": "state", "qwen3_next": "past_key_values"}.get(kind, "cache_params")
+    if kind == "recurrent_gemma":  # it does not hand its cache back
+        word, cache = "past_key_values", cache or tf.DynamicCache(config=model.config)
+    more = {word: cache}
+    if kind == "qwen3_next":  # without attention it has no positions to count
+        masks = {"full_attention": None, "linear_attention": None}
+        more |= {"position_ids": torch.tensor([[0]]), "attention_mask": masks}
+    with torch.no_grad():
+        out = model(torch.tensor([[int(token)]]), use_cache=True, **more)
+    return cache if kind == "recurrent_gemma" else getattr(out, word)
+
+
+def _raw(model, cache, layer):
+    """The tensors that hold a layer's recurrent state, and the logarithm of their gauge."""
+    kind = model.config.model_type
+    if kind == "rwkv":
+        num, den, top = (part[0, :, layer] for part in cache[2:])
+        return [num, den], top
+    if kind == "recurrent_gemma":
+        return [model.model.layers[layer].temporal_block.rg_lru.recurrent_states], None
+    if kind == "xlstm":
+        C, n, m = cache.rnn_state[layer]
+        return [C[0], n[0]], m[0]
+    return [cache.layers[layer].recurrent_states[0]], None
+
+
+def recurrent_state(model, cache, layer):
+    """A layer's recurrent state in our shape and without a gauge, in double."""
+    parts, gauge = _raw(model, cache, layer)
+    parts = [part.double().numpy().copy() for part in parts]
+    if model.config.model_type == "rwkv":
+        return np.stack(parts, axis=1) * np.exp(gauge.double().numpy())[:, None]
+    if model.config.model_type == "xlstm":
+        whole = np.concatenate([parts[0], parts[1][:, :, None]], axis=2)
+        return whole * np.exp(gauge.double().numpy())[:, :, None]
+    return parts[0][0]
+
+
+def perturb(model, cache, layer, size, seed=0):
+    """Add noise to a layer's recurrent state, in place."""
+    generator = torch.Generator().manual_seed(seed)
+    for part in _raw(model, cache, layer)[0]:
+        part.add_(size * torch.randn(part.shape, generator=generator))

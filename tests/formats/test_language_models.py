@@ -16,7 +16,7 @@ from remanence.nets import unroll
 tf = pytest.importorskip("transformers")
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.live
-from language_models import configurations, logits, tiny_model, tokens  # noqa: E402
+from formats.language_models import configurations, logits, tiny_model, tokens  # noqa: E402
 
 
 @pytest.mark.parametrize("name", list(configurations()))

@@ -34,6 +34,7 @@ from .lyapunov import (
 from .replay import (
     replay_window as replay_window,
     ReplayWindow as ReplayWindow,
+    TokenReplay as TokenReplay,
     WindowCost as WindowCost,
 )
 from .truncation import (

@@ -67,7 +67,8 @@ def memory_horizon(
     gradients = gradient_decay(net, inputs, lengths=lengths, lags=lags, positions=places)
     tell("windows of every length at every position")
     work = QUICK_WORK if quick else WORK
-    replay = replay_window(net, inputs, error=error, lengths=lengths, targets=targets, work=work)
+    options = {"lengths": lengths, "targets": targets, "work": work}
+    replay = replay_window(net, inputs, error=error, of="outputs", **options)
     tell("linear memory capacity")
     capacity, lost = _capacity(net, sequences, quick)
     tell("a proof that the past is forgotten")

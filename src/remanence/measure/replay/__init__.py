@@ -2,4 +2,5 @@
 
 from .record import ReplayWindow as ReplayWindow, WindowCost as WindowCost
 from .starts import WORK as WORK
+from .token_record import TokenReplay as TokenReplay
 from .window import replay_window as replay_window

@@ -19,6 +19,7 @@ from .record import Of, ReplayWindow
 from .runs import full_run
 from .shares import judges, longest_judged, window_of_share
 from .starts import follow_starts, WORK
+from .tokens import token_replay
 
 
 def replay_window(
@@ -26,13 +27,18 @@ def replay_window(
     inputs: Any,
     *,
     error: float = 1e-3,
-    of: Of = "outputs",
+    of: Of | None = None,
     lengths: Any = None,
     targets: Any = None,
     work: float = WORK,
     key: Key | None = None,
-) -> ReplayWindow:
+) -> Any:
     """How many of the last inputs give the full run's outputs, at every position.
+
+    The answer is a `ReplayWindow`; for the tokens of a recurrent language model (a cell with
+    layers) a `TokenReplay`: windows of the next-token distribution and of every layer's
+    state, beside what the layers' decays predict. What follows is of other networks, and of
+    a language model if `of` is given.
 
     The network (or bare cell) is started from its empty state at every place of every
     sequence and followed from there: at position t, after k inputs, its output (or its
@@ -54,10 +60,17 @@ def replay_window(
     >>> found.window, found.at[0][:12].tolist()
     (11.0, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11])
     """
+    layers = hasattr(getattr(net, "cell", None), "layers")
+    if of is None and layers and np.issubdtype(np.asarray(inputs).dtype, np.integer):
+        if lengths is not None or targets is not None:
+            raise ValueError(
+                "a language model predicts its tokens; give neither lengths nor targets"
+            )
+        return token_replay(net, inputs, error=_positive(error), key=key)
+    of = "outputs" if of is None else of
     if of not in get_args(Of):
         raise ValueError(f"of must be 'outputs' or 'states', got {of!r}")
-    if not (isinstance(error, int | float) and 0 < error < math.inf):
-        raise ValueError(f"error must be a positive number, got {error!r}")
+    _positive(error)
     with double():
         drive = driven(net, inputs, lengths=lengths)
         net = network_in_double(net)
@@ -72,6 +85,12 @@ def replay_window(
         size = full.outputs if of == "outputs" else full.states
         scale = float(jnp.sqrt(jnp.mean(jnp.sum(size**2, axis=1))))
     return _record(full, tally, drawn, error, of, scale, len(ends))
+
+
+def _positive(error: float) -> float:
+    if not (isinstance(error, int | float) and 0 < error < math.inf):
+        raise ValueError(f"error must be a positive number, got {error!r}")
+    return error
 
 
 def _record(full, tally, drawn, error, of, scale, sequences) -> ReplayWindow:

@@ -1,0 +1,87 @@
+"""The replay window of recurrent language models: closed forms, the stack law, refusals."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from tiny_blocks import tiny_blocks, WIDTH
+
+import remanence as rm
+from remanence.cells import Heads, RetNet
+from remanence.measure.replay.token_record import first_good
+from remanence.nets import Recurrent
+
+
+def language_model(name, key, **options):
+    cell = tiny_blocks(name, key, **options)
+    return Recurrent.init(cell, outputs=11, key=key, tokens=11)
+
+
+def text(count, seed=0):
+    return np.random.default_rng(seed).integers(0, 11, count)
+
+
+def test_one_layer_forgets_as_its_decays_say(key):
+    """Gamma of one half: the gap falls to half with every token."""
+    net = language_model("retnet", key, layers=1)
+    gates = RetNet(Heads(2, 3, 2), jnp.array([0.5, 0.5]))
+    where = lambda net: net.cell.layers[0].recurrence.gates
+    net = eqx.tree_at(where, net, gates)
+    found = rm.replay_window(net, text(60), error=1e-3)
+    np.testing.assert_allclose(found.gaps, found.decayed, rtol=1e-6, atol=1e-15)
+    gaps = found.gaps[0] * np.exp(np.log(2) * np.arange(1, 31))
+    assert (found.state_windows >= 5).all() and (found.state_windows <= 16).all()
+    assert (gaps.max(axis=1) / gaps.min(axis=1) < 100).all()
+    # The convolution that is not there, one layer: both bounds are the window itself.
+    assert (found.own_windows == found.state_windows).all()
+    assert found.stack_law == (len(found.positions), len(found.positions))
+    assert found.bottleneck == 0 and np.isfinite(found.first_token)
+
+
+@pytest.mark.parametrize("name", ["mamba", "mingru", "kda"])
+def test_the_window_of_a_stack_lies_between_the_largest_and_the_sum(name, key):
+    net = language_model(name, key, layers=3, convolved=True)
+    found = rm.replay_window(net, text(400), error=1e-3)
+    holds, can = found.stack_law
+    assert can >= 12 and holds >= 0.9 * can
+
+
+def test_what_is_measured_is_what_a_restart_gives(key):
+    net = language_model("mamba", key, convolved=True)
+    tokens = text(50)
+    found = rm.replay_window(net, tokens, error=1e-3)
+    row = 4
+    a = int(found.positions[row])
+    full = net(jnp.asarray(tokens))[a : a + found.longest]
+    short = net(jnp.asarray(tokens[a : a + found.longest]))
+    logs = [np.asarray(y, float) for y in (full, short)]
+    p, q = (y - np.log(np.exp(y).sum(axis=1, keepdims=True)) for y in logs)
+    np.testing.assert_allclose(found.divergence[row], (np.exp(p) * (p - q)).sum(1), atol=1e-5)
+    np.testing.assert_allclose(found.log_probability[row], np.abs(p - q).max(1), atol=1e-4)
+    asked = tokens[a + 1 : a + found.longest + 1]
+    excess = (p - q)[np.arange(len(asked)), asked]
+    np.testing.assert_allclose(found.excess[row], excess, atol=1e-4)
+    assert found.cost(found.longest) == pytest.approx(found.excess[:, -1].mean())
+
+
+def test_a_window_counts_if_every_longer_one_is_as_good():
+    errors = np.array([[0.0, 2.0, 0.5, 0.1], [0.1, 0.1, 0.1, 2.0], [0.0, 0.0, 0.0, 0.0]])
+    assert first_good(errors, 1.0).tolist() == [3.0, np.inf, 1.0]
+
+
+def test_refusals(key):
+    net = language_model("mingru", key)
+    for tokens, words in (
+        (text(0), "at least 4 tokens, got 0"),
+        (text(1), "at least 4 tokens, got 1"),
+        (text(20).reshape(2, 10), "one text of tokens"),
+        (text(20) + 9, "tokens must lie in 0 to 10"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            rm.replay_window(net, tokens)
+    with pytest.raises(ValueError, match="error must be a positive number"):
+        rm.replay_window(net, text(20), error=0)
+    where = lambda net: net.cell.layers[0].W_in.W
+    bad = eqx.tree_at(where, net, jnp.full((6, WIDTH), jnp.nan))
+    with pytest.raises(ValueError, match=r"layers\[0\].*hold NaN"):
+        rm.replay_window(bad, text(20))
