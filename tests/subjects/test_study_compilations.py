@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax.random as jr
 import pytest
 from compiled import compilations
 
@@ -16,7 +17,7 @@ from remanence.subjects.shared_representations.language_pairs import published_p
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
 from remanence.subjects.stable_recurrence.config import SONNETS
-from remanence.subjects.stable_recurrence.language_models import text_of, trained_model
+from remanence.subjects.stable_recurrence.language_models import language_task
 from remanence.subjects.stable_recurrence.parts import Parts
 
 
@@ -62,10 +63,11 @@ def shared_representations(bench, size):
 
 
 def stable_recurrence(bench, size):
-    config = dataclasses.replace(SONNETS, units=4, embedding=3, batch=2, length=5)
+    small = {"units": 4, "embedding": 3, "batch": 2, "length": 5, "steps": 20}
+    task = language_task(dataclasses.replace(SONNETS, **small))
     for part in range(size):
         parts = Parts(dataclasses.replace(bench, folder=bench.folder / str(part)))
-        trained_model(dataclasses.replace(config, steps=20), text_of(config), "rnn", True, parts)
+        task.train("model", task.network("rnn", True, jr.key(part)), parts, part, True)
 
 
 @pytest.mark.parametrize(

@@ -10,21 +10,30 @@ import pytest
 from remanence import nets
 from remanence.subjects.stable_recurrence import language_models as language, truncated_training
 from remanence.subjects.stable_recurrence.config import SHAKESPEARE, SONNETS
-from remanence.subjects.stable_recurrence.gated_convolution import (
-    convolution_like,
-    GatedConvolution,
-)
+from remanence.subjects.stable_recurrence.gated_convolution import convolution_like
 from remanence.subjects.stable_recurrence.train_stable_and_free import project, StableOrFree
 
 
-def test_the_peer_hears_its_context_and_no_more(key):
-    peer = GatedConvolution.init(3, 4, 5, 4, key=key, tokens=5)
+def test_the_peer_reads_its_context_and_no_more(key):
+    net = language.model_of(SONNETS, "lstm", 5, key=key)
+    peer = convolution_like(net, 4, key=key)
     tokens = jnp.array([0, 1, 2, 3, 4, 0, 1, 2, 3])
     changed = tokens.at[3].set(0)
     differs = np.any(np.asarray(peer(tokens) != peer(changed)), axis=1)
     assert differs.tolist() == [False] * 3 + [True] * 4 + [False] * 2
     with pytest.raises(ValueError, match="context must be a power of two, got 5"):
-        GatedConvolution.init(3, 4, 5, 5, key=key)
+        convolution_like(net, 5, key=key)
+
+
+def test_dropout_leaves_out_a_share_and_nothing_without_it(key):
+    net = language.model_of(SONNETS, "lstm", 9, key=key)
+    tokens = jr.randint(key, (3, 12), 0, 9)
+    plain = language.segment_loss(0.0)(net, tokens, key)
+    assert float(plain) == pytest.approx(float(nets.token_cross_entropy(net, tokens)))
+    one, other = (language.segment_loss(0.5)(net, tokens, jr.key(i)) for i in (0, 1))
+    assert len({float(plain), float(one), float(other)}) == 3
+    hidden = language.WithDropout(net, 0.5, key).hidden(tokens[0])
+    assert 0.3 < float((hidden == 0).mean()) < 0.7
 
 
 @pytest.mark.parametrize("context", [1, 2, 16])

@@ -1,4 +1,4 @@
-"""Figures: lemmas, training, certificates, tasks that need memory."""
+"""Figures: lemmas, descents, certificates, tasks that need memory."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,19 +11,16 @@ def lemma_figure(table: xr.Dataset) -> Figure:
     """Bound and measurement over the window."""
 
     def draw():
-        figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), constrained_layout=True)
+        figure, axes = panels(2)
         k = table["window"].values
-        for name, label, colour in (
-            ("state_bound", "proved, norm", "C1"),
-            ("state_bound_full", "proved, best metric", "C2"),
-            ("state", "measured", "C0"),
+        for panel, name, label, colour in (
+            (0, "state_bound", "proved, norm", "C1"),
+            (0, "state_bound_full", "proved, best metric", "C2"),
+            (0, "state", "measured", "C0"),
+            (1, "gradient_bound", "proved (Lemma 2)", "C1"),
+            (1, "gradient", "measured", "C0"),
         ):
-            _band(axes[0], k, table[name].values, label, colour)
-        for name, label, colour in (
-            ("gradient_bound", "proved (Lemma 2)", "C1"),
-            ("gradient", "measured", "C0"),
-        ):
-            _band(axes[1], k, table[name].values, label, colour)
+            _band(axes[panel], k, table[name].values, label, colour)
         for axis, title in zip(axes, ("state gap", "gradient gap"), strict=True):
             axis.set(xlabel="window k (steps)", ylabel=title, yscale="log")
             axis.legend(frameon=False)
@@ -43,7 +40,7 @@ def descent_figure(table: xr.Dataset) -> Figure:
     """Weight gaps during training, with and without 1/t."""
 
     def draw():
-        figure, axes = plt.subplots(1, 2, figsize=(8, 3.4), sharey=True, constrained_layout=True)
+        figure, axes = panels(2, sharey=True)
         for axis, schedule in zip(axes, table["schedule"].values, strict=True):
             part = table.sel(schedule=schedule)
             for i, k in enumerate(part["window"].values[:4]):
@@ -73,10 +70,8 @@ def gains_figure(table: xr.Dataset) -> Figure:
 
     def draw():
         kinds = table["kind"].values
-        figure, axes = plt.subplots(
-            1, len(kinds), figsize=(3 * len(kinds), 3.2), constrained_layout=True, squeeze=False
-        )
-        for axis, kind in zip(axes[0], kinds, strict=True):
+        figure, axes = panels(len(kinds))
+        for axis, kind in zip(axes, kinds, strict=True):
             part = table["gain"].sel(kind=kind)
             for i, metric in enumerate(("norm", "diagonal", "full", "limit")):
                 colour = "C7" if metric == "limit" else f"C{i}"
@@ -86,48 +81,14 @@ def gains_figure(table: xr.Dataset) -> Figure:
             axis.set_xticks(table["units"].values, [str(n) for n in table["units"].values])
             axis.minorticks_off()
             axis.set_ylim(bottom=0)
-        axes[0][0].set_ylabel("largest certified gain")
-        axes[0][0].legend(frameon=False)
+        axes[0].set_ylabel("largest certified gain")
+        axes[0].legend(frameon=False)
         return figure
 
     return Figure(
         "certified-gains",
         "How much gain each metric certifies",
         "Largest gain that each metric proves contracting, below the limit that masks set.",
-        draw,
-        table,
-    )
-
-
-def truncated_training_figure(table: xr.Dataset) -> Figure:
-    """Weight distances of truncated from full training on text."""
-
-    def draw():
-        models = table["model"].values
-        figure, axes = plt.subplots(
-            1,
-            len(models),
-            figsize=(2.4 * len(models) + 1, 3.2),
-            sharey=True,
-            squeeze=False,
-            constrained_layout=True,
-        )
-        for axis, model in zip(axes[0], models, strict=True):
-            part = table.sel(model=model)
-            for i, k in enumerate(part["window"].values):
-                ratio = part["gap"].sel(window=k) / part["moved"]
-                axis.plot(part["step"], ratio, color=f"C{i}", label=f"k = {k}")
-            axis.set(xscale="log", yscale="log", xlabel="step")
-            axis.set_title(label_of(str(model)), fontsize="medium")
-        axes[0][0].set_ylabel("weight gap / way moved")
-        axes[0][0].legend(frameon=False, fontsize="small", loc="lower left")
-        return figure
-
-    return Figure(
-        "truncated-training",
-        "Truncated and full training of language models",
-        "Distance of weights trained on the last k tokens from those trained on the whole "
-        "segment, over the way that the full model has moved; same start, same data.",
         draw,
         table,
     )
@@ -140,26 +101,16 @@ def label_of(kind: str) -> str:
 
 def panels(count: int, **options):
     """Axes side by side."""
+    size = (3.4 * count + 1.2, 3.6)
     figure, axes = plt.subplots(
-        1,
-        count,
-        figsize=(3.4 * count + 1.2, 3.6),
-        squeeze=False,
-        constrained_layout=True,
-        **options,
+        1, count, figsize=size, squeeze=False, layout="constrained", **options
     )
     return figure, axes[0]
 
 
 def memory_figure(tables: dict[str, xr.Dataset]) -> Figure:
     """Losses over the length, stable and free, with the proved floors."""
-    marks = {
-        "stable": "C0",
-        "rnn stable": "C0",
-        "lstm stable": "C2",
-        "free": "C1",
-        "lstm free": "C1",
-    }
+    colours = {"rnn stable": "C0", "rnn free": "C1", "lstm stable": "C2", "lstm free": "C3"}
 
     def draw():
         figure, axes = panels(len(tables))
@@ -167,7 +118,7 @@ def memory_figure(tables: dict[str, xr.Dataset]) -> Figure:
             x = table["length"].values
             for model in table["model"].values:
                 y = table["loss"].sel(model=model)
-                axis.plot(x, y, "o-", ms=4, color=marks[str(model)], label=label_of(str(model)))
+                axis.plot(x, y, "o-", ms=4, color=colours[str(model)], label=label_of(str(model)))
             axis.plot(x, table["floor"], ":", color="C0", label="proved floor")
             axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
             unit = "mean square error" if name.startswith("adding") else "nats"

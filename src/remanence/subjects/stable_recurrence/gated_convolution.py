@@ -7,7 +7,7 @@ $2^L$ inputs, and nothing before them is read.
 """
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -19,7 +19,7 @@ from ..._types import Key
 
 
 class GatedConvolution(eqx.Module):
-    """Reads its last `context` inputs and nothing before them."""
+    """Reads its last inputs, a power of two of them, and nothing before them."""
 
     embedding: Float[Array, "tokens inputs"] | None
     W_x: Float[Array, "inputs gates"]
@@ -27,33 +27,6 @@ class GatedConvolution(eqx.Module):
     biases: tuple[Float[Array, " gates"], ...]
     W_y: Float[Array, "outputs units"]
     b_y: Float[Array, " outputs"]
-    readout: Literal["last", "every"] = eqx.field(static=True, default="every")
-
-    @classmethod
-    def init(
-        cls,
-        inputs: int,
-        units: int,
-        outputs: int,
-        context: int,
-        *,
-        key: Key,
-        tokens: int | None = None,
-        readout: Literal["last", "every"] = "every",
-    ) -> "GatedConvolution":
-        """Gaussian weights that about keep variance; embedded tokens as the models have."""
-        layers = layers_of(context)
-        key_e, key_x, key_y, *keys = jr.split(key, 3 + layers)
-        draw = lambda key, fan, *shape: (2 / fan) ** 0.5 * jr.normal(key, shape)
-        return cls(
-            None if tokens is None else 0.3 * jr.normal(key_e, (tokens, inputs)),
-            draw(key_x, inputs, inputs, 2 * units),
-            tuple(draw(k, 2 * units, 2, units, 2 * units) for k in keys),
-            tuple(jnp.zeros(2 * units) for _ in range(layers + 1)),
-            units**-0.5 * jr.normal(key_y, (outputs, units)),
-            jnp.zeros(outputs),
-            readout,
-        )
 
     def hidden(
         self, xs: Float[Array, "time inputs"] | Int[Array, " time"]
@@ -69,10 +42,8 @@ class GatedConvolution(eqx.Module):
 
     def __call__(
         self, xs: Float[Array, "time inputs"] | Int[Array, " time"]
-    ) -> Float[Array, "*time outputs"]:
-        h = self.hidden(xs)
-        h = h[-1] if self.readout == "last" else h
-        return h @ self.W_y.T + self.b_y
+    ) -> Float[Array, "time outputs"]:
+        return self.hidden(xs) @ self.W_y.T + self.b_y
 
 
 def _gated(z):
@@ -80,32 +51,25 @@ def _gated(z):
     return value * jax.nn.sigmoid(gate)
 
 
-def layers_of(context: int) -> int:
-    """Layers that read so many inputs; a power of two is asked for."""
+def convolution_like(net: Any, context: int, *, key: Key) -> GatedConvolution:
+    """An untrained convolution with as many weights as a recurrent network has."""
     layers = int(context).bit_length() - 1
     if context < 1 or 2**layers != context:
         raise ValueError(f"context must be a power of two, got {context}")
-    return layers
-
-
-def equal_units(net: Any, context: int) -> int:
-    """The units that give a convolution as many weights as a recurrent network has."""
-    size = lambda tree: sum(leaf.size for leaf in jax.tree.leaves(tree))
     inputs, outputs = net.cell.W_x.shape[1], net.W_y.shape[0]
-    budget = size((net.cell, net.W_y, net.b_y)) - outputs
-    a, b = 4 * layers_of(context), 2 * inputs + outputs + 2 * (layers_of(context) + 1)
+    budget = sum(leaf.size for leaf in jax.tree.leaves((net.cell, net.W_y)))
+    a, b = 4 * layers, 2 * inputs + outputs + 2 * (layers + 1)
     units = budget / b if a == 0 else (math.sqrt(b * b + 4 * a * budget) - b) / (2 * a)
-    return max(4, int(units))
-
-
-def convolution_like(net: Any, context: int, *, key: Key) -> GatedConvolution:
-    """An untrained convolution of the size of a recurrent network."""
-    return GatedConvolution.init(
-        net.cell.W_x.shape[1],
-        equal_units(net, context),
-        net.W_y.shape[0],
-        context,
-        key=key,
-        tokens=None if net.embedding is None else net.embedding.shape[0],
-        readout=net.readout,
+    units = max(4, int(units))
+    key_e, key_x, key_y, *keys = jr.split(key, 3 + layers)
+    # Gaussian weights that about keep variance.
+    draw = lambda key, fan, *shape: (2 / fan) ** 0.5 * jr.normal(key, shape)
+    tokens = None if net.embedding is None else net.embedding.shape[0]
+    return GatedConvolution(
+        None if tokens is None else 0.3 * jr.normal(key_e, (tokens, inputs)),
+        draw(key_x, inputs, inputs, 2 * units),
+        tuple(draw(k, 2 * units, 2, units, 2 * units) for k in keys),
+        tuple(jnp.zeros(2 * units) for _ in range(layers + 1)),
+        units**-0.5 * jr.normal(key_y, (outputs, units)),
+        jnp.zeros(outputs),
     )

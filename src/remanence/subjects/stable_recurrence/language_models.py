@@ -4,7 +4,6 @@ Every model is trained on the same segments from the zero state; stable ones are
 projected after every step, embedding included ($|x| \le .75$ for the LSTM).
 """
 
-import dataclasses
 import functools
 import math
 from typing import Any
@@ -16,41 +15,60 @@ import jax.random as jr
 import numpy as np
 import optax
 
-from ...cells import dimension, Elman, LSTM
+from ...cells import dimension, LSTM
 from ...measure import contraction, lyapunov_spectrum, truncation_window
 from ...nets import Recurrent, token_cross_entropy, window_states
 from ...tasks import characters, columns, Text, wikitext
 from ...train.projection import INPUT_BOUND
 from .config import Language
+from .gated_convolution import convolution_like
 from .parts import Parts
-from .train_stable_and_free import StableOrFree
+from .train_stable_and_free import CELLS, net_of, Task
 
 
-def text_of(config: Any) -> Text:
+@functools.cache
+def text_of(name: str, vocabulary: int | None = None) -> Text:
     """The text that a configuration names."""
-    if config.text == "wikitext":
-        return wikitext(vocabulary=config.vocabulary)
-    return characters(config.text)
+    return wikitext(vocabulary=vocabulary) if name == "wikitext" else characters(name)
 
 
 def model_of(config: Any, kind: str, tokens: int, *, key: Any) -> Recurrent:
     """An untrained model."""
     key_cell, key_net = jr.split(key)
-    draw = {"rnn": Elman, "lstm": LSTM}[kind]
-    cell = draw.init(config.embedding, config.units, key=key_cell)
+    cell = CELLS[kind].init(config.embedding, config.units, key=key_cell)
     net = Recurrent.init(cell, outputs=tokens, key=key_net, tokens=tokens)
     smaller = 0.3 * jnp.asarray(net.embedding)
     return eqx.tree_at(lambda net: net.embedding, net, smaller)
 
 
-def stable_or_free_loss(model: StableOrFree, batch, key):
-    """The cross entropy of the network inside."""
-    return token_cross_entropy(model.net, batch)
+class WithDropout(eqx.Module):
+    """A network in training: a share of what its cell reads and gives is left out."""
+
+    net: Recurrent
+    share: float = eqx.field(static=True)
+    key: Any
+
+    W_y = property(lambda self: self.net.W_y)
+    b_y = property(lambda self: self.net.b_y)
+
+    def hidden(self, tokens):
+        """The cell's outputs at every step, for a segment a draw of its own."""
+        drop = eqx.nn.Dropout(self.share)
+        key_x, key_h = jr.split(jr.fold_in(self.key, tokens.sum()))
+        outputs = Recurrent(self.net.cell, None, None)(drop(self.net.embed(tokens), key=key_x))
+        return drop(outputs, key=key_h)
 
 
-def segment_loss(model, batch, key):
+@functools.cache
+def segment_loss(dropout: float):
     """The cross entropy over a batch of segments, every position counted."""
-    return token_cross_entropy(model, batch)
+
+    def loss(model, batch, key):
+        net = net_of(model)
+        dropped = dropout and isinstance(net, Recurrent)
+        return token_cross_entropy(WithDropout(net, dropout, key) if dropped else net, batch)
+
+    return loss
 
 
 @functools.cache
@@ -64,59 +82,44 @@ def segments(length: int, batch: int):
     return drawn
 
 
-@dataclasses.dataclass(frozen=True)
-class Cosine:
-    """A learning rate that falls to a twentieth along half a cosine."""
-
-    # optax's own schedule rewrites its closure at the first call, and a stopped run
-    # would no longer know itself.
-    rate: float
-    steps: int
-
-    def __call__(self, count):
-        share = jnp.minimum(jnp.asarray(count, jnp.float32) / self.steps, 1.0)
-        return self.rate * (0.05 + 0.475 * (1 + jnp.cos(jnp.pi * share)))
-
-
-@functools.cache
-def falling_adam(rate: float, steps: int) -> optax.GradientTransformation:
-    """Adam on clipped gradients, its rate falling along a cosine."""
-    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(Cosine(rate, steps)))
-
-
-def trained_model(
-    config: Language, text: Text, kind: str, free: bool, parts: Parts, draw: int = 0
-) -> Recurrent | None:
-    """One language model, continued where an interrupted run left it."""
-    seed = training_seed(parts, draw)
-    model = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
-    done = parts.train(
-        f"{config.text}-{kind}-{'free' if free else 'stable'}{draw_suffix(draw)}",
-        StableOrFree(model, jnp.asarray(free)).projected(),
-        stable_or_free_loss,
-        falling_adam(config.learning_rate, config.steps),
+def language_task(config: Language) -> Task:
+    """The training of language models on one text."""
+    text = text_of(config.text, config.vocabulary)
+    tokens, valid = len(text.vocabulary), None
+    if len(config.rates) > 1:
+        rows = jnp.asarray(columns(text.valid, config.test_streams))
+        valid = lambda model: float(cross_entropy(net_of(model), rows))
+    return Task(
+        name=config.text,
+        network=lambda kind, free, key: model_of(config, kind, tokens, key=key),
+        loss=segment_loss(config.dropout),
+        measure=functools.partial(measure_model, config),
         steps=config.steps,
-        key=jr.key(seed + 1),
+        rates=config.rates,
+        pilot_steps=config.pilot_steps,
         data=np.asarray(text.train),
         batch=segments(config.length, config.batch),
-        project=StableOrFree.projected,
+        validation=valid,
+        kinds=config.kinds,
+        draws=config.draws,
     )
-    return None if done is None else done.net
 
 
-def training_seed(parts: Parts, draw: int) -> int:
-    """The seed of a model's training: the run's for the first, far from it for others."""
-    return parts.bench.seed + 1_000 * draw
+def text_convolution(config: Language, context: int, parts: Parts) -> float | None:
+    """The perplexity on the held-out streams of a convolution of the LSTM's size."""
+    task, seed = language_task(config), parts.bench.seed
+    like = task.network("lstm", True, jr.key(seed))
+    name = f"{config.text} convolution {context}"
+    model = task.train(name, convolution_like(like, context, key=jr.key(seed)), parts, seed)
+    if model is None:
+        return None
+    rows = jnp.asarray(held_out_streams(config))
+    return math.exp(float(cross_entropy(model, rows, max(config.windows))))
 
 
-def draw_suffix(draw: int) -> str:
-    """What is added to the name of a training that is not the first."""
-    return f"-{draw + 1}" if draw else ""
-
-
-def held_out_streams(config: Language, text: Text) -> np.ndarray:
+def held_out_streams(config: Language) -> np.ndarray:
     """The held-out streams for exponents, gradients and windows."""
-    rows = columns(text.test, config.streams)
+    rows = columns(text_of(config.text, config.vocabulary).test, config.streams)
     return rows[:, : config.stretch + 1]
 
 
@@ -137,8 +140,7 @@ def truncated_cross_entropy(net: Recurrent, rows, window, context: int):
         states = window_states(net.cell, net.embed(row[:-1]), window)
         late = jax.tree.map(lambda leaf: leaf[context - 1 :], states)
         logits = jax.vmap(net.read)(late)
-        asked = row[context:]
-        return optax.softmax_cross_entropy_with_integer_labels(logits, asked).mean()
+        return optax.softmax_cross_entropy_with_integer_labels(logits, row[context:]).mean()
 
     return jax.lax.map(one, rows).mean()
 
@@ -157,44 +159,40 @@ def _decay(net: Recurrent, pieces, length: int):
     return norms.mean(0), norms.std(0) / math.sqrt(len(norms))
 
 
-def gradient_decay(net: Recurrent, rows, length: int) -> tuple[np.ndarray, np.ndarray]:
+def gradient_decay(net: Recurrent, rows, length: int) -> dict[str, list[float]]:
     r"""$\|\nabla_{x_t} p_{t+i}\|$ over $i$: mean over held-out positions, and its error."""
     size = 2 * length + 1
     whole = np.concatenate([row[: len(row) // size * size].reshape(-1, size) for row in rows])
-    mean, error = _decay(net, jnp.asarray(whole[:64]), length)
-    return np.asarray(mean), np.asarray(error)
+    found = _decay(net, jnp.asarray(whole[:64]), length)
+    mean, error = (np.asarray(part, float).tolist() for part in found)
+    return {"decay": mean, "decay_error": error}
 
 
-def perplexity(config: Language, net: Recurrent, text: Text) -> float:
-    """The perplexity on the test part."""
-    test = columns(text.test, config.test_streams)
+def measure_model(config: Language, net: Recurrent, free: bool, draw: int) -> dict[str, Any]:
+    """The perplexity on the test part; of the first draw, everything else too."""
+    test = columns(text_of(config.text, config.vocabulary).test, config.test_streams)
     if config.test_stretch is not None:
         test = test[:, : config.test_stretch + 1]
-    return math.exp(float(cross_entropy(net, jnp.asarray(test))))
-
-
-def measure_model(config: Language, net: Recurrent, text: Text) -> dict[str, Any]:
-    """Everything that is measured on one trained model."""
-    rows = held_out_streams(config, text)
-    context = max(config.windows)
-    few = jnp.asarray(rows)
+    perplexity = {"perplexity": math.exp(float(cross_entropy(net, jnp.asarray(test))))}
+    if draw:
+        return perplexity
+    rows = held_out_streams(config)
+    few, context = jnp.asarray(rows), max(config.windows)
     # A window as long as the stretch is no truncation, and no program of its own.
     *by_window, whole = [
-        float(truncated_cross_entropy(net, few, jnp.asarray(k), context))
+        math.exp(float(truncated_cross_entropy(net, few, jnp.asarray(k), context)))
         for k in (*config.windows, few.shape[1])
     ]
     spectrum = lyapunov_spectrum(net, rows[:, :-1], k=config.exponents)
-    decay, error = gradient_decay(net, rows, config.decay)
-    return {
-        "perplexity": perplexity(config, net, text),
+    return perplexity | {
         "windows": list(config.windows),
-        "truncated": [math.exp(value) for value in by_window],
-        "untruncated": math.exp(whole),
-        "decay": decay.astype(float).tolist(),
-        "decay_error": error.astype(float).tolist(),
+        "truncated": by_window,
+        "untruncated": whole,
+        **gradient_decay(net, rows, config.decay),
         "exponent": float(spectrum.exponents[0]),
         "stderr": float(spectrum.stderr[0]),
         "converged": bool(spectrum.converged),
+        "proof": prove_model(net, free),
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ...report import Bench
 from ...train import fit
 from ...train.checkpoint import last_step, named_arrays, with_arrays
-from ...train.store import opened_store, Store
+from ...train.store import opened_store
 
 
 RESERVE = 180.0
@@ -41,10 +41,8 @@ class Parts:
     def watch(self) -> None:
         """Stop here if time is up."""
         limit = self.bench.time_limit
-        if limit is None:
-            return
-        if time.monotonic() - self.begun > limit - min(RESERVE, limit / 4):
-            raise OutOfTimeError
+        if limit is not None and time.monotonic() - self.begun > limit - min(RESERVE, limit / 4):
+            raise OutOfTimeError("no time is left")
 
     def get_or_make(self, name: str, make: Callable[[], Any]) -> Any:
         """A part made of plain values; None without the time or the data for it."""
@@ -53,21 +51,22 @@ class Parts:
         if found is not None:
             return found[1]
         self.bench.tell(name)
+        value = self.attempt(name, lambda: json.loads(json.dumps(make())))
+        if value is not None:
+            with opened_store(self.bench.folder / "numbers", {}, Parts) as store:
+                store.put(name, {}, value)
+        return value
+
+    def attempt(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives; None, and the name among the missing, without time or data."""
         try:
             self.watch()
-            value = json.loads(json.dumps(make()))
-        except OutOfTimeError:
-            self.missing.append(name)
-            self.bench.tell(f"no time is left for: {name}")
-            return None
-        except FileNotFoundError as missing:
+            return make()
+        except (OutOfTimeError, FileNotFoundError) as reason:
             # What cannot be measured stays open; the other parts go on.
             self.missing.append(name)
-            self.bench.tell(f"{name} is left out: {missing}")
+            self.bench.tell(f"{name} is left out: {reason}")
             return None
-        with opened_store(self.bench.folder / "numbers", {}, Parts) as store:
-            store.put(name, {}, value)
-        return value
 
     def train(
         self,
@@ -94,29 +93,17 @@ class Parts:
                 if not again:
                     reached = min(length * (reached // length + 1), steps)
                 again = False
-                done = fit(
-                    model,
-                    loss,
-                    optimizer,
-                    steps=reached,
-                    every=length,
-                    folder=folder,
-                    title=name,
-                    **options,
-                )
+                limits = {"steps": reached, "every": length, "folder": folder, "title": name}
+                done = fit(model, loss, optimizer, **limits, **options)
                 if done.diverged_at is not None:
                     self.bench.tell(f"{name} diverged at step {done.diverged_at}")
                     return None
                 if validation is not None:
-                    _put_if_better(best, done.model, validation(done.model))
+                    least, here = best.part("model"), validation(done.model)
+                    if least is None or here < least[1]:
+                        best.put("model", named_arrays(done.model), here)
                 if time.monotonic() - told > TELLING:
                     self.bench.tell(f"{name}: {done.steps} of {steps} steps")
                     told = time.monotonic()
             found = best.get("model")
         return done.model if found is None else with_arrays(done.model, found)
-
-
-def _put_if_better(store: Store, model: Any, loss: float) -> None:
-    before = store.part("model")
-    if before is None or loss < before[1]:
-        store.put("model", named_arrays(model), loss)

@@ -1,5 +1,7 @@
 r"""Lemmas 1 and 2, Proposition 2 and Theorem 1 on random Gaussian instances."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -27,10 +29,10 @@ def draw_cell(seed: int, units: int, inputs: int = 4, norm: float = 0.8) -> Elma
     return Elman(cast(W), cast(U), jnp.zeros(units))
 
 
-def lemma_gaps(units: int, instances: int, length: int, windows: tuple[int, ...]):
+def lemma_gaps(units: int, seeds: range, length: int, windows: tuple[int, ...]) -> xr.Dataset:
     """Gaps of states and gradients beside their bounds, over instances and windows."""
     rows = []
-    for seed in range(instances):
+    for seed in seeds:
         cell = draw_cell(seed, units)
         xs = np.random.default_rng(100 + seed).normal(size=(length, 4))
         xs = xs / np.linalg.norm(xs, axis=1).max()
@@ -47,7 +49,7 @@ def lemma_gaps(units: int, instances: int, length: int, windows: tuple[int, ...]
                     gradient_bound(cell, k, input_bound=1.0, loss_slope=units**0.5, loss_bend=1.0),
                 )
             )
-    table = np.asarray(rows).reshape(instances, len(windows), 5)
+    table = np.asarray(rows).reshape(len(seeds), len(windows), 5)
     names = ("state", "state_bound", "state_bound_full", "gradient", "gradient_bound")
     return xr.Dataset(
         {name: (("instance", "window"), table[..., i]) for i, name in enumerate(names)},
@@ -69,7 +71,7 @@ def counterexample() -> dict[str, float]:
 
 def descents(
     units: int,
-    instances: int,
+    seeds: range,
     length: int,
     windows: tuple[int, ...],
     steps: int,
@@ -83,23 +85,15 @@ def descents(
     the bound of Proposition 2 with measured constants. Where the first spectral norm
     is below 1 the weights are projected after every step, else they are left free.
     """
-    lanes = [
-        (norm, seed, decays)
-        for norm in norms
-        for seed in range(instances)
-        for decays in (True, False)
-    ]
+    lanes = [(norm, seed, decays) for norm in norms for seed in seeds for decays in (True, False)]
     with double():
         norm, seed, decays = (jnp.asarray(part) for part in zip(*lanes, strict=True))
-        walk = lambda norm, seed, decays: _descent(
-            norm, seed, decays, units, length, windows, steps
-        )
-        program = jax.jit(jax.vmap(walk), compiler_options=FAST_COMPILE)
-        walked = program(norm, seed, decays)
-        walked = {name: np.asarray(value) for name, value in walked.items()}
+        size = {"units": units, "length": length, "windows": windows, "steps": steps}
+        one = functools.partial(_descent, **size)
+        program = jax.jit(jax.vmap(one), compiler_options=FAST_COMPILE)
+        found = {name: np.asarray(value) for name, value in program(norm, seed, decays).items()}
     runs = [
-        _bounded({name: value[lane] for name, value in walked.items()})
-        for lane in range(len(lanes))
+        _bounded({name: value[lane] for name, value in found.items()}) for lane in range(len(lanes))
     ]
     names = {
         "gap": ("window", "step"),
@@ -108,7 +102,7 @@ def descents(
         "output_gap": ("window",),
     }
     stacked = {name: np.stack([run[name] for run in runs]) for name in names}
-    shape = (len(norms), instances, 2)
+    shape = (len(norms), len(seeds), 2)
     return xr.Dataset(
         {
             name: (

@@ -12,8 +12,10 @@ tries the lemmas on drawn networks, certifies more than their norm does, trains 
 text and music with and without the constraint, and shows the tasks on which it costs.
 """
 
+import functools
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,20 +25,16 @@ from ...measure import contraction, lyapunov_spectrum, truncation_window
 from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from ..references import REFERENCES
 from . import certified_gains, figures, random_instances
-from .adding_windows import adding_by_window
 from .claims import CLAIMS
 from .claims.models import sound
 from .config import Config, FULL, QUICK, WORDS
-from .context_figures import context_figure, decay_figure
-from .experiments import (
-    convolutions,
-    language_models,
-    music_models,
-    perplexities,
-    truncated_trainings,
-)
+from .language_models import language_task, text_convolution
 from .memory_tasks import adding_problem, delayed_symbol, string_recall
+from .model_figures import context_figure, decay_figure, truncated_training_figure
+from .music_models import chorale_convolution, music_task
 from .parts import Parts
+from .train_stable_and_free import CELLS, model_name, Models, train_stable_and_free
+from .truncated_training import truncated_training_gap
 
 
 FREE_NORM = 2.0
@@ -49,19 +47,16 @@ def run(config: Config, bench: Bench) -> Outcome:
     What there is no time for is left out, and said.
     """
     parts = Parts(bench)
-    results: dict[str, Any] = {**_instances(config, bench)}
-    results["language"] = language_models(config, parts)
-    results["music"] = music_models(config, parts)
+    results: dict[str, Any] = {
+        **_instances(config, bench),
+        "language": _models(language_task, config.language, parts),
+        "music": _models(music_task, config.music, parts),
+    }
     if memory := _memory(config, parts):
         results["memory"] = memory
-    if (chosen := config.adding) is not None:
-        results["adding windows"] = parts.get_or_make(
-            "adding problem over its last inputs", lambda: adding_by_window(chosen, parts)
-        )
     results |= _certificates(config, bench)
-    results["truncated training"] = truncated_trainings(config, parts)
-    results["convolutions"] = convolutions(config, parts)
-    results["perplexity"] = perplexities(config, parts, results["language"])
+    results["truncated training"] = _truncated_trainings(config, parts)
+    results["convolutions"] = _convolutions(config, parts)
     if parts.missing:
         bench.tell(f"left out, and open: {', '.join(parts.missing)}")
     data = _data(config, results)
@@ -70,43 +65,69 @@ def run(config: Config, bench: Bench) -> Outcome:
 
 def _instances(config: Config, bench: Bench) -> dict[str, Any]:
     """Lemmas and descents on random Gaussian instances."""
-    bench.tell("lemmas on random Gaussian instances")
-    size = (config.units, config.instances, config.length, config.windows)
-    table = random_instances.lemma_gaps(*size)
-    bench.tell("projected descent, truncated and full")
+    bench.tell("lemmas and projected descent on random Gaussian instances")
+    seeds = range(1_000 * bench.seed, 1_000 * bench.seed + config.instances)
+    size = (config.units, seeds, config.length, config.windows)
     norms = (random_instances.RATE, FREE_NORM)
-    descents = random_instances.descents(*size, config.descent_steps, norms)
-    moving = random_instances.counterexample()
-    return {"lemmas": table, "moving origin": moving, "descents": descents}
+    return {
+        "lemmas": random_instances.lemma_gaps(*size),
+        "descents": random_instances.descents(*size, config.descent_steps, norms),
+        "moving origin": random_instances.counterexample(),
+    }
+
+
+def _models(task_of: Callable, chosen: Sequence[Any], parts: Parts) -> Models:
+    """Every model of every task whose data is at hand."""
+    made = [parts.attempt(each.text, functools.partial(task_of, each)) for each in chosen]
+    found = [train_stable_and_free(task, parts) for task in made if task is not None]
+    return {name: draws for models in found for name, draws in models.items()}
 
 
 def _memory(config: Config, parts: Parts) -> dict[str, xr.Dataset]:
     """Losses of stable and free models on tasks that need memory, over the length."""
     asked = {
-        "delayed symbol": (delayed_symbol, config.delays, config.copy_steps),
-        "memorised string": (string_recall, config.strings, config.string_steps),
-        "adding problem": (adding_problem, config.sums, config.sum_steps),
+        "delayed symbol": (delayed_symbol, config.symbols),
+        "memorised string": (string_recall, config.strings),
+        "adding problem": (adding_problem, config.sums),
     }
-    tables = {}
-    for name, (train, lengths, steps) in asked.items():
-        options = {"steps": steps, "rate": config.copy_rate, "seed": parts.bench.seed}
-        make = lambda train=train, lengths=lengths, options=options: train(
-            lengths, **options
-        ).to_dict()
-        found = parts.get_or_make(name, make) if lengths else None
-        if found is not None:
-            tables[name] = xr.Dataset.from_dict(found)
-    return tables
+    tables = {name: train(lengths, parts) for name, (train, lengths) in asked.items() if lengths}
+    return {name: table for name, table in tables.items() if table is not None}
 
 
 def _certificates(config: Config, bench: Bench) -> dict[str, Any]:
     """Largest certified gains beside their limit, the LSTM's, and worst pairs."""
     sizes = (config.gain_units, config.gain_kinds, config.gain_draws)
     found: dict[str, Any] = {"gains": certified_gains.certified_gains(*sizes, bench.tell)}
-    bench.tell("LSTM certificates")
+    bench.tell("LSTM certificates, and pairs of states by gradient ascent")
     found["lstm gains"] = certified_gains.lstm_gains(config.lstm_units)
-    bench.tell("pairs of states by gradient ascent")
     found["worst pairs"] = certified_gains.worst_pairs(config.worst_pair_draws)
+    return found
+
+
+def _truncated_trainings(config: Config, parts: Parts) -> dict[str, Any]:
+    """Distances of truncated from full training of language models."""
+    found = {}
+    for each, kind, free in itertools.product(config.truncated_training, CELLS, (True, False)):
+        name = model_name(each.text, kind, free)
+        make = functools.partial(truncated_training_gap, each, kind, free, parts.bench.seed)
+        value = parts.get_or_make(f"{name}, truncated and full training", make)
+        found |= {} if value is None else {name: value}
+    return found
+
+
+def _convolutions(config: Config, parts: Parts) -> dict[str, dict[str, list]]:
+    """Scores of convolutions of the LSTM's size over their context, text and music."""
+    found: dict[str, dict[str, list]] = {}
+    peers: list[tuple[Any, Callable]] = [(each, text_convolution) for each in config.language]
+    peers += [(each, chorale_convolution) for each in config.music]
+    for each, score in peers:
+        for context in each.contexts:
+            make = functools.partial(score, each, context, parts)
+            value = parts.get_or_make(f"{each.text} convolution {context}", make)
+            if value is not None:
+                scores = found.setdefault(each.text, {"contexts": [], "score": []})
+                scores["contexts"].append(context)
+                scores["score"].append(value)
     return found
 
 
@@ -198,12 +219,10 @@ def _figures(results: Mapping[str, Any], data: Mapping[str, xr.Dataset]) -> tupl
     if "memory" in results:
         drawn.append(figures.memory_figure(results["memory"]))
     if "truncated_training" in data:
-        drawn.append(figures.truncated_training_figure(data["truncated_training"]))
-    models, music = sound(results["language"]), sound(results["music"])
-    if models:
+        drawn.append(truncated_training_figure(data["truncated_training"]))
+    if models := sound(results["language"]):
         drawn.append(decay_figure(models))
-        shown = (results["convolutions"], results.get("adding windows"))
-        drawn.append(context_figure(models, music, *shown))
+        drawn.append(context_figure(models | sound(results["music"]), results["convolutions"]))
     return tuple(drawn)
 
 
@@ -218,10 +237,9 @@ STUDY = Study(
     cost={
         "quick": "about 90 s of one busy core the first time, most of it compiling; no data beyond "
         "the shipped sonnets, no convolutions",
-        "full": "about 70 minutes of one core; Shakespeare, WikiText-2 (10,000 words, an eighth "
-        "of an epoch) and JSB, from REMANENCE_DATA or the network",
-        "words": "hours: WikiText-2 (10,000 words), six epochs, 256 units; stopped and continued "
-        "with --time-limit",
+        "full": "hours: WikiText-2 (33,278 words, 256 units, six epochs), Shakespeare and JSB, from "
+        "REMANENCE_DATA or the network; stopped and continued with --time-limit",
+        "words": "a day: WikiText-2 alone, twenty epochs",
     },
     headline=Headline(
         claim="004.13",

@@ -1,9 +1,10 @@
-"""One training for stable and free models: the same program, a flag decides.
+"""One training for stable and free models of every task: the same program, a flag decides.
 
 A stable model is projected onto the stable set after every step; a free one is not.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,11 +15,15 @@ import jax.random as jr
 import optax
 from jaxtyping import Array, Bool
 
-from ..._fast_compile import FAST_COMPILE
-from ...cells import LSTM
-from ...nets import Recurrent
-from ...train import trained
+from ...cells import Elman, LSTM
+from ...nets import on_batch, Recurrent
 from ...train.projection import INPUT_BOUND, stable
+from .parts import Parts
+
+
+CELLS = {"rnn": Elman, "lstm": LSTM}
+Models = dict[str, list[dict[str, Any]]]
+"""What was measured on every training of each model, by its name."""
 
 
 def project(net: Recurrent, rate: float | None = None) -> Recurrent:
@@ -50,45 +55,120 @@ class StableOrFree(eqx.Module):
         return StableOrFree(eqx.combine(chosen, rest), self.free, self.rate)
 
 
+projected = eqx.filter_jit(StableOrFree.projected)
+
+
+def net_of(model: Any) -> Any:
+    """The network itself, of a model that may be `StableOrFree`."""
+    return model.net if isinstance(model, StableOrFree) else model
+
+
+def outputs_of(model: Any, xs: Any) -> Array:
+    """A batch of sequences through any model, the quick way where there is one."""
+    net = net_of(model)
+    return on_batch(net, xs) if isinstance(net, Recurrent) else jax.vmap(net)(xs)
+
+
 @dataclasses.dataclass(frozen=True)
-class MemoryTask:
-    """What small models are asked to remember, over a length that is traced."""
+class Cosine:
+    """A learning rate that falls to a twentieth along half a cosine."""
 
-    network: Callable[[Any, Any, Any], Recurrent]
-    """From keys of the cell and of the readout, and whether it is free."""
-    loss: Callable[[Recurrent, Any, Any], Array]
-    """Of a network at one length, on data drawn with a key."""
-    learning_rate: float
-    tests: int
-    """Batches of the test loss."""
+    # optax's own schedule rewrites its closure at the first call, and a stopped run
+    # would no longer know itself.
+    rate: float
+    steps: int
 
-
-def train_stable_and_free(
-    task: MemoryTask, lengths: Any, free: Any, *, steps: int, rate: float, seed: int
-) -> tuple[Any, Array]:
-    """Networks and test losses, a lane for each length and flag, in one program."""
-    rest = []
-
-    def lane(length, free):
-        key_cell, key_net, key_run, key_test = jr.split(jr.key(seed), 4)
-        net = task.network(key_cell, key_net, free)
-        model = StableOrFree(net, free, rate).projected()
-        loss = lambda model, _, key: task.loss(model.net, length, key)
-        optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(task.learning_rate))
-        options = {"steps": steps, "key": key_run, "every": steps}
-        model, _ = trained(model, loss, optimizer, project=StableOrFree.projected, **options)
-        test = lambda key: task.loss(model.net, length, key)
-        losses = jax.vmap(test)(jr.split(key_test, task.tests))
-        arrays, static = eqx.partition(model.net, eqx.is_array)
-        rest.append(static)
-        return arrays, losses.mean()
-
-    # The program runs no longer than it compiles.
-    program = jax.jit(jax.vmap(lane), compiler_options=FAST_COMPILE)
-    arrays, losses = program(jnp.asarray(lengths), jnp.asarray(free))
-    return eqx.combine(arrays, rest[-1]), losses
+    def __call__(self, count):
+        share = jnp.minimum(jnp.asarray(count, jnp.float32) / self.steps, 1.0)
+        return self.rate * (0.05 + 0.475 * (1 + jnp.cos(jnp.pi * share)))
 
 
-def lane_of(stacked: Any, lane: int) -> Any:
-    """One lane of stacked networks."""
-    return jax.tree.map(lambda leaf: leaf[lane] if eqx.is_array(leaf) else leaf, stacked)
+@functools.cache
+def falling_adam(rate: float, steps: int) -> optax.GradientTransformation:
+    """Adam on clipped gradients, its rate falling along a cosine."""
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(Cosine(rate, steps)))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Task:
+    """What models are trained on and how they are measured; losses take a `StableOrFree`."""
+
+    name: str
+    network: Callable[[str, bool, Any], Any]
+    """An untrained network, from the kind of cell, whether it is free, and a key."""
+    loss: Callable[[Any, Any, Any], Array]
+    measure: Callable[[Any, bool, int], dict[str, Any]]
+    """Plain numbers of a trained network, told whether it is free and which draw it is."""
+    steps: int
+    rates: tuple[float, ...]
+    """Learning rates: of several, each kind takes the one whose free model has the least
+    validation loss after `pilot_steps`."""
+    pilot_steps: int = 0
+    data: Any = None
+    batch: Callable | None = None
+    validation: Callable[[Any], float] | None = None
+    """With one, the best of some evenly spaced moments is kept, not the last."""
+    kinds: tuple[str, ...] = ("rnn", "lstm")
+    draws: dict[str, int] = dataclasses.field(default_factory=dict)
+    """Trainings of each kind, 1 unless given."""
+    rate: float | None = None
+    """The largest spectral norm of stable tanh cells, where it is not the projection's own."""
+
+    def train(self, name: str, net: Any, parts: Parts, seed: int, free: bool | None = None, **how):
+        """One network from its start (with `free` a `StableOrFree`); None if it diverged."""
+        steps = how.get("steps", self.steps)
+        wrapped = free is not None
+        model = projected(StableOrFree(net, jnp.asarray(free), self.rate)) if wrapped else net
+        done = parts.train(
+            name.replace(" ", "-"),
+            model,
+            self.loss,
+            falling_adam(how.get("learning_rate", self.rates[0]), steps),
+            steps=steps,
+            key=jr.key(seed + 1),
+            data=self.data,
+            batch=self.batch,
+            project=StableOrFree.projected if wrapped else None,
+            validation=self.validation,
+        )
+        return None if done is None else net_of(done)
+
+
+def model_name(task: str, kind: str, free: bool) -> str:
+    """What a model is called in tables."""
+    return f"{task} {kind} {'free' if free else 'stable'}"
+
+
+def train_stable_and_free(task: Task, parts: Parts) -> Models:
+    """Every kind of cell, free and stable, and every draw: what the task measures on each."""
+    found: Models = {}
+    for kind in task.kinds:
+        for draw in range(task.draws.get(kind, 1)):
+            for free in (True, False):
+                name = model_name(task.name, kind, free)
+                label = f"{name}-{draw + 1}" if draw else name
+                make = functools.partial(_measured, task, kind, free, draw, label, parts)
+                value = parts.get_or_make(label, make)
+                if value is not None:
+                    found.setdefault(name, []).append(value)
+    return found
+
+
+def _measured(task: Task, kind: str, free: bool, draw: int, label: str, parts: Parts) -> dict:
+    seed = parts.bench.seed + 1_000 * draw
+    net = task.network(kind, free, jr.key(seed))
+    how = {"learning_rate": _learning_rate(task, kind, parts)}
+    done = task.train(label, net, parts, seed, free, **how)
+    return {"diverged": True} if done is None else task.measure(done, free, draw) | how
+
+
+def _learning_rate(task: Task, kind: str, parts: Parts) -> float:
+    if len(task.rates) == 1 or task.validation is None:
+        return task.rates[0]
+    losses = []
+    for rate in task.rates:
+        name, net = f"{task.name}-{kind}-pilot-{rate:g}", task.network(kind, True, jr.key(0))
+        how = {"steps": task.pilot_steps, "learning_rate": rate}
+        done = task.train(name, net, parts, 0, True, **how)
+        losses.append(float("inf") if done is None else task.validation(done))
+    return task.rates[losses.index(min(losses))]

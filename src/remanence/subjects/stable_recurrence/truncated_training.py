@@ -82,7 +82,7 @@ def truncated_training_gap(
     config: TruncatedTraining, kind: str, free: bool, seed: int
 ) -> dict[str, Any]:
     """Distances of truncated from full training over steps and windows."""
-    text = text_of(config)
+    text = text_of(config.text)
     net = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
     net = net if free else project(net)
     windows = jnp.asarray([config.length, *config.windows])

@@ -10,8 +10,8 @@ from ....report import Claim, Evidence, Verdict
 from .. import random_instances
 
 
-ENOUGH_STEPS = 300
-"""Fewer steps do not show whether constant steps leave the bound."""
+ENOUGH = 3
+"""Fewer instances do not show whether constant steps leave the bound."""
 
 
 def short(value: Any) -> float:
@@ -66,23 +66,26 @@ def descent(results: Mapping[str, Any]) -> Evidence:
     ratio = (steps["gap"] / bound).max(("instance", "window", "step"))
     # The claim without 1/t: the gap of constant steps against the bound for α/t.
     over = steps["gap"].sel(schedule="constant") / steps["bound"].sel(schedule="alpha/t")
+    over = over.max(("window", "step"))
     return {
         "decaying_ratio": short(ratio.sel(schedule="alpha/t")),
-        "constant_over_bound": short(over.isel(step=-1).max()),
-        "steps": int(steps.sizes["step"]),
+        "constant_over_bound": [short(value) for value in over],
+        "exceeding": int((over > 1).sum()),
+        "instances": int(over.size),
     }
 
 
 def needs_decay(e: Evidence) -> Verdict:
     """With α/t the bound is proved (with constants measured along the path it is a
     triangle inequality and cannot fail; refuted only by an error of ours). Judged is the
-    other half: holds if constant steps exceed the α/t bound, differs if not after 300
-    steps, open before."""
+    other half, on at least three instances: holds if constant steps exceed the α/t bound at some
+    step in more than half of them, differs if in none, else open."""
     if e["decaying_ratio"] > 1 + 1e-9:
         return "refuted"
-    if e["constant_over_bound"] > 1:
-        return "holds"
-    return "differs" if e["steps"] >= ENOUGH_STEPS else "open"
+    if e["instances"] >= ENOUGH and e["exceeding"] == 0:
+        return "differs"
+    most = e["instances"] >= ENOUGH and 2 * e["exceeding"] > e["instances"]
+    return "holds" if most else "open"
 
 
 def output_gap(results: Mapping[str, Any]) -> Evidence:
@@ -155,7 +158,7 @@ THEORY = (
         says="Proposition 2: with steps α/t truncated and full training stay within "
         "α γ k λ^k N^(αβ+1); without 1/t the bound fails.",
         published="true on random Gaussian instances; fails without 1/t (Figure 1)",
-        finding="constant steps reach {constant_over_bound:.3g} of the α/t bound",
+        finding="constant steps exceed the α/t bound in {exceeding} of {instances} instances",
         evidence=descent,
         rule=needs_decay,
         figure="training",

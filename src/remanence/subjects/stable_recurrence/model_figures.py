@@ -1,4 +1,4 @@
-"""Figures: how far back the models of text and music read."""
+"""Figures: how far back models of text and music read, and truncated training."""
 
 import numpy as np
 import xarray as xr
@@ -59,30 +59,46 @@ def decay_figure(models: dict[str, dict]) -> Figure:
     )
 
 
-def context_figure(
-    models: dict[str, dict], music: dict[str, dict], peers: dict[str, dict], adding: dict | None
-) -> Figure:
-    """Test loss against the context that is allowed: text, music, sums."""
+def truncated_training_figure(table: xr.Dataset) -> Figure:
+    """Weight distances of truncated from full training on text."""
+
+    def draw():
+        models = table["model"].values
+        figure, axes = panels(len(models), sharey=True)
+        for axis, model in zip(axes, models, strict=True):
+            part = table.sel(model=model)
+            for i, k in enumerate(part["window"].values):
+                ratio = part["gap"].sel(window=k) / part["moved"]
+                axis.plot(part["step"], ratio, color=f"C{i}", label=f"k = {k}")
+            axis.set(xscale="log", yscale="log", xlabel="step")
+            axis.set_title(label_of(str(model)), fontsize="medium")
+        axes[0].set_ylabel("weight gap / way moved")
+        axes[0].legend(frameon=False, fontsize="small", loc="lower left")
+        return figure
+
+    return Figure(
+        "truncated-training",
+        "Truncated and full training of language models",
+        "Distance of weights trained on the last k tokens from those trained on the whole "
+        "segment, over the way that the full model has moved; same start, same data.",
+        draw,
+        table,
+    )
+
+
+def context_figure(models: dict[str, dict], peers: dict[str, dict]) -> Figure:
+    """Test loss against the context that is allowed, on text and music."""
     curves = {
         name: (m["windows"], m["truncated"], m.get("untruncated", m.get("nll")))
-        for name, m in (models | music).items()
+        for name, m in models.items()
     }
-    if adding and "diverged" not in adding:
-        curves["adding lstm free"] = (adding["windows"], adding["truncated"], adding["full"])
-        peers = peers | {"adding": {"contexts": adding["contexts"], "score": adding["peers"]}}
     for name, peer in peers.items():
         curves[f"{name} convolution"] = (peer["contexts"], peer["score"], None)
     rows = [
         (name, k, v) for name, (ks, vs, _) in curves.items() for k, v in zip(ks, vs, strict=True)
     ]
-    names, ks, values = zip(*rows, strict=True)
-    table = xr.Dataset(
-        {
-            "model": ("row", list(names)),
-            "context": ("row", list(ks)),
-            "score": ("row", list(values)),
-        }
-    )
+    columns = zip(("model", "context", "score"), zip(*rows, strict=True), strict=True)
+    table = xr.Dataset({name: ("row", list(values)) for name, values in columns})
 
     def draw():
         texts = _by_text(curves)
@@ -101,36 +117,25 @@ def context_figure(
             axis.legend(frameon=False, fontsize="small")
         return figure
 
+    beside = ", and of gated convolutions of the LSTM's size trained at each context"
+    beside = beside if peers else ""
     return Figure(
         "context",
         "Is the history needed?",
-        "Score on held-out data of truncations over their window"
-        + (
-            ", and of gated convolutions of the LSTM's size trained at each context"
-            if peers
-            else ""
-        )
-        + "; dotted, the untruncated models.",
+        f"Score on held-out data of truncations over their window{beside}; dotted, the untruncated "
+        "models.",
         draw,
         table,
     )
 
 
-UNITS = {"jsb": "nats a chord", "adding": "mean square error"}
+UNITS = {"jsb": "nats a chord"}
 
 
 def _curve(axis, kind: str, contexts, scores, whole) -> None:
     peer = kind == "convolution"
-    colour = "C7" if peer else COLOURS[kind]
-    known = [(k, v) for k, v in zip(contexts, scores, strict=True) if v is not None]
-    if known:
-        axis.plot(
-            *zip(*known, strict=True),
-            "s--" if peer else "o-",
-            ms=3,
-            color=colour,
-            label=label_of(kind),
-        )
+    colour, mark = ("C7", "s--") if peer else (COLOURS[kind], "o-")
+    axis.plot(contexts, scores, mark, ms=3, color=colour, label=label_of(kind))
     if whole is not None:
         axis.axhline(whole, color=colour, lw=0.7, ls=":")
 
