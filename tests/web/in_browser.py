@@ -31,14 +31,16 @@ def says(page, place, words):
     playwright.expect(found).to_contain_text(words, timeout=PATIENCE)
 
 
-def dragged(page, place, start, end):
-    """Drag a slider with the mouse from one fraction of its width to another."""
+def dragged(page, place, start, end, pause=0):
+    """Drag a slider with the mouse from one fraction of its width to another, in eight moves."""
     page.locator(f"#{place}").scroll_into_view_if_needed()
     box = page.locator(f"#{place}").bounding_box()
     at = lambda part: (box["x"] + part * box["width"], box["y"] + box["height"] / 2)
     page.mouse.move(*at(start))
     page.mouse.down()
-    page.mouse.move(*at(end), steps=8)
+    for move in range(1, 9):
+        page.mouse.move(*at(start + (end - start) * move / 8))
+        page.wait_for_timeout(pause)
     page.mouse.up()
 
 

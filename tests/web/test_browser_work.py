@@ -2,6 +2,7 @@
 
 import io
 import json
+import pathlib
 import subprocess
 import sys
 
@@ -116,7 +117,7 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
         page.click("#examine")
         page.wait_for_selector("#checkup-result table")
         assert "largest exponent" in page.inner_text("#checkup-result")
-        assert "on 120 steps from inputs.npy" in page.inner_text("#checkup-result")
+        assert "On 120 steps from inputs.npy" in page.inner_text("#checkup-result")
         looked_at(page, "checkup")
         page.reload()  # a refresh loses no finished result
         page.wait_for_selector("#checkup-result table")
@@ -129,6 +130,62 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
     finally:
         page.close()
         running.stop()
+
+
+@pytest.fixture(scope="module")
+def real_server(tmp_path_factory):
+    """A lab whose checkups are the command's own."""
+    running = Server(tmp_path_factory.mktemp("lab"))
+    yield running
+    running.stop()
+
+
+def test_every_kind_of_file_is_read(real_server, browser, tmp_path, monkeypatch):
+    for module in ("h5py", "onnx"):
+        pytest.importorskip(module)
+    monkeypatch.syspath_prepend(str(pathlib.Path(__file__).parents[1] / "formats"))
+    monkeypatch.chdir(tmp_path)
+    from hostile import seeds
+
+    files = dict(seeds())
+    assert set(files) >= {".safetensors", ".pt", ".pth", ".onnx", ".npz", ".h5", ".keras"}
+    page = browser.new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"{real_server.url}/#windows")
+    says(page, "windows-status", "metric")
+    for ending, content in files.items():
+        path = tmp_path / f"my network{ending}"
+        path.write_bytes(content)
+        with page.expect_response("**/api/windows/file?*") as answer:
+            page.set_input_files("#window-file", path)
+        assert answer.value.ok, (ending, answer.value.text())
+        assert int(page.inner_text("#measured-window")) >= 1
+    # The checkup takes them the same way, says its stages, and calls the file by its name.
+    page.goto(f"{real_server.url}/#checkup?steps=60")
+    page.set_input_files("#file", tmp_path / "my network.onnx")
+    page.click("#examine")
+    page.wait_for_selector("#stages li")
+    assert "my network: Lyapunov exponents" in page.inner_text("#stages")
+    page.wait_for_selector("#checkup-result dl")
+    assert page.inner_text("#checkup-result h3") == "my network"
+    assert page.locator("#checkup-result .large > div").count() == 3
+    assert page.locator("#checkup-result svg.plot").count() == 2
+    page.close()
+
+
+def test_a_sample_is_examined_and_its_link_finds_it_again(real_server, page, browser):
+    page.set_default_timeout(120_000)
+    page.goto(f"{real_server.url}/#checkup")
+    page.click("#checkup .examples a >> nth=0")
+    page.wait_for_selector("#checkup-result dl")
+    looked_at(page, "sample")
+    said = page.inner_text("#checkup-result .sentence")
+    assert "sample=fading" in page.url and "job=" in page.url
+    other = browser.new_page()
+    other.goto(page.url)
+    other.wait_for_selector("#checkup-result dl")
+    assert other.inner_text("#checkup-result .sentence") == said
+    other.close()
 
 
 def test_a_page_of_results_opens_from_disk_and_prints_whole(page, tmp_path):

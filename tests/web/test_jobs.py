@@ -184,7 +184,7 @@ def test_a_job_ends_although_what_it_started_holds_its_pipes(tmp_path, monkeypat
 
 def test_unfinished_uploads_are_on_disk_and_few_and_end(echo, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("remanence.web.job_routes.SLOWEST", 3.0)
+    monkeypatch.setattr("remanence.web.uploads.SLOWEST", 3.0)
     server = echo()
     with contextlib.ExitStack() as scope:
         slow = [scope.enter_context(slow_upload(server)) for _ in range(8)]

@@ -69,12 +69,11 @@ def test_nothing_outside_the_results_is_served(server, path):
         ("/api/memorize", {"text": "a" * 61}),
         ("/api/memorize", {"text": 5}),
         ("/api/memorize", {"text": "a", "more": 1}),
-        ("/api/dynamics", {"radius": 0}),
-        ("/api/dynamics", {"units": 3}),
-        ("/api/dynamics", {"angle": 3.15}),
-        ("/api/dynamics", {"seed": True}),
-        ("/api/languages", {"T": [[1, 0], [0, 1]], "scale": "0.1"}),
-        ("/api/languages", {"T": [[1, 2], [0, 1]]}),
+        ("/api/windows", {"error": 0}),
+        ("/api/windows", {"units": 3}),
+        ("/api/windows", {"gain": 4.01}),
+        ("/api/windows", {"seed": True}),
+        ("/api/windows", {"gain": "0.1"}),
         ("/api/reproduce", {"study": "nonsense"}),
         ("/api/reproduce", {"study": "memorization", "seed": -1}),
     ],
@@ -84,11 +83,11 @@ def test_bad_questions_are_refused(server, path, body):
 
 
 @pytest.mark.parametrize(
-    "body", [b"", b"{", b"\xff\xfe", b"[]", b"null", b'{"radius": NaN}', b"[" * 5000]
+    "body", [b"", b"{", b"\xff\xfe", b"[]", b"null", b'{"gain": NaN}', b"[" * 5000]
 )
 def test_malformed_bodies_are_refused(server, body):
     headers = {"Content-Type": "application/json"}
-    assert server.ask("POST", "/api/dynamics", body, headers)[0] in (400, 422)
+    assert server.ask("POST", "/api/windows", body, headers)[0] in (400, 422)
 
 
 def test_what_is_too_large_is_refused_unread(server):
@@ -121,9 +120,9 @@ def test_what_grows_too_large_on_its_way_is_refused(server, path):
 
 
 def test_many_questions_at_once_are_answered_or_put_off(server):
-    question = {"radius": 0.9, "coupling": 0.0, "units": 2}
+    question = {"units": 1}
     with concurrent.futures.ThreadPoolExecutor(40) as crowd:
-        asked = [crowd.submit(server.ask, "POST", "/api/dynamics", question) for _ in range(40)]
+        asked = [crowd.submit(server.ask, "POST", "/api/windows", question) for _ in range(40)]
         statuses = [one.result()[0] for one in asked]
     assert set(statuses) <= {200, 429} and statuses.count(200) >= 10
     assert server.ask("GET", "/api/studies")[0] == 200
@@ -149,7 +148,7 @@ def test_questions_of_any_shape_never_break_the_server(server):
             if path in ("/api/reproduce", "/api/checkup"):
                 continue
             filled = path.replace("{number}", "7").replace("{study}", "nonsense")
-            names = ["text", "radius", "T", "units", "scale", "seed", "angle"]
+            names = ["text", "gain", "kind", "units", "error", "seed", "name"]
             for value in odd:
                 body = dict.fromkeys(names[: 1 + odd.index(value) % 3], value)
                 status, _ = server.ask(verb.upper(), filled, body if verb == "post" else None)

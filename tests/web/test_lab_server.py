@@ -32,48 +32,41 @@ def test_a_string_comes_back_as_networks(server):
     assert rows["shift"]["dimension"] == 1 and rows["shift"]["exponent"] > 0
     assert rows["permutation"]["dimension"] == rows["permutation"]["period"] == 8
     assert rows["tanh"]["exponent"] < 0
-    status, ragged = server.ask("POST", "/api/languages", {"T": [[1, 0], [1, 1, 1]]})
-    assert status == 400 and "Traceback" not in str(ragged)
-    status, empty = server.ask("POST", "/api/languages", {"T": [[1, 0], [1, 0]]})
-    assert status == 400 and "column 1 of T is empty" in empty["detail"]
 
 
-def test_a_rotation_without_coupling_has_the_exponents_of_its_radius(server):
-    question = {"radius": 0.5, "angle": 0.7, "coupling": 0.0, "units": 4}
-    status, answer = server.ask("POST", "/api/dynamics", question)
+@pytest.mark.parametrize("kind", ["tanh", "lstm", "gru"])
+def test_what_is_proved_of_a_window_bounds_what_is_measured(server, kind):
+    status, found = server.ask("POST", "/api/windows", {"kind": kind, "gain": 0.05, "units": 16})
+    assert status == 200 and found["rate"] < 1
+    pairs = list(zip(found["proved"], found["measured"], strict=True))
+    assert len(pairs) > 5 and all(high >= low for high, low in pairs if low > 1e-12)
+    assert found["proved_window"] >= found["measured_window"] >= 1
+    status, strong = server.ask("POST", "/api/windows", {"kind": kind, "gain": 4.0, "units": 16})
+    assert status == 200 and strong["proved_window"] is None and set(strong["proved"]) == {None}
+
+
+def test_windows_of_a_file_are_those_of_its_network(server, tmp_path):
+    import jax
+    import numpy as np
+
+    import remanence as rm
+
+    cell = rm.cells.Elman.init(2, 4, key=jax.random.key(0))
+    rm.save(rm.nets.Recurrent(cell), tmp_path / "a.safetensors")
+    content = (tmp_path / "a.safetensors").read_bytes()
+    status, of_file = server.ask("POST", "/api/windows/file?name=../../a.safetensors", content)
     assert status == 200
-    assert [round(e, 4) for e in answer["exponents"]] == [-0.6931] * 4
-    assert abs(answer["growth"][10] - 10 * -0.30103) < 1e-3
+    gain = float(np.linalg.norm(cell.W_h, 2))
+    _, drawn = server.ask("POST", "/api/windows", {"units": 4, "gain": gain})
+    assert of_file["measured"] == pytest.approx(drawn["measured"], rel=1e-4)
+    status, refused = server.ask("POST", "/api/windows/file?name=a.pt", b"no network")
+    assert status == 400 and "a.pt" in refused["detail"] and "Traceback" not in str(refused)
 
 
-@pytest.mark.parametrize(
-    ("radius", "coupling", "word"),
-    [
-        (0.5, 0.1, "gradients fade"),
-        (1.0, 0.0, "the edge"),
-        (0.3, 4.0, "chaos: the state stays bounded"),
-        (1.2, 0.0, "the state runs away"),  # a linear map: nothing chaotic about it
-        (1.05, 1.5, "the state runs away"),
-    ],
-)
-def test_running_away_is_not_called_chaos(server, radius, coupling, word):
-    question = {"radius": radius, "coupling": coupling, "units": 32}
-    status, answer = server.ask("POST", "/api/dynamics", question)
-    assert status == 200 and answer["regime"].startswith(word)
-    size = max(abs(x) for point in answer["orbit"] for x in point)
-    if word.startswith("chaos"):
-        assert answer["exponents"][0] > 0.1
-        assert size <= coupling * 32**0.5 / (1 - radius)
-    if word == "the state runs away":
-        assert size > 1e5
+def test_the_page_offers_every_kind_of_file_that_is_read(server):
+    from remanence.checkup.sources import CHECKPOINTS
 
-
-def test_pairs_are_known_exactly_when_they_are_connected(server):
-    chain = [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
-    _, whole = server.ask("POST", "/api/languages", {"T": chain})
-    _, apart = server.ask("POST", "/api/languages", {"T": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]})
-    assert whole["connected"] and whole["untaught"][-1] < 1e-6
-    assert apart["components"] == 3 and apart["untaught"][-1] > 0.5 and apart["taught"][-1] < 1e-6
+    assert f'accept="{",".join(CHECKPOINTS)}"' in server.ask("GET", "/")[1]
 
 
 def test_a_study_runs_is_kept_and_can_be_compared(server):

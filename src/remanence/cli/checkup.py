@@ -182,6 +182,8 @@ def _examined(net: Any, given: Any, options: dict[str, Any], quiet: bool) -> Any
         task = progress.add_task(f"{name}: reading", total=None)
 
         def tell(stage: str) -> None:
+            if progress.disable and not quiet:
+                say(f"{options['name']}: {stage}")
             progress.update(task, description=f"{name}: {stage}", total=None)
 
         def step(done: int, last: int) -> None:

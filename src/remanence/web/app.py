@@ -21,6 +21,7 @@ from .jobs import Jobs
 from .pages import docs_page, lab_page
 from .request_models import missing
 from .result_routes import KINDS, result_routes
+from .uploads import Uploads
 from .worker import Worker
 
 
@@ -31,13 +32,15 @@ def lab(
     out: pathlib.Path, command: list[str] | None = None, closing: Callable[[], bool] = lambda: False
 ) -> Guard:
     """The server's application for one results folder; `closing` says that it ends."""
-    worker, jobs = Worker(), Jobs(out, command, closing)
+    memories, measurements = Worker(), Worker()
+    jobs, uploads = Jobs(out, command, closing), Uploads()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         await jobs.stop()
-        worker.stop()
+        memories.stop()
+        measurements.stop()
 
     app = FastAPI(
         title="remanence",
@@ -73,7 +76,7 @@ def lab(
             raise missing("such file")
         return FileResponse(files[name], media_type=KINDS[files[name].suffix])
 
-    app.include_router(answers(worker))
-    app.include_router(job_routes(jobs))
+    app.include_router(answers(memories, measurements, uploads))
+    app.include_router(job_routes(jobs, uploads))
     app.include_router(result_routes(out, jobs))
     return Guard(app)

@@ -12,13 +12,13 @@ import os
 import pathlib
 import signal
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from ..report import DamagedResult, read_result, write_atomically
 from ..subjects import stored_result
 from .job import document_of, Job, lines_of
+from .uploads import Upload
 
 
 PATIENCE = 10.0
@@ -52,16 +52,14 @@ class Jobs:
         words = ["reproduce", study, "--profile", profile, "--seed", str(seed)]
         return await self._start(job, [*words, "--out", str(self.out)])
 
-    async def checkup(
-        self, folder: tempfile.TemporaryDirectory, source: list[str], *, steps: int, seed: int
-    ) -> Job:
-        """Start a checkup of the model in an upload's folder; refuses while something runs.
+    async def checkup(self, upload: Upload, source: list[str], *, steps: int, seed: int) -> Job:
+        """Start a checkup of an uploaded model; refuses while something runs.
 
         `source` is the option for its inputs. The folder goes with the job.
         """
         job = self._new("checkup", "quick", seed)
-        job.folder, home = folder, pathlib.Path(folder.name)
-        words = ["checkup", str(home / "model.safetensors"), *source, "--quick"]
+        job.folder, home = upload.folder, pathlib.Path(upload.folder.name)
+        words = ["checkup", str(upload.model), *source, "--quick"]
         if "--inputs" not in source:  # a file is taken whole
             words += ["--steps", str(steps)]
         return await self._start(

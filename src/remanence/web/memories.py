@@ -67,20 +67,7 @@ def _row(memory: Any) -> dict[str, Any]:
             "first": int(written.first),
             "activation": written.activation,
         }
-        row |= _plane(written.orbit(2 * int(word.period)), int(word.period))
     return row
-
-
-def _plane(orbit: np.ndarray, period: int) -> dict[str, Any]:
-    """The centre of the orbit and the two directions in which it moves most."""
-    states = np.asarray(orbit, dtype=float)
-    centre = states[:period].mean(axis=0)
-    _, sizes, axes = np.linalg.svd(states - centre, full_matrices=False)
-    flat = states.shape[1] <= 2 or float(np.sum(sizes[2:] ** 2)) < 1e-18
-    directions = axes[:2]
-    if states.shape[1] == 1:
-        directions = np.array([[1.0]])
-    return {"centre": centre.tolist(), "directions": directions.tolist(), "flat": bool(flat)}
 
 
 def weights(text: str, method: str) -> bytes:

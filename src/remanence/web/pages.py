@@ -12,7 +12,7 @@ TEMPLATES = pathlib.Path(__file__).parent / "templates"
 
 
 def lab_page() -> str:
-    """The page with five tabs, one shown at a time."""
+    """The page with six tabs, one shown at a time."""
     return render(
         "lab.html", folder=TEMPLATES, title="remanence: the lab", home="/", studies=list(STUDIES)
     )

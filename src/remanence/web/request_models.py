@@ -1,6 +1,5 @@
 """What may be asked, field by field; anything else is refused before it is answered."""
 
-import math
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..subjects import STUDIES
 from .memories import LONGEST, METHODS
+from .windows import Kind
 
 
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -23,6 +23,8 @@ def one_of(words: Iterable[str]) -> str:
 
 Method = Annotated[str, Query(pattern=one_of(METHODS))]
 Text = Annotated[str, Query(min_length=1, max_length=LONGEST)]
+Name = Annotated[str, Query(min_length=1, max_length=250)]
+Error = Annotated[float, Query(ge=1e-9, le=1.0)]
 
 
 class Strict(BaseModel):
@@ -49,24 +51,14 @@ class Memorize(Strict):
     text: str = Field(min_length=1, max_length=LONGEST)
 
 
-class Dynamics(Body):
-    """A weakly coupled network."""
+class Windows(Body):
+    """A drawn network, and the error that a window may make."""
 
-    radius: float = Field(0.95, gt=0.0, le=1.5)
-    angle: float = Field(0.5, ge=0.0, le=math.pi)
-    coupling: float = Field(0.1, ge=0.0, le=4.0)
-    units: Literal[2, 4, 8, 16, 32] = 8
+    kind: Kind = "tanh"
+    units: Literal[1, 4, 16, 64] = 16
+    gain: float = Field(0.8, ge=0.0, le=4.0)
     seed: Seed = 0
-
-
-class Languages(Body):
-    """Which pairs are taught: rows are outputs, columns inputs."""
-
-    T: list[Annotated[list[Literal[0, 1]], Field(min_length=2, max_length=8)]] = Field(
-        min_length=2, max_length=8
-    )
-    scale: float = Field(0.1, gt=0.0, le=1.0)
-    seed: Seed = 0
+    error: float = Field(1e-3, ge=1e-9, le=1.0)
 
 
 class Reproduce(Body):
@@ -84,6 +76,7 @@ class Checkup(Strict):
     `weights` says how many bytes of it are the weights.
     """
 
+    name: str = Field("model.safetensors", min_length=1, max_length=250)
     steps: int = Field(500, ge=50, le=5000)
     seed: Seed = 0
     hear: Literal["noise", "text", "npy"] = "noise"

@@ -1,88 +1,109 @@
-import { $, ask, complain, listen, node, silence, tell } from "./ask.js";
+// A network's file is sent, examined by the command in stages, and told in three numbers and two pictures.
+import { ask, listen, silence } from "./ask.js";
+import { $, complain, node, on, table, tell } from "./dom.js";
+import { dropping, size } from "./files.js";
+import { plot } from "./plot.js";
+import { sample } from "./samples.js";
+import { set } from "./state.js";
 
-let chosen, heard, running;
+let chosen, heard, shown, source;
+const CHIEF = ["window", "remembers", "largest_exponent"];
 
-const size = (file) => `${file.name}, ${(file.size / 1024).toFixed(0)} kB`;
-
-function said() {
+function say() {
   const words = [chosen, $("hear").value === "noise" ? undefined : heard].filter(Boolean).map(size);
-  tell($("checkup-status"), words.join("; hears "));
+  if (words.length) tell($("checkup-status"), words.join("; inputs: "));
 }
-
-function choose(file) {
-  chosen = file; $("examine").disabled = !file; said();
-}
-
+function choose(file) { chosen = file; $("examine").disabled = !file; say(); }
 function hear(kind, file) {
   $("hear").value = kind; heard = file;
-  $("inputs-label").hidden = kind === "noise";
-  $("typed-label").hidden = kind !== "text";
+  $("inputs-label").hidden = kind === "noise"; $("typed-label").hidden = kind !== "text";
   $("inputs").accept = kind === "npy" ? ".npy" : ".txt,text/plain";
-  said();
+  say();
 }
-
 // What was dropped may be the weights, the inputs, or both.
-function dropped(files) {
-  for (const file of files) {
-    const end = file.name.split(".").at(-1).toLowerCase();
-    if (end === "npy") hear("npy", file);
-    else if (end === "txt") hear("text", file);
-    else choose(file);
-  }
+function take(file) {
+  const end = file.name.split(".").at(-1).toLowerCase();
+  if (end === "npy") hear("npy", file); else if (end === "txt") hear("text", file); else { set("checkup", "sample", ""); choose(file); }
 }
 
-function report(id, name, answer) {
-  const rows = (answer.table ?? []).map(({ title, text, meaning }) => node("tr", { title: meaning }, node("th", { scope: "row" }, title), node("td", { class: "number" }, text)));
-  $("checkup-result").replaceChildren(node("h3", {}, `${name}: ${answer.verdict ?? "done"}`),
-    node("p", {}, node("a", { href: `/checkups/${id}.html`, target: "_blank", rel: "noopener" }, "Open the whole page"), " · ",
-      node("a", { href: `/checkups/${id}.html`, download: "checkup.html" }, "Keep it")),
-    node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of the checkup" }, node("table", {}, node("tbody", {}, ...rows))));
+const figure = (found, name) => found.table.find((row) => row.name === name);
+const large = (row) => node("div", {}, node("dt", {}, row.title), node("dd", {}, row.text.replace(/^-/, "−")), node("dd", { class: "small soft" }, row.meaning));
+const finite = (values) => values.map((v) => (typeof v === "number" ? v : null));
+
+// One network of the file: the sentence, the three numbers, the two pictures, the table folded.
+function report(found) {
+  const [spectrum, fade] = [node("div"), node("div")], { exponents, low_95, high_95 } = found.spectrum, decay = found.gradient_decay;
+  const chief = CHIEF.map((name) => figure(found, name)).filter(Boolean);
+  const rows = found.table.map(({ title, text, meaning }) => node("tr", {}, node("th", { scope: "row" }, title), node("td", { class: "number" }, text), node("td", { class: "small" }, meaning)));
+  const part = node("section", {}, node("h3", {}, found.name), node("p", { class: "sentence" }, `${found.verdict[0].toUpperCase()}${found.verdict.slice(1)}.`), node("dl", { class: "large" }, ...chief.map(large)),
+    node("div", { class: "two" }, fade, spectrum), node("details", {}, node("summary", {}, "Every figure"), table(`Figures of ${found.name}`, ["figure", "value", "what it means"], rows)));
+  $("checkup-result").append(part);
+  const [middle, low, high] = [50, 10, 90].map((q) => finite(decay[`quantile_${q}`])), last = Math.max(5, middle.findLastIndex((v) => v > 1e-6) + 2);
+  plot(fade, { title: "How the gradient fades", x: "lag (steps)", y: "relative to lag 0", logy: true, floor: 1e-6, series: [
+    { points: middle.slice(0, last).map((v, n) => [n, v, low[n], high[n]]), name: "median, 10 to 90 %", colour: 0, band: true },
+    { points: [[0, Math.exp(-1)], [last - 1, Math.exp(-1)]], name: "1/e", colour: 7, dash: true } ] });
+  plot(spectrum, { title: "Lyapunov exponents", x: "index", y: "exponent (nats/step)", series: [
+    { points: finite(exponents).map((e, n) => [n + 1, e, finite(low_95)[n], finite(high_95)[n]]), name: "with 95 % interval", colour: 0, dots: true } ] });
+}
+function finish(id, answer) {
+  $("checkup-result").replaceChildren(node("p", {}, node("a", { href: `/checkups/${id}.html`, target: "_blank", rel: "noopener" }, "Open the whole page"), " · ",
+    node("a", { href: `/checkups/${id}.html`, download: "checkup.html" }, "Keep it")));
+  for (const found of answer.checkups ?? [answer]) report(found);
 }
 
-function follow(id, name) {
-  const begun = performance.now();
+function follow(id) {
+  const begun = performance.now(), stages = $("stages");
   let last = "starting";
-  running = id;
+  shown = id; source?.close();
+  stages.replaceChildren(); $("checkup-result").replaceChildren();
   $("examine").disabled = true; $("cancel-checkup").hidden = false;
-  const clock = setInterval(() => tell($("checkup-status"), `examining ${name}: ${last} (${((performance.now() - begun) / 1000).toFixed(0)} s)`), 300);
+  const clock = setInterval(() => { if (source.readyState === EventSource.OPEN) tell($("checkup-status"), `${stages.lastChild ? "examining" : "starting"} (${((performance.now() - begun) / 1000).toFixed(0)} s)`); }, 300);
   const over = () => { clearInterval(clock); $("examine").disabled = !chosen; $("cancel-checkup").hidden = true; };
-  listen(id, {
-    line: (words) => { if (words.trim()) last = words.trim(); },
+  source = listen(id, {
+    line: (words) => {
+      if (!words.trim()) return;
+      for (const stage of stages.children) stage.className = "done";
+      stages.append(node("li", { class: "now" }, last = words.trim()));
+    },
     end: (state, answer) => {
       over();
-      if (state === "done" && answer) { tell($("checkup-status"), "done"); report(id, name, answer); }
+      if (state === "done" && (answer?.table || answer?.checkups)) { tell($("checkup-status"), `done in ${((performance.now() - begun) / 1000).toFixed(0)} s`); stages.replaceChildren(); finish(id, answer); }
       else if (state === "cancelled") tell($("checkup-status"), "cancelled");
-      else complain($("checkup-status"), new Error(last));
+      else { stages.lastChild?.remove(); complain($("checkup-status"), new Error(last)); }
     },
-    quiet: (lost) => { if (lost) { over(); complain($("checkup-status"), silence(lost)); } else last = silence(lost).message; },
+    quiet: (lost) => { if (lost) over(); complain($("checkup-status"), silence(lost)); },
   });
 }
 
-async function examine(event) {
-  event.preventDefault();
-  const kind = $("hear").value;
-  const inputs = kind === "noise" ? undefined : heard ?? (kind === "text" && $("typed").value ? new Blob([$("typed").value]) : undefined);
+async function examine() {
+  const kind = $("hear").value, inputs = kind === "noise" ? undefined : heard ?? (kind === "text" && $("typed").value ? new Blob([$("typed").value]) : undefined);
   if (kind !== "noise" && !inputs) return complain($("checkup-status"), new Error(kind === "text" ? "type a text or choose a file" : "choose a .npy file"));
-  $("checkup-result").replaceChildren();
-  const asked = { steps: $("steps").value, hear: kind, weights: chosen.size };
+  const asked = { name: chosen.name, steps: $("steps").value, hear: kind, weights: chosen.size };
+  $("checkup-result").replaceChildren(); $("stages").replaceChildren(); $("examine").disabled = true;
   try {
-    const body = new Blob(inputs ? [chosen, inputs] : [chosen]);
-    const job = await ask(`/api/checkup?${new URLSearchParams(asked)}`, { method: "POST", body, raw: true });
-    follow(job.id, chosen.name);
-  } catch (error) { complain($("checkup-status"), error); }
+    for (;;) {
+      try { const job = await ask(`/api/checkup?${new URLSearchParams(asked)}`, { method: "POST", body: new Blob(inputs ? [chosen, inputs] : [chosen]) }); set("checkup", "job", job.id); return follow(job.id); }
+      // Somebody else's work comes first; it takes seconds, or can be seen among the studies.
+      catch (problem) { if (problem.status !== 409) throw problem; tell($("checkup-status"), `waiting: ${problem.message}`); await new Promise((go) => setTimeout(go, 1000)); }
+    }
+  } catch (problem) { $("examine").disabled = false; complain($("checkup-status"), problem); }
 }
 
-export async function start() {
-  const drop = $("drop");
-  $("file").addEventListener("change", () => choose($("file").files[0]));
-  $("inputs").addEventListener("change", () => hear($("hear").value, $("inputs").files[0]));
-  $("hear").addEventListener("change", () => { $("inputs").value = ""; hear($("hear").value, undefined); });
-  for (const kind of ["dragenter", "dragover"]) drop.addEventListener(kind, (event) => { event.preventDefault(); drop.classList.add("over"); });
-  for (const kind of ["dragleave", "drop"]) drop.addEventListener(kind, () => drop.classList.remove("over"));
-  drop.addEventListener("drop", (event) => { event.preventDefault(); dropped(event.dataTransfer.files); });
-  $("checkup-form").addEventListener("submit", examine);
-  $("cancel-checkup").addEventListener("click", () => ask(`/api/jobs/${running}`, { method: "DELETE" }).catch((error) => complain($("checkup-status"), error)));
-  // A refresh finds the last checkup again, at work or done.
-  const last = (await ask("/api/jobs")).filter((job) => job.study === "checkup").at(-1);
-  if (last && ["running", "done"].includes(last.state)) follow(last.id, "the last file");
+export function update(changed) {
+  if (changed === "sample" || !changed) {
+    const made = sample($("sample").value);
+    if (made) choose(made); else if (changed) choose(undefined);
+    if (changed) set("checkup", "job", "");
+  }
+  if (changed === "hear" || !changed) { $("inputs").value = ""; hear($("hear").value, undefined); }
+  // A reload or a shared link finds the checkup again; an example is examined at once.
+  const job = $("job").value;
+  if (job && job !== String(shown)) follow(job);
+  else if (!job && $("sample").value && !changed) examine();
+}
+export function start() {
+  dropping("drop", "file", take);
+  on("inputs", "change", () => hear($("hear").value, $("inputs").files[0]));
+  on("checkup-form", "submit", examine);
+  on("cancel-checkup", "click", () => ask(`/api/jobs/${shown}`, { method: "DELETE" }).catch((problem) => complain($("checkup-status"), problem)));
 }

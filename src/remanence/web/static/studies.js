@@ -1,4 +1,6 @@
-import { $, ask, complain, listen, node, printed, silence, tell } from "./ask.js";
+import { ask, listen, silence } from "./ask.js";
+import { $, complain, node, on, printed, table, tell } from "./dom.js";
+import { set } from "./state.js";
 
 const marks = { holds: "✓", differs: "≠", refuted: "✗", open: "?" };
 let current, source;
@@ -11,8 +13,7 @@ async function stored() {
     const rows = studies.map((s) => node("tr", {}, node("th", { scope: "row" }, s.stored ? node("a", { href: `/results/${s.study}/index.html` }, s.study) : s.study),
       node("td", {}, s.stored ? `${s.profile}, seed ${s.seed}` : s.note),
       node("td", {}, ...(s.stored ? Object.entries(s.tally).flatMap(([v, n]) => [badge(v), ` × ${n}  `]) : ["–"]))));
-    $("stored").replaceChildren(node("h3", {}, "What is stored"), node("div", { class: "scroll" }, node("table", {},
-      node("thead", {}, node("tr", {}, ...["study", "run", "claims"].map((h) => node("th", { scope: "col" }, h)))), node("tbody", {}, ...rows))));
+    $("stored").replaceChildren(node("h3", {}, "What is stored"), table("What is stored", ["study", "run", "claims"], rows));
   } catch (error) { complain($("job-state"), error); }
 }
 
@@ -25,8 +26,8 @@ async function compare() {
     return node("tr", {}, node("th", { scope: "row" }, id), node("td", {}, ...printed(of.find(Boolean)?.statement ?? "")),
       ...of.map((c) => node("td", {}, ...(c ? [badge(c.verdict), node("div", { class: "small" }, ...printed(c.measured))] : ["–"]))));
   });
-  $("compare").replaceChildren(node("h3", {}, `Runs of ${$("study").value}, side by side`), node("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Comparison of runs" }, node("table", {},
-    node("thead", {}, node("tr", {}, ...["claim", "statement", ...runs.map((r) => `${r.profile}, seed ${r.seed}`)].map((h) => node("th", { scope: "col" }, h)))), node("tbody", {}, ...rows))));
+  $("compare").replaceChildren(node("h3", {}, `Runs of ${$("study").value}, side by side`),
+    table("Comparison of runs", ["claim", "statement", ...runs.map((r) => `${r.profile}, seed ${r.seed}`)], rows));
 }
 
 function follow(job) {
@@ -36,7 +37,7 @@ function follow(job) {
   if (job.state === "running") running();
   source?.close();
   source = listen(job.id, {
-    line: (words) => { if ($("job-state").className === "error") running(); $("progress").textContent += `${words}\n`; $("progress").scrollTop = 1e9; },
+    line: (words) => { if ($("job-state").classList.contains("error")) running(); $("progress").textContent += `${words}\n`; $("progress").scrollTop = 1e9; },
     end: (state) => {
       $("cancel").disabled = true;
       tell($("job-state"), `${job.study} (${job.profile}, seed ${job.seed}): ${state}`);
@@ -46,19 +47,22 @@ function follow(job) {
   });
 }
 
+export async function update() {
+  compare().catch(() => {});
+}
 export async function start() {
-  $("study-form").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    try { follow(await ask("/api/reproduce", { method: "POST", body: { study: $("study").value, profile: $("profile").value, seed: +$("seed").value } })); }
+  on("study-form", "submit", async () => {
+    try { follow(await ask("/api/reproduce", { method: "POST", body: { study: $("study").value, profile: $("profile").value, seed: +$("run-seed").value } })); }
     catch (error) { complain($("job-state"), error); }
   });
-  $("cancel").addEventListener("click", async () => {
+  on("cancel", "click", async () => {
     tell($("job-state"), "cancelling …");
     try { await ask(`/api/jobs/${current}`, { method: "DELETE" }); } catch (error) { complain($("job-state"), error); }
   });
-  $("study").addEventListener("change", () => compare().catch(() => {}));
-  await stored(); compare().catch(() => {});
-  // A refresh finds the last study again.
-  const last = (await ask("/api/jobs")).filter((job) => job.study !== "checkup").at(-1);
-  if (last) { $("study").value = last.study; follow(last); compare().catch(() => {}); }
+  await stored();
+  // A reload finds the last study of this server again.
+  try {
+    const last = (await ask("/api/jobs")).filter((job) => job.study !== "checkup").at(-1);
+    if (last) { if (last.state === "running") set("studies", "study", last.study); follow(last); update(); }
+  } catch (error) { complain($("job-state"), error); }
 }

@@ -1,0 +1,85 @@
+r"""The error of a window of $k$ steps, proved and measured, for a drawn network or a file.
+
+Proved is $\mathrm{reach}\cdot\lambda^k$ for every input in the bound (`truncation_bound`),
+measured the largest error over all positions of white noise (`replay_window`).
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+
+from .memories import number
+
+
+Kind = Literal["tanh", "lstm", "gru"]
+STEPS, INPUTS = 400, 2
+POINTS = 120
+"""Windows that are sent to the page."""
+LEAST = 1e-12
+"""An error below which nothing is drawn."""
+
+
+def drawn_windows(kind: Kind, units: int, gain: float, seed: int, error: float) -> dict[str, Any]:
+    """Windows of a network whose weights are drawn, those of the state times `gain`.
+
+    A tanh network has $\\|W_h\\|_2$ = gain; gated ones are torch's default, times gain.
+    """
+    import equinox as eqx
+    import jax.random as jr
+
+    from ..cells import Elman, GRU, LSTM
+    from ..nets import Recurrent
+
+    cell = {"tanh": Elman, "lstm": LSTM, "gru": GRU}[kind].init(INPUTS, units, key=jr.key(seed))
+    size = float(np.linalg.norm(cell.W_h, 2)) if kind == "tanh" else 1.0
+    cell = eqx.tree_at(lambda c: c.W_h, cell, cell.W_h * (gain / size))
+    return _windows(Recurrent(cell), error)
+
+
+def file_windows(path: str, error: float) -> dict[str, Any]:
+    """Windows of the network in a file, the first one where it holds several."""
+    from ..formats import load, recurrent_modules
+
+    names = list(recurrent_modules(path))
+    return _windows(load(path, prefix=names[0] if len(names) > 1 else None, quiet=True), error)
+
+
+def _windows(net: Any, error: float) -> dict[str, Any]:
+    from ..checkup.examine import description
+    from ..checkup.inputs import white_noise
+    from ..measure import contraction, replay_window, truncation_bound, truncation_window
+
+    noise = white_noise(net, STEPS).values
+    inputs = noise if net.embedding is not None else np.clip(noise, -3, 3)
+    replay = replay_window(net, inputs, error=error)
+    measured = np.maximum.accumulate(replay.largest[::-1])[::-1]
+    if not np.isfinite(measured).all():
+        raise ValueError("the states leave the range of floats on white noise: it is unstable")
+    heard = inputs if net.embedding is None else np.asarray(net.embedding)[inputs]
+    rate = window = None
+    proved = lambda k: None
+    try:
+        proof = contraction(net.cell, input_bound=float(np.abs(heard).max()), time_limit=5.0)
+        rate, sentence = float(proof.rate), "nothing is proved: only a rate below 1 would do"
+        if not proof.vacuous:
+            window = truncation_window(proof, error=error, net=net)
+            proved = lambda k: truncation_bound(proof, k, net=net)
+            sentence = (
+                f"proved in the {proof.metric} metric for inputs up to {proof.input_bound:.3g}"
+            )
+    except ValueError as refusal:
+        sentence = f"nothing is proved: {refusal}"
+    # As far as either line says something, and as far as the noise goes.
+    last = 2 + max(int((measured > LEAST).sum()), window or 0)
+    ks = np.unique(np.linspace(1, min(last, len(measured)), POINTS).astype(int))
+    return {
+        "network": description(net),
+        "of": replay.of,
+        "windows": ks.tolist(),
+        "measured": measured[ks - 1].tolist(),
+        "proved": [proved(int(k)) for k in ks],
+        "measured_window": None if np.isinf(replay.worst) else int(replay.worst),
+        "proved_window": window,
+        "rate": None if rate is None else number(rate),
+        "sentence": sentence,
+    }
