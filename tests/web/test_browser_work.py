@@ -164,7 +164,7 @@ def test_every_kind_of_file_is_read(real_server, browser, tmp_path, monkeypatch)
     page.goto(f"{real_server.url}/#checkup?steps=60")
     page.set_input_files("#file", tmp_path / "my network.onnx")
     page.click("#examine")
-    page.wait_for_selector("#stages li")
+    page.wait_for_selector("#stages li", state="attached")
     assert "my network: Lyapunov exponents" in page.inner_text("#stages")
     page.wait_for_selector("#checkup-result dl")
     assert page.inner_text("#checkup-result h3") == "my network"

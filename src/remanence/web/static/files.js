@@ -3,7 +3,9 @@ import { $, on } from "./dom.js";
 
 export const size = (file) => `${file.name}, ${(file.size / 1024).toFixed(0)} kB`;
 export function dropping(place, input, take) {
-  on(input, "change", () => { for (const file of $(input).files) take(file); });
+  const choose = () => { for (const file of $(input).files) take(file); };
+  on(input, "change", choose);
+  choose(); // a quick hand has chosen before this was read
   for (const kind of ["dragenter", "dragover"]) on(place, kind, (event) => { event.preventDefault(); $(place).classList.add("over"); });
   for (const kind of ["dragleave", "drop"]) on(place, kind, () => $(place).classList.remove("over"));
   on(place, "drop", (event) => { event.preventDefault(); for (const file of event.dataTransfer.files) take(file); });
