@@ -46,7 +46,7 @@ class Excitation:
         late = self.lags * np.arange(channels)
         rng = np.random.default_rng(self.seed)
         h = jax.tree.map(lambda a: np.tile(a, (len(u), *[1] * a.ndim)), _start(cell))
-        said = []
+        outputs = []
         for begin in range(-self.lags, T, CHUNK):
             t = np.arange(begin, begin + CHUNK)[:, None]
             xs = u[:, (t - late) % T] @ self.directions.T
@@ -55,8 +55,8 @@ class Excitation:
                 xs = xs + rest - rest @ self.directions @ self.directions.T
             with double():
                 h, y = _advance(cell, h, xs)
-            said.append(np.asarray(y)[:, max(0, -begin) : T - begin])
-        return np.concatenate(said, axis=1)
+            outputs.append(np.asarray(y)[:, max(0, -begin) : T - begin])
+        return np.concatenate(outputs, axis=1)
 
     def responses(
         self, run: int, y: Float[np.ndarray, "time units"]

@@ -86,8 +86,8 @@ def contraction(
         share = (request.deadline - now) / (len(forms) - len(proofs))
         asked = dataclasses.replace(request, input_bound=bound, deadline=now + share)
         proofs.append(CERTIFICATES[type(form)](form, asked))
-        said = proofs[-1].evidence["output_bound"]
-        bound = said if math.isfinite(said) else None
+        reach = proofs[-1].evidence["output_bound"]
+        bound = reach if math.isfinite(reach) else None
     if len(forms) == 1:
         return proofs[0]
     return stack_certificate(proofs, dimension(cell))

@@ -64,10 +64,10 @@ def gradient_decay(
         which, at = _places(np.maximum(ends - lags, 0), positions)
         used, row = np.unique(which, return_inverse=True)
         xs = drive.xs[used]
-        heard = xs[row[:, None], at[:, None] + np.arange(lags + 1)]
+        inputs = xs[row[:, None], at[:, None] + np.arange(lags + 1)]
         keys = jr.split(jr.key(0) if key is None else key, len(at))
         starts = _states_at(drive.cell, xs, row, at)
-        grads, states = _gradient_norms(drive.cell, starts, heard, keys, drawn)
+        grads, states = _gradient_norms(drive.cell, starts, inputs, keys, drawn)
     norms, perturbed = np.asarray(grads), np.asarray(states)
     if not np.isfinite(norms).all():
         raise ValueError(
@@ -124,13 +124,13 @@ def _states_along(cell: Any, h: Array, xs: Array) -> tuple[Array, Array]:
 def _gradient_norms(
     cell: Any,
     starts: Float[Array, "positions dimension"],
-    heard: Float[Array, "positions lags inputs"],
+    inputs: Float[Array, "positions lags inputs"],
     keys: Array,
     drawn: int | None,
 ) -> tuple[Float[Array, "positions lags"], Float[Array, "positions lags"]]:
     """The norms of each position's gradient and of its perturbation, at every lag."""
     unravel = ravel_pytree(cell.initial_state())[1]
-    size, width = starts.shape[1], heard.shape[2]
+    size, width = starts.shape[1], inputs.shape[2]
 
     def one(h: Array, xs: Array, key: Key):
         key_x, key_h = jr.split(key)
@@ -155,4 +155,4 @@ def _gradient_norms(
         squares = jnp.concatenate([jnp.sum(frame**2, axis=0)[None], later])
         return jnp.sqrt(squares[:, :-1].sum(axis=1)), jnp.sqrt(squares[:, -1])
 
-    return jax.vmap(one)(starts, heard, keys)
+    return jax.vmap(one)(starts, inputs, keys)

@@ -7,7 +7,7 @@ from jaxtyping import Float, Int
 
 
 LEVEL = 1e-6  # of the first gradient: a plateau below it is none
-HEARD = 1e-2  # of the first gradient: a level that stays above it is memory
+KEPT = 1e-2  # of the first gradient: a level that stays above it is memory
 FLAT = 0.1  # relative change over a quarter of the lags up to which a gradient is level
 
 
@@ -82,7 +82,7 @@ class GradientDecay:
         most, level = int(self.lags[-1]), self.plateau
         if np.isinf(self.remembers):
             return f"remembers for more than {most} steps, the longest lag looked at"
-        if level is not None and level.level >= HEARD:
+        if level is not None and level.level >= KEPT:
             return (
                 f"remembers for more than {most} steps: the gradient is below 1/e from lag "
                 f"{self.remembers:.0f} on, but {level}"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._precision import double
 from ...nets import Recurrent
 from ..capacity import memory_capacity, MemoryCapacity
 from ..contraction import Contraction, contraction
@@ -58,7 +59,8 @@ def memory_horizon(
     if not (isinstance(error, int | float) and error > 0):
         raise ValueError(f"error must be a positive number, got {error!r}")
     net = net if isinstance(net, Recurrent) else Recurrent(net)
-    sequences = sequences_of(inputs, lengths)
+    with double():
+        vectors = [np.asarray(net.embed(xs)) for xs in sequences_of(inputs, lengths)]
     if spectrum is None:
         tell("the largest Lyapunov exponent")
         spectrum = lyapunov_spectrum(net, inputs, k=k, lengths=lengths)
@@ -70,9 +72,9 @@ def memory_horizon(
     options = {"lengths": lengths, "targets": targets, "work": work}
     replay = replay_window(net, inputs, error=error, of="outputs", **options)
     tell("linear memory capacity")
-    capacity, lost = _capacity(net, sequences, quick)
+    capacity, lost = _capacity(net, vectors, quick)
     tell("a proof that the past is forgotten")
-    certificate, why = _certificate(net, sequences, input_bound, time_limit)
+    certificate, why = _certificate(net, vectors, input_bound, time_limit)
     measures = _measures(net, spectrum, gradients, replay, capacity, lost, certificate, why, error)
     return MemoryHorizon(
         measures=measures,
@@ -107,19 +109,12 @@ def _exponent_horizon(spectrum: Spectrum) -> Measure:
     )
 
 
-def _heard(net: Recurrent, xs: np.ndarray) -> np.ndarray:
-    if np.issubdtype(xs.dtype, np.integer):
-        return np.asarray(net.embedding)[xs]
-    return xs
-
-
 def _capacity(
-    net: Recurrent, sequences: list[np.ndarray], quick: bool
+    net: Recurrent, vectors: list[np.ndarray], quick: bool
 ) -> tuple[MemoryCapacity | None, str]:
     """The capacity, or why there is none."""
-    heard = np.concatenate([_heard(net, xs) for xs in sequences])
-    options: dict[str, Any] = {"width": heard.shape[-1]}
-    options["scale"] = float(np.std(heard)) or 1.0
+    xs = np.concatenate(vectors)
+    options: dict[str, Any] = {"width": xs.shape[-1], "scale": float(np.std(xs)) or 1.0}
     if quick:
         options["lags"] = 512
     try:
@@ -131,10 +126,10 @@ def _capacity(
 
 
 def _certificate(
-    net: Recurrent, sequences: list[np.ndarray], bound: float | None, time_limit: float
+    net: Recurrent, vectors: list[np.ndarray], bound: float | None, time_limit: float
 ) -> tuple[Contraction | None, str]:
     if bound is None:
-        bound = max(float(np.abs(_heard(net, xs)).max()) for xs in sequences)
+        bound = max(float(np.abs(xs).max()) for xs in vectors)
     try:
         return contraction(net.cell, input_bound=bound, time_limit=time_limit), ""
     except ValueError as refusal:

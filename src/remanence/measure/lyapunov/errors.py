@@ -66,16 +66,16 @@ def batch_means(
         lost = np.where(alive, np.inf, 0.0)
         return BatchMeans(mean, lost, np.ones(k), np.zeros(k), 1)
     e = growth - rate * steps[..., None]
-    heard = np.asarray(steps > 0)
+    real = np.asarray(steps > 0)
     many = len(steps) >= SEQUENCES
     if many:
-        e, heard = e.sum(axis=1, keepdims=True), np.ones((len(e), 1), bool)
-    batches = int(heard.sum())
+        e, real = e.sum(axis=1, keepdims=True), np.ones((len(e), 1), bool)
+    batches = int(real.sum())
     square = (e**2).sum(axis=(0, 1))
     # Below the rounding of the sums themselves a scatter means nothing.
     rounding = 1e-13 * (np.abs(growth).sum(axis=(0, 1)) + 1e-3 * total)
     still = ~alive | (np.sqrt(square) <= rounding)
-    alike = np.where(still, 1.0, repeats(e, heard))
+    alike = np.where(still, 1.0, repeats(e, real))
     variance = alike * square * batches / (batches - 1)
     effective = np.minimum(batches / np.maximum(alike, 1.0), inputs)
     doubt = 0.0 if many else (CAUTION / np.maximum(effective, ENOUGH)) ** 4
@@ -90,10 +90,10 @@ def batch_means(
 
 
 def repeats(
-    e: Float[np.ndarray, "sequences batches k"], heard: Bool[np.ndarray, "..."]
+    e: Float[np.ndarray, "sequences batches k"], real: Bool[np.ndarray, "..."]
 ) -> Float[np.ndarray, " k"]:
     r"""$\tau$: how many neighbouring batches say the same, for each of `k` series."""
-    batches = int(heard.sum())
+    batches = int(real.sum())
     lags = min(LAGS, e.shape[1] - 1, batches // 8)
     if lags < 1:
         return np.ones(e.shape[-1])
@@ -101,7 +101,7 @@ def repeats(
     rho = np.zeros((lags, e.shape[-1]))
     for i in range(lags):
         before, after = slice(None, -i - 1), slice(i + 1, None)
-        pairs = max(1, (heard[:, before] & heard[:, after]).sum())
+        pairs = max(1, (real[:, before] & real[:, after]).sum())
         shared = (e[:, before] * e[:, after]).sum(axis=(0, 1)) / pairs
         rho[i] = shared / np.where(square > 0, square, 1.0)
     # The mean was taken from the same batches, which lowers every correlation.
@@ -123,12 +123,12 @@ def effective_inputs(
     least = float("inf")
     if len(xs) >= SEQUENCES:
         return least
-    n, heard = steps[..., None], steps > 0
+    n, real = steps[..., None], steps > 0
     for series in (xs, np.abs(xs)):
         sums = np.add.reduceat(series[:, : edges[-1]], edges[:-1], axis=1)
         e = sums - sums.sum(axis=(0, 1)) / n.sum() * n
         square = (e**2).sum(axis=(0, 1))
         if square.sum() > 1e-24 * (sums**2).sum():
-            alike = (repeats(e, heard) * square).sum() / square.sum()
-            least = min(least, heard.sum() / max(alike, 1.0))
+            alike = (repeats(e, real) * square).sum() / square.sum()
+            least = min(least, real.sum() / max(alike, 1.0))
     return least

@@ -23,20 +23,11 @@ from .segment import Count, segment
 
 
 def exponents_along(
-    cell: Any,
-    h0: State,
-    xs: Float[Array, "time inputs"] | None,
-    *,
-    k: int | None = None,
-    interval: Count | None = None,
-    warmup: int = 0,
-    steps: int | None = None,
-    key: Key | None = None,
+    cell: Any, h0: State, xs: Float[Array, "time inputs"] | None, **options: Any
 ) -> Float[Array, " k"]:
     r"""The finite-time exponents of one orbit, largest first: pure, for `jit` and `vmap`.
 
-    This is the bare core, without error bars. A given `interval` is kept and
-    believed, which is quickest under `vmap`; without one it is found and watched.
+    This is the bare core, without error bars; `options` are those of `growth_along`.
     Call it inside `jax.enable_x64(True)` with float64 weights when figures matter.
 
     >>> import jax.numpy as jnp
@@ -46,9 +37,7 @@ def exponents_along(
     >>> [round(value, 3) for value in found.tolist()]
     [-0.693, -1.386]
     """
-    return growth_along(cell, h0, xs, k=k, interval=interval, warmup=warmup, steps=steps, key=key)[
-        0
-    ]
+    return growth_along(cell, h0, xs, **options)[0]
 
 
 def growth_along(
@@ -64,7 +53,8 @@ def growth_along(
 ) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
     """`exponents_along`, and about what rounding cost each, both in nats a step.
 
-    An infinite cost says that the exponent is below the number given.
+    A given `interval` is kept and believed, which is quickest under `vmap`; without one it
+    is found and watched. An infinite cost says that the exponent is below the number given.
     """
     time = steps if xs is None else xs.shape[0]
     if time is None or not 0 <= warmup < time:

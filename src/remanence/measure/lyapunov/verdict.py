@@ -28,28 +28,28 @@ def judge(
     dead = np.isneginf(found.mean)
     if dead.all():
         return True, "dead: one step forgets everything, every exponent is -inf"
-    said = f"largest exponent {lambda_1:+.4g} ± {error:.1g} nats a step"
+    text = f"largest exponent {lambda_1:+.4g} ± {error:.1g} nats a step"
     if below[top]:
-        said = f"every exponent is below {lambda_1:+.4g} nats a step, where rounding hides them"
+        text = f"every exponent is below {lambda_1:+.4g} nats a step, where rounding hides them"
     if dead.any():
-        said += f"; {dead.sum()} directions are lost in a single step (-inf)"
+        text += f"; {dead.sum()} directions are lost in a single step (-inf)"
     if below.any() and not below[top]:
-        said += f"; rounding hides {below.sum()} exponents, they are below the numbers given"
+        text += f"; rounding hides {below.sum()} exponents, they are below the numbers given"
     if diverged_at is not None:
-        return (False, f"{said}; the state leaves the range of floats after step {diverged_at}")
+        return (False, f"{text}; the state leaves the range of floats after step {diverged_at}")
     if found.known < 3 and (stderr > NEGLIGIBLE).any():
-        return False, f"{said}; too few steps for an error"
+        return False, f"{text}; too few steps for an error"
     asked = ~dead & ~below & (stderr > NEGLIGIBLE)
     # 4.5 standard errors: among a thousand exponents a few stray by 3.
     if (np.abs(found.drift) > 9 * stderr)[asked].any():
-        return False, f"{said}; not stationary, the second half differs from the first"
+        return False, f"{text}; not stationary, the second half differs from the first"
     if (left > found.stderr)[asked].any():
-        return (False, f"{said}; the start is not forgotten, warm up and measure for longer")
+        return (False, f"{text}; the start is not forgotten, warm up and measure for longer")
     if asked.any() and inputs < INPUTS:
-        return (False, f"{said}; the inputs change too slowly for this, measure for longer")
+        return (False, f"{text}; the inputs change too slowly for this, measure for longer")
     if (found.effective < ENOUGH)[asked].any():
-        return False, f"{said}; the memory outlasts a batch, measure for longer"
+        return False, f"{text}; the memory outlasts a batch, measure for longer"
     # Not stricter: whoever picks the runs with small errors picks those that look small.
     if error > max(0.3 * abs(lambda_1), 0.05):
-        return False, f"{said}; the error is large, measure for longer"
-    return True, f"{said}; converged"
+        return False, f"{text}; the error is large, measure for longer"
+    return True, f"{text}; converged"

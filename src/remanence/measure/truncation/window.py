@@ -4,8 +4,8 @@ Lemma 1 of Miller and Hardt (2019) with what it leaves out: $\phi(0, 0)$ need no
 0, and a metric has its overshoot. Both are inside a certificate's `reach`.
 """
 
+import bisect
 import math
-from collections.abc import Callable
 from typing import Any, get_args
 
 import numpy as np
@@ -104,21 +104,11 @@ def truncation_window(
             f"{what.rate:.4g}); truncation_window(net, error=..., inputs=...) measures one"
         )
     read = net if of == "outputs" else None
-    return _smallest(lambda k: truncation_bound(what, k, net=read) <= error)
-
-
-def _smallest(fits: Callable[[int], bool]) -> int:
-    """Doubling, then bisection, for a bound that falls with every step."""
-    high = 1
-    while not fits(high):
-        if high >= LARGEST:
-            raise ValueError(f"no window up to {LARGEST} steps keeps the error asked for")
-        high = min(2 * high, LARGEST)
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
+    fits = lambda k: truncation_bound(what, k, net=read) <= error
+    window = 1 + bisect.bisect_left(range(1, LARGEST + 1), True, key=fits)
+    if window > LARGEST:
+        raise ValueError(f"no window up to {LARGEST} steps keeps the error asked for")
+    return window
 
 
 def within(proof: Contraction, inputs: Any) -> None:
