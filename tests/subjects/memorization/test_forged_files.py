@@ -124,6 +124,10 @@ def test_a_file_too_large_to_check_is_refused_before_it_is_run(saved):
     path, tensors, about, metadata = saved("ab" * 300 + "a", method="permutation")
     longer = about | {"indices": about["indices"] * 1500}
     refused(path, tensors, longer, metadata, "too large to be checked")
+    path, tensors, about, metadata = saved("0001111", method="harmonic")
+    wide = about | {"alphabet": [str(k) for k in range(20_000)]}
+    tensors |= {"W_y": np.zeros((20_000, 2)), "b_y": np.zeros(20_000)}
+    refused(path, tensors, wide, metadata, "too large to be checked")
 
 
 WORDS = {"harmonic": {}, "permutation": {}, "rational": {}, "shift": {}, "tanh": {}}

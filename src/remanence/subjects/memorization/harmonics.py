@@ -34,15 +34,12 @@ def by_cost(period: int, price: int) -> Iterator[Frequencies]:
     >>> list(by_cost(6, 3))
     [(1, 3), (2, 3)]
     """
-    half = period // 2
-    if price < 0:
+    if price < 0 or (period % 2 and price % 2):
         return
-    if period % 2:
-        if price % 2 == 0:
-            yield from itertools.combinations(range(1, half + 1), price // 2)
-        return
-    free = itertools.combinations(range(1, half), price // 2)
-    yield from ((*s, half) for s in free) if price % 2 else free
+    # With an even period the last frequency costs one, so it makes the cost odd.
+    last = (period // 2,) if price % 2 else ()
+    for free in itertools.combinations(range(1, (period + 1) // 2), price // 2):
+        yield (*free, *last)
 
 
 def count(period: int, price: int) -> int:
@@ -58,12 +55,10 @@ def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
     >>> orbits(6)
     ((1, (3,)), (2, (2,)), (2, (1,)))
     """
-    found = []
-    for q in (q for q in range(2, period + 1) if period % q == 0):
-        step = period // q
-        members = tuple(a * step for a in range(1, q // 2 + 1) if math.gcd(a, q) == 1 or q == 1)
-        found.append((cost(members, period), members))
-    return tuple(found)
+    found: dict[int, list[int]] = {q: [] for q in range(2, period + 1) if period % q == 0}
+    for j in range(1, period // 2 + 1):
+        found[period // math.gcd(j, period)].append(j)
+    return tuple((cost(members, period), tuple(members)) for members in found.values())
 
 
 def folded(frequencies: Sequence[int], unit: int, period: int) -> Frequencies:
@@ -93,17 +88,20 @@ def table(period: int) -> tuple[np.ndarray, np.ndarray]:
     return cos, sin
 
 
+def waves(period: int, frequencies: Frequencies, t: np.ndarray) -> np.ndarray:
+    """Rows 1, then cosine and sine of each frequency; one column for each of these times."""
+    cos, sin = table(period)
+    angles = np.asarray(frequencies, dtype=int)[:, None] * t % period
+    rows = np.ones((1 + 2 * len(frequencies), len(t)))
+    rows[1::2], rows[2::2] = cos[angles], sin[angles]
+    half = bool(frequencies) and 2 * frequencies[-1] == period
+    return rows[:-1] if half else rows
+
+
 @functools.lru_cache(maxsize=4096)
 def features(period: int, frequencies: Frequencies) -> np.ndarray:
-    """Rows 1, then cosine and sine of each frequency; one column for each t."""
-    cos, sin = table(period)
-    t = np.arange(period)
-    rows = [np.ones(period)]
-    for j in frequencies:
-        rows.append(cos[j * t % period])
-        if 2 * j != period:
-            rows.append(sin[j * t % period])
-    found = np.array(rows)
+    """The same at all times of a period."""
+    found = waves(period, frequencies, np.arange(period))
     found.setflags(write=False)
     return found
 

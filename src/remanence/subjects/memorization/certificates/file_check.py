@@ -142,7 +142,8 @@ def _network(
     entries = sum(
         part.nnz if issparse(part) else part.size for part in parts.values() if part is not None
     )
-    if (entries + 10_000) * word.period > WORK:
+    pairs = 0 if method in ("permutation", "rational", "tanh", "shift") else outputs**2 * units
+    if (entries + 10_000) * word.period > WORK or pairs > 1 << 27:
         raise ValueError("the network and its word are too large to be checked")
     written = Written(**parts, first=first, activation="tanh" if method == "tanh" else "linear")
     if type(first) is not int or not 0 <= first < written.inputs:

@@ -7,7 +7,7 @@ are given to `separation`, which finds a readout where the series fails.
 
 import numpy as np
 
-from ..harmonics import Frequencies, table
+from ..harmonics import Frequencies, table, waves
 from ..minimal.deadline import Deadline
 from ..minimal.separation import margin_of, proved_lead, separation
 from ..written import leads as leads_of
@@ -65,16 +65,6 @@ def _series(c: np.ndarray, frequencies: Frequencies, p: int) -> np.ndarray:
             [np.real(c[:, j])] if 2 * j == p else [2 * np.real(c[:, j]), -2 * np.imag(c[:, j])]
         )
     return np.stack(columns, axis=1)
-
-
-def waves(period: int, frequencies: Frequencies, t: np.ndarray) -> np.ndarray:
-    """The features at some times only; nothing is kept."""
-    cos, sin = table(period)
-    angles = np.asarray(frequencies, dtype=int)[:, None] * t % period
-    rows = np.empty((1 + 2 * len(frequencies), len(t)))
-    rows[0], rows[1::2], rows[2::2] = 1.0, cos[angles], sin[angles]
-    half = bool(frequencies) and 2 * frequencies[-1] == period
-    return rows[:-1] if half else rows
 
 
 def leads(labels: tuple[int, ...], frequencies: Frequencies, u: np.ndarray) -> tuple[float, float]:

@@ -21,7 +21,6 @@ class Deadline:
 
     @property
     def late(self) -> bool:
-        """Whether it is past."""
         return clock() > self.end
 
     def check(self) -> None:
