@@ -17,7 +17,7 @@ import pytest
 from command import environment, SMALL
 
 from remanence._stop import check_stop, request_stop
-from remanence.cli.stop_signals import stopping
+from remanence.cli.stop_signals import stop_on_signals
 from remanence.subjects import STUDIES
 
 
@@ -153,7 +153,7 @@ def test_a_stop_inside_a_weak_reference_callback_is_not_lost(number):
         called.append(time.sleep(0))
 
     kept = weakref.ref(thing, gone)
-    with stopping(None):
+    with stop_on_signals(None):
         del thing
         assert called and kept() is None
         with pytest.raises(KeyboardInterrupt):

@@ -6,7 +6,7 @@ import jax.random as jr
 from remanence.sweeps.local import Local
 
 
-COMPUTED = Local.computed
+COMPUTED = Local.compute
 
 
 AXES = {"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0], "seed": range(3)}

@@ -117,7 +117,7 @@ def double(point, key, data):
 
 def test_a_worker_that_joins_later_is_held_to_the_same_environment():
     work = Work(grid({"x": [1.0]}, static=(), chunk=1, seed=0), double, None, False)
-    payload = worker.packed(work)
+    payload = worker.pack(work)
     here = worker.environment_there(payload)
     part = work.grid.parts[0]
     assert worker.task(payload, part, here)["third"].shape == (1,)
@@ -187,7 +187,7 @@ def test_a_worker_with_threads_takes_one_chunk_at_a_time(monkeypatch):
 
     monkeypatch.setattr(worker, "_program", lambda *_: Slow())
     plan = grid({"x": [1.0, 2.0, 3.0]}, static=(), chunk=1, seed=0)
-    payload = worker.packed(Work(plan, double, None, False))
+    payload = worker.pack(Work(plan, double, None, False))
     tasks = [threading.Thread(target=worker.task, args=(payload, part, {})) for part in plan.parts]
     for one in tasks:
         one.start()

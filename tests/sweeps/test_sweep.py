@@ -63,7 +63,7 @@ def test_precision_is_the_sweeps_own():
 def test_the_order_in_which_chunks_are_computed_leaves_no_trace(monkeypatch):
     first = sweeps.sweep(drawn, AXES, chunk=4)
     backwards = lambda self, parts, late: COMPUTED(self, list(parts)[::-1], late)
-    monkeypatch.setattr(Local, "computed", backwards)
+    monkeypatch.setattr(Local, "compute", backwards)
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4))
 
 

@@ -27,7 +27,7 @@ def test_stored_and_read_again_is_identical_and_nothing_runs_twice(tmp_path, mon
         asked.extend(part.name for part in parts)
         return COMPUTED(self, parts, late)
 
-    monkeypatch.setattr(Local, "computed", watched)
+    monkeypatch.setattr(Local, "compute", watched)
     assert first.identical(sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path))
     assert asked == []
     (tmp_path / "chunk-000002.safetensors").unlink()
@@ -84,7 +84,7 @@ def test_an_interrupt_says_what_was_stored(tmp_path, monkeypatch):
         yield next(COMPUTED(self, parts, late))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Local, "computed", interrupted)
+    monkeypatch.setattr(Local, "compute", interrupted)
     with pytest.raises(KeyboardInterrupt, match="stopped: 4 of 18 lanes are stored in"):
         sweeps.sweep(drawn, AXES, chunk=4, folder=tmp_path)
 

@@ -9,7 +9,7 @@ import pytest
 from fit_cases import ADAM, mse, noisy, quadratic, rows, same_bits
 
 from remanence import train
-from remanence.train.fit import advanced
+from remanence.train.fit import advance
 
 
 @pytest.mark.parametrize("stops", [(3,), (1, 2, 5, 11), (4, 8), (10, 11)])
@@ -38,9 +38,9 @@ def test_an_interrupted_run_says_so_and_continues(problem, tmp_path, monkeypatch
         calls.append(1)
         if len(calls) == 4:
             raise KeyboardInterrupt
-        return advanced(*args)
+        return advance(*args)
 
-    monkeypatch.setattr(module, "advanced", interrupted)
+    monkeypatch.setattr(module, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt, match="after 6 of 12 steps"):
         train.fit(net, noisy, ADAM, folder=tmp_path, **settings)
     again = train.fit(net, noisy, ADAM, folder=tmp_path, **settings)

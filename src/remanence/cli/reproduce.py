@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .run_study import Wishes
 
 
-def seconds(text: str | None) -> float | None:
+def parse_seconds(text: str | None) -> float | None:
     """A time such as 90, 90s, 5m or 2h in seconds."""
     if text is None:
         return None
@@ -33,7 +33,7 @@ def seconds(text: str | None) -> float | None:
     return limit
 
 
-def cell_of(text: str) -> dict[str, str]:
+def parse_cell(text: str) -> dict[str, str]:
     """The cell that `k=v,…` names."""
     pairs = [part.partition("=") for part in text.split(",")]
     if any(not (name.strip() and mark and value.strip()) for name, mark, value in pairs):
@@ -131,8 +131,8 @@ def reproduce(
     """
     from .._prepare_jax import prepare_jax
 
-    limit = seconds(time_limit)
-    named = None if cell is None else cell_of(cell)
+    limit = parse_seconds(time_limit)
+    named = None if cell is None else parse_cell(cell)
     if on is not None and not on.startswith(("tcp://", "tls://")):
         raise ValueError(f"--on takes a scheduler's address such as tcp://host:8786, got {on!r}")
     if seed < 0:
@@ -143,7 +143,7 @@ def reproduce(
     from ..subjects import configured, study as study_of
     from .run_study import Wishes
     from .session import Session
-    from .stop_signals import stopping
+    from .stop_signals import stop_on_signals
     from .table import print_json, studies_named
 
     names = studies_named(study)
@@ -158,7 +158,7 @@ def reproduce(
     wishes = Wishes(profile=profile, out=out, seed=seed, again=again, deadline=deadline, on=on)
     session = Session(wishes, quiet=quiet)
     code = 0
-    with only_on_stderr() if as_json else contextlib.nullcontext(), stopping(limit):
+    with only_on_stderr() if as_json else contextlib.nullcontext(), stop_on_signals(limit):
         if named is not None:
             answer = cell_again(names[0], named, wishes)
         else:

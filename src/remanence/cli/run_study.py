@@ -15,7 +15,7 @@ from ..sweeps import Unfinished
 from ..sweeps.pool import send_message
 from ..train.progress import progress_listener
 from .app import is_refusal, say
-from .stop_signals import stopping, TimeUp
+from .stop_signals import stop_on_signals, TimeUp
 
 
 STOPPED = (KeyboardInterrupt, TimeUp, Unfinished)
@@ -91,22 +91,22 @@ def run_study(name: str, wishes: Wishes, tell: Tell, progress: Tell | None) -> R
         )
 
 
-def run_in_worker(name: str, wishes: Wishes, live: bool) -> tuple[int, str]:
-    """One study in a worker: its exit code, and its seconds, or its refusal or traceback."""
+def run_in_worker(name: str, wishes: Wishes, live: bool) -> tuple[int, str, str]:
+    """One study in a worker: its exit code, its seconds or why it failed, and a bug's traceback."""
     prepare_jax(one_thread=wishes.profile == "quick")
     begun = time.monotonic()
     tell = lambda sentence: send_message((name, sentence))
     try:
-        with stopping(wishes.time_left()):
+        with stop_on_signals(wishes.time_left()):
             run_study(name, wishes, tell, tell if live else None)
     except STOPPED as stop:
-        return 130, str(stop)
+        return 130, str(stop), ""
     except Exception as error:
         if is_refusal(error):
-            return 2, str(error)
-        return 1, "".join(traceback.format_exception(error)).rstrip()
+            return 2, str(error), ""
+        return 1, f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error))
     finally:
         # Studies share next to no compiled programs; the next one gets the memory.
         if (jax := sys.modules.get("jax")) is not None:
             jax.clear_caches()
-    return 0, f"{time.monotonic() - begun:.3f}"
+    return 0, f"{time.monotonic() - begun:.3f}", ""

@@ -116,16 +116,16 @@ class Session:
                     lines.tell(*pool.messages.get())
                 check_stop()
 
-            for name, future in pool.ended(calls, listen):
+            for name, future in pool.as_completed(calls, listen):
                 code = max(code, self._take(name, future, lines))
         return code
 
     def _take(self, name: str, future: concurrent.futures.Future, lines: StudyLines) -> int:
         """Take what a worker says of a study that has ended; 130 if its time is up."""
         try:
-            status, words = future.result()
+            status, words, trace = future.result()
         except BrokenProcessPool:
-            status, words = 1, "its process was killed"
+            status, words, trace = 1, "its process was killed", ""
         if status == 130:
             self._say_stopped(TimeUp(words), [name])
             return 130
@@ -133,9 +133,8 @@ class Session:
             self._read_back(name, just_made=True)
             self.seconds[name] = float(words)
         else:
-            if status == 1:
-                sys.stderr.write(printable(words, keep="\n") + "\n")
-            self.failed[name] = words.splitlines()[-1]
+            sys.stderr.write(printable(trace, keep="\n"))
+            self.failed[name] = words
             say(f"{name} failed: {self.failed[name]}; the other studies go on")
         lines.tell(name, "failed" if status else "done", done=True)
         return 0

@@ -17,7 +17,7 @@ class TimeUp(Exception):
 
 
 @contextlib.contextmanager
-def stopping(limit: float | None) -> Iterator[None]:
+def stop_on_signals(limit: float | None) -> Iterator[None]:
     """Ctrl-C, SIGTERM and a run far over its limit ask for a stop.
 
     Sweeps know the limit and stop by themselves; the alarm is for what does not. What

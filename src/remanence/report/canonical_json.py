@@ -16,7 +16,7 @@ import numpy as np
 DIGITS = 6
 
 
-def rounded(number: float) -> float | str:
+def round_number(number: float) -> float | str:
     """A float to six significant digits, or the word for what is not finite."""
     return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else str(number)
 
@@ -31,9 +31,9 @@ def plain(value: Any) -> Any:
         case int() | np.integer():
             return int(value)
         case float() | np.floating():
-            return rounded(float(value))
+            return round_number(float(value))
         case complex() | np.complexfloating():
-            return [rounded(float(value.real)), rounded(float(value.imag))]
+            return [round_number(float(value.real)), round_number(float(value.imag))]
         case Mapping():
             return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple():

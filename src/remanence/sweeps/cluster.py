@@ -14,7 +14,7 @@ from typing import Any
 from .grid import Part
 from .program import Arrays, Work
 from .unfinished import LostError
-from .worker import difference, environment_there, packed, Payload, task
+from .worker import difference, environment_there, pack, Payload, task
 
 
 CONNECT, JOIN, ALONE = 10.0, 60.0, 60.0
@@ -69,7 +69,7 @@ class Cluster:
         """What decides the bits there: one answer of all workers, our code and versions."""
         if self.wanted is not None:
             return self.wanted
-        payload = packed(self.work)
+        payload = pack(self.work)
         ours = environment_there(payload)
         first: dict[str, Any] = {}
         for worker, theirs in self._answers(payload).items():
@@ -96,7 +96,7 @@ class Cluster:
             time.sleep(0.5)
         raise ValueError(f"no worker of the scheduler at {self.on} answers")
 
-    def computed(
+    def compute(
         self, parts: Sequence[Part], late: Callable[[], bool]
     ) -> Iterator[tuple[Part, Arrays]]:
         """Each part with its arrays as it arrives; once `late`, no further one is sent."""
@@ -104,7 +104,7 @@ class Cluster:
             return
         wanted, run = self.environment(), uuid.uuid4().hex[:8]
         submit = self.client.submit
-        sent = submit(_payload, packed(self.work), key=f"work-{run}", retries=RETRIES)
+        sent = submit(_payload, pack(self.work), key=f"work-{run}", retries=RETRIES)
         waiting, running = list(parts)[::-1], {}
         most = AHEAD * (sum(self.client.nthreads().values()) or 1)
         while waiting or running:

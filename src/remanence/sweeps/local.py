@@ -21,7 +21,7 @@ from ..train.identity import environment
 from .grid import Part
 from .pool import BrokenProcessPool, WorkerPool
 from .program import Arrays, Work
-from .worker import packed, task
+from .worker import pack, task
 
 
 WORTH = 10.0
@@ -47,7 +47,7 @@ class Local:
         """What decides the bits here."""
         return environment(self.work.lane)
 
-    def computed(
+    def compute(
         self, parts: Sequence[Part], late: Callable[[], bool]
     ) -> Iterator[tuple[Part, Arrays]]:
         """Each part with its arrays as it ends; once `late`, no further one is begun."""
@@ -74,7 +74,7 @@ class Local:
     ) -> Iterator[tuple[Part, Arrays]]:
         """Parts by worker processes; what a lost worker leaves stays in `waiting`."""
         try:
-            payload, wanted = packed(self.work), self.environment()
+            payload, wanted = pack(self.work), self.environment()
         except (TypeError, NotImplementedError, AttributeError):
             self.limit = 1  # it cannot leave this process (drawn keys among the data)
             return
@@ -82,7 +82,7 @@ class Local:
         with WorkerPool(workers, pin_to=pin_to) as pool:
             try:
                 # `late` raises a stop that was asked for.
-                for part, future in pool.ended(calls, late):
+                for part, future in pool.as_completed(calls, late):
                     arrays = future.result()
                     waiting.remove(part)
                     yield part, arrays

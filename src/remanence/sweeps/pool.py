@@ -57,7 +57,7 @@ class WorkerPool:
         with self._scope():  # processes are started by the first that is submitted
             return self._pool.submit(function, *arguments)
 
-    def ended(
+    def as_completed(
         self, calls: Iterable[tuple[Any, tuple]], each_moment: Callable[[], Any] = lambda: None
     ) -> Iterator[tuple[Any, concurrent.futures.Future[Any]]]:
         """The key and the future of every call `(key, (function, *arguments))` as it ends.

@@ -121,7 +121,7 @@ def _complete(
     end = math.inf if time_limit is None else time.monotonic() + time_limit
     reason = "stopped at the time limit"
     try:
-        for part, arrays in engine.computed(todo, lambda: check_stop() or time.monotonic() >= end):
+        for part, arrays in engine.compute(todo, lambda: check_stop() or time.monotonic() >= end):
             _check_names(arrays, whole, dims)
             store.put(part.name, arrays)
             done += part.lanes

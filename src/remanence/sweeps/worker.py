@@ -15,7 +15,7 @@ from typing import Any
 import jax
 
 from .._precision import as_numpy
-from ..train.identity import environment, installed
+from ..train.identity import environment, is_installed
 from ..train.loop import as_jax
 from .grid import Part
 from .program import Arrays, Program, Work
@@ -25,21 +25,21 @@ Payload = tuple[bytes, bool, str]
 """The work as bytes, whether it is in double precision, and its digest."""
 
 
-def packed(work: Work) -> Payload:
+def pack(work: Work) -> Payload:
     """The work in bytes; functions of scripts travel whole, installed ones by name."""
     import cloudpickle
 
     module = sys.modules.get(getattr(work.lane, "__module__", None) or "")
     known = cloudpickle.list_registry_pickle_by_value()
     with contextlib.ExitStack() as scope:
-        if module is not None and not installed(work.lane) and module.__name__ not in known:
+        if module is not None and not is_installed(work.lane) and module.__name__ not in known:
             cloudpickle.register_pickle_by_value(module)
             scope.callback(cloudpickle.unregister_pickle_by_value, module)
         content = cloudpickle.dumps((type(work), vars(work) | {"data": as_numpy(work.data)}))
     return content, work.x64, hashlib.sha256(content).hexdigest()
 
 
-def _unpacked(payload: Payload) -> Work:
+def _unpack(payload: Payload) -> Work:
     import cloudpickle
 
     # A message of our own client, never a file. Opened in the scope, since a float64
@@ -52,7 +52,7 @@ def _unpacked(payload: Payload) -> Work:
 def environment_there(payload: Payload) -> dict[str, Any]:
     """What decides the bits in this process, for the code of this work."""
     with jax.enable_x64(payload[1]):
-        return environment(_unpacked(payload).lane)
+        return environment(_unpack(payload).lane)
 
 
 def difference(theirs: dict[str, Any], wanted: dict[str, Any]) -> str:
@@ -80,7 +80,7 @@ def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
             here = environment_there(payload)
             if here != wanted:
                 raise ValueError(f"a worker {difference(here, wanted)}")
-            _PROGRAMS[name] = _unpacked(payload).program(number)
+            _PROGRAMS[name] = _unpack(payload).program(number)
             if len(_PROGRAMS) > _MOST:
                 _PROGRAMS.popitem(last=False)
         return _PROGRAMS[name]

@@ -18,7 +18,7 @@ from .._stop import check_stop
 from .._types import Key
 from .checkpoint import named_arrays, newest_checkpoint, save_checkpoint, with_arrays
 from .identity import digest
-from .loop import as_jax, checked, chunk, Progress, Recipe, started
+from .loop import as_jax, before_training, chunk, Progress, Recipe, refuse_bad_counts
 from .progress import progress_bar
 from .store import opened_store, Store
 
@@ -39,7 +39,7 @@ class Fit:
     diverged_at: int | None
 
 
-advanced = eqx.filter_jit(chunk)
+advance = eqx.filter_jit(chunk)
 
 
 def fit(
@@ -72,9 +72,9 @@ def fit(
     >>> [round(w, 3) for w in done.model.tolist()], done.history.step.values.tolist()
     ([3.0, 3.0], [20, 40])
     """
-    checked(steps, every)
+    refuse_bad_counts(steps, every)
     recipe = Recipe(loss, optimizer, batch, metrics, project)
-    start, rest = started(as_jax(model), optimizer)
+    start, rest = before_training(as_jax(model), optimizer)
     data = as_jax(data)
     rows: dict[str, list] = {}
     with contextlib.ExitStack() as scope:
@@ -102,7 +102,7 @@ def fit(
         try:
             while done < steps and int(state.diverged_at) < 0:
                 end = min(done + every - done % every, steps)
-                state, row = advanced(recipe, state, rest, data, key, jnp.int32(end))
+                state, row = advance(recipe, state, rest, data, key, jnp.int32(end))
                 row = {"step": np.int64(end)} | jax.device_get(row)
                 rows = {name: [*rows.get(name, ()), row[name]] for name in row}
                 done = int(state.step)

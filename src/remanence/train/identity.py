@@ -72,7 +72,7 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
     elif dataclasses.is_dataclass(thing):
         names = [field.name for field in dataclasses.fields(thing)]
         parts = tuple((name, getattr(thing, name, None)) for name in names)
-    elif hasattr(thing, "__dict__") and not installed(kind):
+    elif hasattr(thing, "__dict__") and not is_installed(kind):
         seen[id(thing)] = thing
         parts = tuple(sorted(vars(thing).items()))
     else:
@@ -87,7 +87,7 @@ def _parts_of_function(function: types.FunctionType) -> tuple[Any, ...]:
     cells = [_content(cell) for cell in function.__closure__ or ()]
     own = (function.__code__, function.__defaults__, function.__kwdefaults__)
     parts = (function.__qualname__, *own, *cells)
-    if installed(function):
+    if is_installed(function):
         return (function.__module__, *parts)
     # A user's script: what its functions take from the module belongs to them too.
     # (The package's own modules are covered by the hash of their code.)
@@ -102,7 +102,7 @@ def _content(cell: types.CellType) -> Any:
         return "empty"
 
 
-def installed(thing: Any) -> bool:
+def is_installed(thing: Any) -> bool:
     """Is it part of this package or of an installed library, not of a user's script?"""
     code = getattr(thing, "__code__", None)
     home = code.co_filename if code else ""

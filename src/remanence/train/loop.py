@@ -58,9 +58,9 @@ def trained(
     value a chunk of `every` steps, and `diverged_at` (a step, or -1). Lanes that
     diverge keep their last finite model while the others go on.
     """
-    checked(steps, every)
+    refuse_bad_counts(steps, every)
     recipe = Recipe(loss, optimizer, batch, metrics, project)
-    start, rest = started(as_jax(model), optimizer)
+    start, rest = before_training(as_jax(model), optimizer)
     data = as_jax(data)
     ends = jnp.asarray([*range(every, steps, every), steps], dtype=jnp.int32)
     row = lambda state, end: chunk(recipe, state, rest, data, key, end)
@@ -68,7 +68,7 @@ def trained(
     return eqx.combine(end.params, rest), rows | {"diverged_at": end.diverged_at}
 
 
-def started(model: Any, optimizer: Any) -> tuple[Progress, Any]:
+def before_training(model: Any, optimizer: Any) -> tuple[Progress, Any]:
     """A training before its first step, and what of the model is not trained."""
     params, rest = eqx.partition(model, eqx.is_inexact_array)
     if not jax.tree.leaves(params):
@@ -144,7 +144,7 @@ def _loss_dtype(recipe: Recipe, state: Progress, rest: Any, data: Any, key: Key)
     return shape.dtype
 
 
-def checked(steps: int, every: int) -> None:
+def refuse_bad_counts(steps: int, every: int) -> None:
     """Refuse counts that mean nothing."""
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")

@@ -39,7 +39,7 @@ def stable(cell: Any, *, rate: float = 0.97, by: Literal["rows", "columns"] = "r
     if by not in ("rows", "columns"):
         raise ValueError(f"by must be 'rows' or 'columns', got {by!r}")
     if isinstance(cell, Elman | Linear):
-        return eqx.tree_at(lambda c: c.W_h, cell, clipped(cell.W_h, rate))
+        return eqx.tree_at(lambda c: c.W_h, cell, clip_singular_values(cell.W_h, rate))
     if isinstance(cell, Residual):
         return _residual(cell, rate)
     if isinstance(cell, LSTM):
@@ -51,7 +51,7 @@ def stable(cell: Any, *, rate: float = 0.97, by: Literal["rows", "columns"] = "r
     raise ValueError(f"no stable set is known for a {type(cell).__name__}")
 
 
-def clipped(W: Matrix, rate: Scalar) -> Matrix:
+def clip_singular_values(W: Matrix, rate: Scalar) -> Matrix:
     """The nearest matrix with no singular value above `rate`."""
     U, S, Vt = jnp.linalg.svd(W, full_matrices=False)
     return (U * jnp.minimum(S, rate)) @ Vt
@@ -136,8 +136,8 @@ def _residual(cell: Residual, rate: float) -> Residual:
         R = jnp.clip(cell.R, -rate, rate)
         kept = jnp.abs(R)
     else:
-        R = clipped(cell.R, rate)
+        R = clip_singular_values(cell.R, rate)
         kept = jnp.linalg.norm(R, ord=2)
     room = jnp.maximum(rate - kept, 0) / jnp.maximum(jnp.asarray(cell.coupling), 1e-12)
-    W_h = clipped(cell.W_h, jnp.asarray(room, cell.W_h.dtype))
+    W_h = clip_singular_values(cell.W_h, jnp.asarray(room, cell.W_h.dtype))
     return eqx.tree_at(lambda c: (c.R, c.W_h), cell, (R, W_h))

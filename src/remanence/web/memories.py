@@ -21,7 +21,7 @@ def number(value: Any) -> float | str | None:
     return found if math.isfinite(found) else str(found)
 
 
-def checked(text: str) -> str:
+def refuse_bad_length(text: str) -> str:
     """The string itself, if it is neither empty nor too long for the page."""
     if not 1 <= len(text) <= LONGEST:
         raise ValueError(f"the string must have 1 to {LONGEST} symbols here, got {len(text)}")
@@ -35,7 +35,7 @@ def frontier(text: str) -> dict[str, Any]:
     rows = []
     for method in METHODS:
         try:
-            memory = memorize(checked(text), method=method, time_limit=5.0)
+            memory = memorize(refuse_bad_length(text), method=method, time_limit=5.0)
         except ValueError as refusal:
             rows.append({"method": method, "refused": str(refusal)})
             continue
@@ -76,7 +76,7 @@ def weights(text: str, method: str) -> bytes:
 
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    memory = memorize(checked(text), method=method)
+    memory = memorize(refuse_bad_length(text), method=method)
     with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
         path = pathlib.Path(folder) / "memory.safetensors"
         memory.save(path)

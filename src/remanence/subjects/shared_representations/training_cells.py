@@ -119,7 +119,7 @@ def trained(
     done = 0
     with Local(work, workers=workers) if on is None else Cluster(work, on) as engine:
         try:
-            arriving: Iterator[Any] = engine.computed(plan.parts, lambda: False)
+            arriving: Iterator[Any] = engine.compute(plan.parts, lambda: False)
             for _, fits in arriving:
                 done += len(fits)
                 yield from fits

@@ -12,7 +12,7 @@ from ..._fast_compile import FAST_COMPILE
 from ..._precision import double
 from ...cells import Elman
 from ...measure import contraction, gradient_bound, truncation_bound, truncation_error
-from ...train.projection import clipped
+from ...train.projection import clip_singular_values
 
 
 RATE = 0.9
@@ -166,7 +166,7 @@ def _descent(norm, seed, decays, units, length, windows, steps):
         turned = size(minus(g, here)) / jnp.maximum(apart, 1e-9)
         beta = jnp.max(jnp.where(apart > 1e-7, turned, 0.0))
         after = {name: w[name] - alpha * g[name] for name in w}
-        held = jax.vmap(lambda W: clipped(W, RATE))(after["W_h"])
+        held = jax.vmap(lambda W: clip_singular_values(W, RATE))(after["W_h"])
         after = after | {"W_h": jnp.where(norm < 1, held, after["W_h"])}
         gap = size(minus(after, first(after)))
         return after, (gap, epsilon, beta, alpha, size(minus(after, start))[0])
