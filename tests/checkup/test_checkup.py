@@ -182,7 +182,7 @@ def test_a_comparison_draws_every_network(found):
         plt.close(canvas)
         assert {"first", "second"} <= set(legend), figure.name
     page = checkup_page(pair)
-    assert "States and weights of first" in page and "of second" in page
+    assert "Units, weights and states of first" in page and "of second" in page
     assert page.count('id="figure-eigenvalues') == 2
     # No warning about letters that the font has not: here they would be errors.
     assert "日本語" in checkup_page((pair[0], dataclasses.replace(found, name="日本語")))

@@ -20,7 +20,8 @@ from .memory import extent, refuse_too_large
 from .narrow import narrowed
 from .record import Checkup
 from .torch_model import checkup_model, is_torch_module
-from .weights import fourier_energies, singular_values
+from .units import unit_timescales
+from .weights import singular_values
 
 
 MOST = 20_000  # states kept for the search and the picture
@@ -105,7 +106,7 @@ def checkup(
         tell=tell,
     )
     tell("states, eigenvalues and singular values")
-    orbit, mean_x, eigenvalues = _orbit(drive, ends)
+    orbit, mean_x, eigenvalues, units = _orbit(drive, ends)
     fixed, remark = _fixed(net, mean_x, orbit, size, quick, tell)
     return Checkup(
         name=printable(name),
@@ -117,8 +118,8 @@ def checkup(
         fixed=fixed,
         fixed_remark=remark,
         eigenvalues=eigenvalues,
+        units=units,
         singular=singular_values(whole),
-        fourier=fourier_energies(whole),
         orbit=orbit,
         weights=printable(weights),
         remarks=remarks,
@@ -137,8 +138,8 @@ def _doubts(sequences: int, time: int, ends: np.ndarray) -> tuple[str, ...]:
     return (turned,) if sequences > 4 * time else ()
 
 
-def _orbit(drive: Drive, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """States visited after a fifth of each sequence, their mean input, eigenvalues there."""
+def _orbit(drive: Drive, ends: np.ndarray) -> tuple[Any, ...]:
+    """States visited after a fifth of each sequence, mean input, eigenvalues there, units."""
     with double():
         cell = drive.cell
         flat = jax.vmap(lambda h: ravel_pytree(h)[0])
@@ -156,7 +157,8 @@ def _orbit(drive: Drive, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
         unravel = ravel_pytree(cell.initial_state())[1]
         middle = unravel(jnp.asarray(orbit.mean(axis=0)))
         J = np.asarray(jacobian(cell, middle, jnp.asarray(mean_x)))
-    return orbit, mean_x, np.linalg.eigvals(J).astype(complex)
+    units = unit_timescales(drive, states, ends)
+    return orbit, mean_x, np.linalg.eigvals(J).astype(complex), units
 
 
 def description(net: Recurrent) -> str:

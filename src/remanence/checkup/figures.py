@@ -28,12 +28,12 @@ class CheckupFigure:
     chief: bool = False
     """Whether it stands in the terminal's table and in that of many checkpoints."""
 
-    def text(self, found: "Checkup") -> str:
-        """The value with its unit, or that it is not known."""
-        value = self.value(found)
+    def text(self, found: "Checkup", unit: str = "") -> str:
+        """The value with its unit (or another name for it), or that it is not known."""
+        value, unit = self.value(found), unit or self.unit
         if value is None:
             return shown(None)
-        unit = self.unit.removesuffix("s") if value == 1 else self.unit
+        unit = unit.removesuffix("s") if value == 1 else unit
         return f"{shown(value)} {unit}".rstrip()
 
 

@@ -3,6 +3,8 @@
 import math
 from typing import TYPE_CHECKING
 
+from .figures import FIGURES
+
 
 if TYPE_CHECKING:
     from .record import Checkup
@@ -38,6 +40,18 @@ def headline(found: "Checkup") -> list[str]:
     elif growth := _growth(found):
         parts.append(growth)
     return parts
+
+
+def large_numbers(found: "Checkup") -> list[tuple[str, str, str]]:
+    """The three numbers that a page leads with: what, how much, with what error."""
+    value, error = (float(a[0]) for a in (found.spectrum.exponents, found.spectrum.stderr))
+    stable = "yes" if value < -2 * error else "no" if value > 2 * error else "not decided"
+    exponent = f"largest exponent {value:.3g} ± {error:.1g} nats a step"
+    if not found.spectrum.converged:
+        exponent += ", not converged"
+    rows = [("remembers", FIGURES["remembers"]), ("safe window", FIGURES["window"])]
+    texts = [(name, figure.text(found, found.unit), figure.remark(found)) for name, figure in rows]
+    return [*texts, ("stable?", stable, exponent)]
 
 
 def _replay(found: "Checkup") -> str:

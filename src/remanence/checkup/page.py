@@ -7,11 +7,14 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from ..measure.horizon import shown
 from ..report import Figure
 from ..report.html import render
 from ..report.style import style, Theme
 from .compare import comparison_table, WIDE
-from .headline import headline
+from .headline import headline, large_numbers
 from .pictures import memory_pictures, network_pictures
 from .pictures.canvas import SIZE
 from .pictures.training import over_training
@@ -20,6 +23,8 @@ from .record import Checkup
 
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
 HEAVY = 150_000  # bytes above which a picture goes in as PNG
+LONGEST = 5
+"""Units of each layer that the table names."""
 TITLE = " · checkup · remanence"
 """How the title of every such page ends."""
 
@@ -32,7 +37,7 @@ def checkup_page(found: Sequence[Checkup]) -> str:
     """
     last = found[-1]
     training = [figure for figure in [over_training(found)] if figure is not None]
-    shown = found if len(found) <= WIDE else found[-1:]
+    few = found if len(found) <= WIDE else found[-1:]
     return render(
         "checkup.html",
         folder=TEMPLATES,
@@ -40,6 +45,8 @@ def checkup_page(found: Sequence[Checkup]) -> str:
         home="#main",
         found=last,
         headline=[f"{part[:1].upper()}{part[1:]}." for part in headline(last)],
+        numbers=large_numbers(last),
+        units=unit_table(last),
         comparison=comparison_table(found) if len(found) > 1 else None,
         training=_drawn(training),
         memory=_drawn(memory_pictures(found)),
@@ -47,9 +54,23 @@ def checkup_page(found: Sequence[Checkup]) -> str:
         costs=_costs(last),
         networks=[
             (each.name, _drawn(network_pictures(each), f"-{number}" if number else ""))
-            for number, each in enumerate(shown)
+            for number, each in enumerate(few)
         ],
     )
+
+
+def unit_table(found: Checkup) -> list[tuple[str, ...]]:
+    """The units that hold on for longest, layer by layer."""
+    return [
+        (
+            f"{layer.layer}",
+            f"{i}",
+            f"{shown(layer.timescales[i])} ± {shown(layer.stderr[i])}",
+            f"{shown(np.median(layer.timescales))}",
+        )
+        for layer in found.units
+        for i in layer.longest[:LONGEST]
+    ]
 
 
 def _costs(found: Checkup) -> list[tuple[str, ...]]:

@@ -12,6 +12,7 @@ from ..measure import FixedPoint, MemoryHorizon, Spectrum
 from ..report import json_bytes
 from .figures import FIGURES
 from .headline import headline
+from .units import UnitTimescales
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -34,10 +35,10 @@ class Checkup:
     """Of the Jacobian at the mean state and the mean input."""
     singular: Mapping[str, np.ndarray]
     """Singular values of every weight matrix, by name."""
-    fourier: Mapping[str, np.ndarray]
-    """Share of energy at each frequency along the rows of a weight matrix, by name."""
     orbit: np.ndarray
     """States visited, for the picture of the fixed points."""
+    units: tuple[UnitTimescales, ...] = ()
+    """How long each unit of each layer holds its own value."""
     weights: str = ""
     """What of a file was taken for what, and what was not used."""
     remarks: tuple[str, ...] = ()

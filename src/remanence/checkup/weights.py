@@ -1,4 +1,4 @@
-"""What the weights look like: singular values gate by gate, energy by frequency."""
+"""What the weights look like: singular values gate by gate."""
 
 from typing import Any
 
@@ -7,7 +7,6 @@ import numpy as np
 
 from .._precision import as_double, double
 from ..cells import Stack
-from ..measure.fourier import spectrum as energies
 from ..nets import Recurrent
 
 
@@ -47,17 +46,3 @@ def _gates(net: Recurrent, name: str, W: np.ndarray) -> tuple[str, ...]:
     if "W_h" in name and W.shape[0] == 3 * W.shape[1] and "GRU" in kinds:
         return (" r", " z", " n")
     return ("",)
-
-
-def fourier_energies(net: Recurrent) -> dict[str, np.ndarray]:
-    """Energy by frequency along tokens (embedding), inputs and outputs."""
-    found = {}
-    for name, W in _matrices(net).items():
-        if np.iscomplexobj(W):
-            continue
-        along = W.T if "W_x" in name else W
-        if not (name.endswith(("embedding", "W_y")) or "W_x" in name) or len(along) < 8:
-            continue
-        energy = energies(along - along.mean(axis=0))
-        found[name] = energy / max(energy.sum(), 1e-300)
-    return found

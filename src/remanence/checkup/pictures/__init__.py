@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...report import Figure
 from ..record import Checkup
-from . import memory, states, weights
+from . import memory, network
 
 
 def memory_pictures(found: Sequence[Checkup]) -> tuple[Figure, ...]:
@@ -14,6 +14,6 @@ def memory_pictures(found: Sequence[Checkup]) -> tuple[Figure, ...]:
 
 
 def network_pictures(found: Checkup) -> tuple[Figure, ...]:
-    """What one network looks like: its states and its weights."""
-    makers = (states.eigenvalues, weights.singular, weights.fourier, states.fixed_points)
+    """What one network looks like: its units, weights and states."""
+    makers = (network.units, network.eigenvalues, network.singular, network.fixed_points)
     return tuple(figure for make in makers if (figure := make(found)) is not None)

@@ -11,6 +11,7 @@ from typing import Any
 import equinox as eqx
 from jax.flatten_util import ravel_pytree
 
+from ..._show import html_table
 from ..._types import State
 from .metric import Domain
 
@@ -70,3 +71,14 @@ class Contraction(eqx.Module):
             f"contracts by {self.rate:.4g} per step in the {self.metric} metric, "
             f"overshoot {self.overshoot:.3g}, for {bound}{self.domain}"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("rate", f"{self.rate:.6g} a step"),
+            ("overshoot", f"{self.overshoot:.4g}"),
+            ("metric", self.metric),
+            ("states", str(self.domain)),
+            ("inputs", "any" if self.input_bound is None else f"|x| up to {self.input_bound:g}"),
+            ("verified", "yes" if self.verified else "no"),
+        ]
+        return html_table("proves nothing" if self.vacuous else "contracts", rows)

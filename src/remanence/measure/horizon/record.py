@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+from ..._show import aligned, html_table
 from ..capacity import MemoryCapacity
 from ..contraction import Contraction
 from ..gradients import GradientDecay
@@ -57,8 +58,17 @@ class MemoryHorizon:
         names = ", ".join(measure.name for measure in self.measures)
         raise KeyError(f"no horizon is called {name!r}; there are {names}")
 
+    @property
+    def _rows(self) -> list[tuple[str, str]]:
+        remark = lambda measure: f" ({measure.remark})" if measure.remark else ""
+        rows = [(each.name, f"{each.said}{remark(each)}") for each in self.measures]
+        return rows + [("note", note) for note in self.notes]
+
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.measures), *self.notes])
+        return aligned(f"remembers about {shown(self.remembers)} steps", self._rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(f"remembers about {shown(self.remembers)} steps", self._rows)
 
 
 def shown(value: float | None) -> str:

@@ -12,6 +12,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.stats import t as student
 
+from ..._show import aligned, html_table
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LayerDecays:
@@ -124,3 +126,23 @@ class Spectrum:
         reach = student.ppf(0.5 + level / 2, max(self.dof, 1)) * self.stderr
         low = np.where(self.below, -np.inf, self.exponents - reach)
         return low, self.exponents + reach
+
+    @property
+    def _rows(self) -> list[tuple[str, str]]:
+        shown = [
+            f"{value:.4g} ± {error:.1g}"
+            for value, error in zip(self.exponents[:4], self.stderr[:4], strict=True)
+        ]
+        more = ", …" if len(self.exponents) > 4 else ""
+        return [
+            ("exponents", f"{', '.join(shown)}{more} nats a step"),
+            ("how many", f"{len(self.exponents)} of {self.dimension}, by {self.method}"),
+            ("horizon", f"{self.horizon:.4g} steps"),
+            ("measured on", f"{self.sequences} × {self.steps:,} steps, {self.warmup:,} before"),
+        ]
+
+    def __str__(self) -> str:
+        return aligned(self.verdict, self._rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.verdict, self._rows)

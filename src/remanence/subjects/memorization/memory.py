@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from ..._show import aligned, html_table
 from .certificates.certificate import Certificate
 from .words import START, Word
 from .written import Written
@@ -68,6 +69,22 @@ class Memory:
         from .memory_file import save_memory
 
         save_memory(self, path)
+
+    @property
+    def _rows(self) -> list[tuple[str, str]]:
+        alphabet, period = len(self.word.alphabet), self.word.period
+        return [
+            ("word", f"period {period:,} over {alphabet} symbols"),
+            ("network", f"{self.dimension} units, {self.written.activation}, by {self.method}"),
+            ("margin", f"{self.margin:.4g}"),
+            ("exponent", f"{self.exponent:.4g} nats a step"),
+        ]
+
+    def __str__(self) -> str:
+        return aligned(self.certificate.sentence, self._rows)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.certificate.sentence, self._rows)
 
 
 def margin(written: Written, w: Word) -> float:

@@ -1,0 +1,92 @@
+r"""How long each unit holds its own value: $\tau_i = -1/\langle\log|\partial h'_i/\partial h_i|\rangle$.
+
+The mean is over states visited. For an LSTM's cell state it is mostly the forget gate, for a
+GRU the update gate. Units that hand their memory on to others hold it longer together than
+each alone; that is what the gradient horizon measures.
+"""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from .._precision import double
+from ..measure.drive import Drive
+
+
+STATES = 64
+"""Places at which the Jacobian is taken."""
+LARGEST = 2048
+"""Numbers in the state beyond which its Jacobian is too large."""
+
+
+@dataclasses.dataclass(frozen=True)
+class UnitTimescales:
+    """The timescale of every unit of one layer, in steps."""
+
+    layer: int
+    timescales: np.ndarray
+    """inf where a unit does not fade by itself."""
+    stderr: np.ndarray
+
+    @property
+    def longest(self) -> list[int]:
+        """The units in the order of their timescales, the longest first."""
+        return np.argsort(-self.timescales, kind="stable").tolist()
+
+
+@eqx.filter_jit
+def _own_slopes(cell: Any, states: Any, xs: Any) -> Any:
+    """The diagonal of the Jacobian at each state."""
+    unravel = ravel_pytree(cell.initial_state())[1]
+
+    def diagonal(h: Any, x: Any) -> Any:
+        step = lambda flat: ravel_pytree(cell(unravel(flat), x))[0]
+        return jnp.diagonal(jax.jacfwd(step)(h))
+
+    return jax.lax.map(lambda at: diagonal(*at), (states, xs))
+
+
+def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple[Any, ...]:
+    """The timescales by layer; none for a state that is too large, or no real numbers.
+
+    `states` are `sequences x time x numbers`, of which the first fifth is left out.
+    """
+    cell = drive.cell
+    if states.shape[-1] > LARGEST or np.iscomplexobj(states):
+        return ()
+    row, at = np.nonzero(
+        (np.arange(1, drive.time) < ends[:, None]) & (np.arange(1, drive.time) > ends[:, None] // 5)
+    )
+    every = np.linspace(0, len(row) - 1, min(STATES, len(row))).astype(int)
+    row, at = row[every], at[every] + 1
+    with double():
+        sizes = [
+            [leaf.size for leaf in jax.tree.leaves(layer.initial_state())]
+            for layer in getattr(cell, "cells", (cell,))
+        ]
+        xs = jnp.asarray(np.asarray(drive.xs)[row, at])
+        slopes = np.asarray(_own_slopes(cell, jnp.asarray(states[row, at - 1]), xs))
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.abs(slopes))
+    found, begin = [], 0
+    for number, parts in enumerate(sizes, 1):
+        # Of an LSTM's pair (h, c) the last: its output is computed anew at every step.
+        begin += sum(parts)
+        mine = logs[:, begin - parts[-1] : begin]
+        found.append(UnitTimescales(number, *_timescales(mine)))
+    return tuple(found)
+
+
+def _timescales(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of logarithms `places x units`: the timescales and their standard errors."""
+    finite = np.where(np.isfinite(logs), logs, -700.0)  # a slope of 0 is the smallest float
+    mean = finite.mean(axis=0)
+    error = finite.std(axis=0, ddof=1) / np.sqrt(len(finite)) if len(finite) > 1 else 0 * mean
+    fades = mean < 0
+    safe = np.where(fades, mean, -1.0)
+    return np.where(fades, -1 / safe, np.inf), np.where(fades, error / safe**2, np.inf)
