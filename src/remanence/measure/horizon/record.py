@@ -61,7 +61,7 @@ class MemoryHorizon:
     @property
     def _rows(self) -> list[tuple[str, str]]:
         remark = lambda measure: f" ({measure.remark})" if measure.remark else ""
-        rows = [(each.name, f"{each.said}{remark(each)}") for each in self.measures]
+        rows = [(each.name, f"{each.text}{remark(each)}") for each in self.measures]
         return rows + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:
