@@ -1,8 +1,10 @@
 """The checkup: its verdict, its page, its gate, its command."""
 
 import dataclasses
+import importlib
 import importlib.util
 import json
+import pydoc
 import subprocess
 import sys
 
@@ -171,6 +173,11 @@ def test_many_checkpoints_have_a_row_each_and_a_picture(found, net):
     assert 'id="figure-over-training"' in checkup_page(run)
     two = checkup_page((run[0], dataclasses.replace(found, name="other")))
     assert 'id="figure-over-training"' not in two
+
+
+def test_the_name_is_the_function_also_once_its_folder_is_imported():
+    folder = importlib.import_module("remanence.checkup")
+    assert folder.checkup is rm.checkup and "error: float" in pydoc.render_doc(rm.checkup)
 
 
 def test_a_comparison_draws_every_network(found):

@@ -2,7 +2,7 @@ r"""The one interface of the laboratory: a pure map $h' = \phi(h, x)$ on a pytre
 
 Measurements call the four functions below and never ask what kind of cell they
 have. A user's own cell needs only `__call__(h, x)` and `initial_state()`; where
-a cell offers `pushforward`, `log_volume`, `output`, `input_size`, `contraction_form` or
+a cell offers `pushforward`, `from_drive`, `log_volume`, `output`, `input_size`, `contraction_form` or
 `log_decays` itself, that is taken. `log_decays(h, x)` is for cells whose Jacobian is
 diagonal or triangular: the logarithms of the moduli on its diagonal, in the state's shape
 or in one that broadcasts to it.
