@@ -4,6 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.stats import binom
 from tiny_blocks import tiny_blocks, WIDTH
 
 import remanence as rm
@@ -62,6 +63,15 @@ def test_what_is_measured_is_what_a_restart_gives(key):
     excess = (p - q)[np.arange(len(asked)), asked]
     np.testing.assert_allclose(found.excess[row], excess, atol=1e-4)
     assert found.cost(found.longest) == pytest.approx(found.excess[:, -1].mean())
+
+
+def test_the_record_says_what_few_starts_may_miss(key):
+    found = rm.replay_window(language_model("mamba", key, convolved=True), text(50), error=1e-1)
+    drawn = len(found.positions)
+    more = int((found.windows > found.window).sum())
+    # As likely as 1 in 20: a share so large, and no more of those drawn above the window.
+    assert binom.cdf(more, drawn, found.missed) == pytest.approx(0.05)
+    assert f"from {drawn} positions drawn; at most {found.missed:.2g} of all" in str(found)
 
 
 def test_a_window_counts_if_every_longer_one_is_as_good():

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 from jaxtyping import Float, Int
+from scipy.special import betaincinv
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -84,6 +85,20 @@ class TokenReplay:
         return self.q95
 
     @property
+    def missed(self) -> float:
+        """With 95 % confidence at most this share of all positions needs more than `window`."""
+        more = int((self.windows > self.window).sum())
+        return float(betaincinv(more + 1, len(self.windows) - more, 0.95))
+
+    @property
+    def evidence(self) -> str:
+        """Where it was measured, and what that may have missed."""
+        among = f"from {len(self.positions)} positions drawn"
+        if math.isinf(self.window):
+            return among
+        return f"{among}; at most {self.missed:.2g} of all need more, with 95 % confidence"
+
+    @property
     def states_median(self) -> float:
         """Tokens after which the states of all layers are right, at half of the positions."""
         return float(np.median(self.state_windows.max(axis=0)))
@@ -139,7 +154,7 @@ class TokenReplay:
         shown = lambda w: f"{w:.0f}" if math.isfinite(w) else f"≥ {self.longest}"
         return (
             f"{self.decision}\nmedian {shown(self.median)}, 95 % {shown(self.q95)}, worst "
-            f"{shown(self.worst)} of {len(self.positions)} positions; states within "
+            f"{shown(self.worst)}, {self.evidence}; states within "
             f"{self.error:g}: median {shown(self.states_median)}, slowest layer "
             f"{self.bottleneck}; first token lost after {shown(self.first_token)}"
         )
