@@ -90,3 +90,18 @@ def test_an_out_that_cannot_be_is_refused(tmp_path, remanence):
     (tmp_path / "file").write_text("")
     run = remanence("reproduce", "memorization", "--out", tmp_path / "file")
     assert run.returncode == 2 and "Traceback" not in run.stderr and "file" in run.stderr
+
+
+def test_a_place_for_results_and_a_cluster_are_judged_before_anything_runs(
+    remanence, tmp_path, monkeypatch
+):
+    taken = tmp_path / "taken"
+    taken.write_text("a file")
+    for out in (taken, taken / "below"):
+        run = remanence("reproduce", "memorization", "--out", out, memorization={"fail": "ran"})
+        assert run.returncode == 2 and "is no folder" in run.stderr
+        assert "ran" not in run.stderr and taken.read_text() == "a file"
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    words = ["reproduce", "memorization", "--on", "tcp://127.0.0.1:9"]
+    run = remanence(*words, memorization={"fail": "ran"})
+    assert run.returncode == 2 and "--on needs Dask" in run.stderr and "ran" not in run.stderr

@@ -70,9 +70,11 @@ class Worker:
                 left = now
             # Starting anew costs seconds, so a short question is let go to its end.
             if left is not None and now - left > self.patience:
+                answer.cancel()
                 self.stop()
                 raise Abandoned
             if now - begun > self.limit:
+                answer.cancel()
                 self.stop()
                 raise Late
         try:
