@@ -189,3 +189,18 @@ def test_what_stands_in_the_place_of_a_lock_is_refused_unharmed(tmp_path, kind):
     with pytest.raises(ValueError, match=r"\.lock is a"):
         sweeps.sweep(lambda point, key, data: {}, {"x": [1.0]}, folder=tmp_path / "run")
     assert theirs.read_text() == "somebody's"
+
+
+def test_a_pool_inside_a_worker_leaves_nothing_behind(tmp_path):
+    script = tmp_path / "nested.py"
+    script.write_text(
+        "from remanence.sweeps.pool import WorkerPool\n"
+        "def outer():\n"
+        "    with WorkerPool(1) as pool:\n"
+        "        return pool.submit(len, 'abc').result()\n"
+        "if __name__ == '__main__':\n"
+        "    with WorkerPool(1, import_script=True) as pool:\n"
+        "        print(pool.submit(outer).result())\n"
+    )
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("3\n", "")

@@ -16,7 +16,7 @@ from .._cores import cores, ENOUGH
 from .._escape import printable
 from .._stop import check_stop
 from ..report import json_bytes, Record, StoredResult
-from ..subjects import write_index
+from ..subjects import stored_result, write_index
 from ..sweeps.pool import BrokenProcessPool, WorkerPool
 from .app import say
 from .progress import StudyLines
@@ -129,9 +129,8 @@ class Session:
         if status == 130:
             self._say_stopped(TimeUp(words), [name])
             return 130
-        if status == 0:
-            self._read_back(name, just_made=True)
-            self.seconds[name] = float(words)
+        if status == 0 and (found := stored_result(self.wishes.out / name)) is not None:
+            self.results[name], self.seconds[name] = found, float(words)
         else:
             sys.stderr.write(printable(trace, keep="\n"))
             self.failed[name] = words

@@ -41,6 +41,7 @@ class WorkerPool:
         for worker in range(workers if pin_to else 0):
             free.put(pin_to[worker % len(pin_to)])
         self.workers = workers
+        self._running: set[concurrent.futures.Future] = set()
         self._scope = contextlib.nullcontext if import_script else _script_hidden
         self._pool = concurrent.futures.ProcessPoolExecutor(
             workers,
@@ -55,7 +56,10 @@ class WorkerPool:
     def submit(self, function: Callable, *arguments: Any) -> concurrent.futures.Future[Any]:
         """Have a worker call a function that can be pickled."""
         with self._scope():  # processes are started by the first that is submitted
-            return self._pool.submit(function, *arguments)
+            future = self._pool.submit(function, *arguments)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        return future
 
     def as_completed(
         self, calls: Iterable[tuple[Any, tuple]], each_moment: Callable[[], Any] = lambda: None
@@ -81,6 +85,8 @@ class WorkerPool:
         processes = list((self._pool._processes or {}).values())
         self._pool.shutdown(wait=False, cancel_futures=True)
         for process in processes:
+            if not self._running:  # it ends by itself, and takes what it made with it
+                process.join(5.0)
             process.kill()
         for process in processes:
             process.join()
