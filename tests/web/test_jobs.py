@@ -184,20 +184,19 @@ def test_a_job_ends_although_what_it_started_holds_its_pipes(tmp_path, monkeypat
 
 def test_unfinished_uploads_are_on_disk_and_few_and_end(echo, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("remanence.web.uploads.SLOWEST", 3.0)
     server = echo()
+    sizes = lambda: [path.stat().st_size for path in tmp_path.glob("remanence-lab-*/model*")]
     with contextlib.ExitStack() as scope:
         slow = [scope.enter_context(slow_upload(server)) for _ in range(8)]
-        check_slow(server, slow, tmp_path)
-
-
-def check_slow(server, slow, tmp_path):
-    sizes = lambda: [path.stat().st_size for path in tmp_path.glob("remanence-lab-*/model*")]
-    until(lambda: len(sizes()) == 8 and min(sizes()) >= 2**19)
-    status, answer = server.ask("POST", "/api/checkup", b"WEIGHTS")
-    assert status == 429 and "uploads are unfinished" in answer["detail"]
-    slow.pop().close()  # broken off: its place is free again
-    until(lambda: len(sizes()) == 7)
-    assert [one.getresponse().status for one in slow] == [408] * 7
+        until(lambda: len(sizes()) == 8 and min(sizes()) >= 2**19)
+        status, answer = server.ask("POST", "/api/checkup", b"WEIGHTS")
+        assert status == 429 and "uploads are unfinished" in answer["detail"]
+        slow.pop().close()  # broken off: its place is free again
+        until(lambda: len(sizes()) == 7)
     until(lambda: not sizes())
+    monkeypatch.setattr("remanence.web.uploads.SLOWEST", 0.2)
+    with slow_upload(server) as late:
+        assert late.getresponse().status == 408
+    until(lambda: not sizes())
+    monkeypatch.undo()
     assert server.ask("POST", "/api/checkup", b"WEIGHTS")[0] == 200
