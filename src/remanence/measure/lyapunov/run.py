@@ -41,50 +41,47 @@ class Growth:
     diverged_at: int | None
 
 
-class _Trace(NamedTuple):
-    """Where the run is, and what each segment so far has left behind."""
+class _Place(NamedTuple):
+    """Where the run is."""
 
     h: State
     Q: Frame
     scale: Float[Array, "sequences k"]
     m: Int[Array, " sequences"]
     dead: Bool[Array, " k"]
+
+
+class _Parts(NamedTuple):
+    """What each segment has left behind."""
+
     growth: Float[Array, "segments sequences k"]
     rounding: Float[Array, "segments k"]
     interval: Float[Array, " segments"]
     finite: Bool[Array, " segments"]
 
 
-def _follow_segments(cell, trace, xs, lengths, edges, first, last, adaptive) -> _Trace:
-    """The segments from `first` up to `last`, of every sequence at once."""
+def _follow_segments(cell, place, xs, lengths, edges, adaptive) -> tuple[_Place, _Parts]:
+    """The segments between these edges, of every sequence at once."""
 
     def one(h, Q, scale, xs, length, m, ignored, start, stop):
         span = {"start": start, "stop": stop, "interval": m, "adaptive": adaptive}
         return segment(cell, h, Q, xs, **span, scale=scale, length=length, ignored=ignored)
 
-    def batch(i, at):
+    def batch(at, ends):
         own = (None if xs is None else 0, None if lengths is None else 0)
         every = jax.vmap(one, in_axes=(0, 0, 0, *own, 0, None, None, None))
-        here = (at.h, at.Q, at.scale, xs, lengths, at.m, at.dead)
-        done = every(*here, edges[i], edges[i + 1])
-        leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(done.h)]
-        return _Trace(
-            done.h,
-            done.Q,
-            done.scale,
-            done.interval,
-            at.dead | done.dead.any(axis=0),
-            at.growth.at[i].set(done.growth),
-            at.rounding.at[i].set(done.rounding.mean(axis=0)),
-            at.interval.at[i].set(done.interval.mean(dtype=done.growth.dtype)),
-            at.finite.at[i].set(jnp.stack(leaves).all()),
-        )
+        done = every(at.h, at.Q, at.scale, xs, lengths, at.m, at.dead, *ends)
+        finite = jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(done.h)]).all()
+        interval = done.interval.mean(dtype=done.growth.dtype)
+        dead = at.dead | done.dead.any(axis=0)
+        place = _Place(done.h, done.Q, done.scale, done.interval, dead)
+        return place, _Parts(done.growth, done.rounding.mean(axis=0), interval, finite)
 
-    return jax.lax.fori_loop(first, last, batch, trace)
+    return jax.lax.scan(batch, place, (edges[:-1], edges[1:]))
 
 
 @functools.lru_cache(maxsize=PROGRAMS)
-def _program(structure: Any, leaves: Any, kinds: Any) -> Callable[..., _Trace]:
+def _program(structure: Any, leaves: Any, kinds: Any) -> Callable[..., tuple[_Place, _Parts]]:
     """`_follow_segments`, for arguments that are arrays of these kinds and other things.
 
     Not `eqx.filter_jit`, which never frees a program: this one goes when it is forgotten.
@@ -93,7 +90,7 @@ def _program(structure: Any, leaves: Any, kinds: Any) -> Callable[..., _Trace]:
     return jax.jit(lambda arrays: _follow_segments(*eqx.combine(arrays, rest)))
 
 
-def _run(*arguments: Any) -> _Trace:
+def _run(*arguments: Any) -> tuple[_Place, _Parts]:
     """`_follow_segments`, compiled."""
     arrays, rest = eqx.partition(arguments, eqx.is_array)
     leaves, structure = jax.tree.flatten(rest)
@@ -116,36 +113,28 @@ def follow_orbit(
     many = lambda leaf: np.broadcast_to(leaf, (S, *leaf.shape))
     edges = segment_edges(drive.time, warmup, S)
     count = len(edges) - 1
+    # Empty segments fill up the last call: one program serves every number of them.
+    full = np.append(edges, np.full(-count % TOGETHER, drive.time)).astype(np.int32)
     # In NumPy: JAX compiles a program for every array that it fills.
-    start: dict[str, Any] = {
-        "h": jax.tree.map(many, h),
-        "Q": many(Q),
-        "scale": np.zeros((S, k)),
-        "m": np.full(S, fixed or 1, np.int32),
-        "dead": np.zeros(k, bool),
-        "growth": np.zeros((BATCHES + 1, S, k)),
-        "rounding": np.zeros((BATCHES + 1, k)),
-        "interval": np.zeros(BATCHES + 1),
-        "finite": np.ones(BATCHES + 1, bool),
-    }
-    trace = _Trace(**start)
-    bounds = np.full(BATCHES + 2, drive.time, np.int32)
-    bounds[: len(edges)] = edges
-    given = (_pad_to_power_of_two(drive.xs), drive.lengths, bounds)
+    start: Any = (jax.tree.map(many, h), many(Q), np.zeros((S, k)))
+    start += (np.full(S, fixed or 1, np.int32), np.zeros(k, bool))
+    place = _Place(*start)
+    xs, found = _pad_to_power_of_two(drive.xs), []
     for first in range(0, count, TOGETHER):
-        last = min(first + TOGETHER, count)
-        span = np.int32(first), np.int32(last)
-        trace = _run(drive.cell, trace, *given, *span, fixed is None)
-        if not np.asarray(trace.finite).all():
+        here = full[first : first + TOGETHER + 1]
+        place, part = _run(drive.cell, place, xs, drive.lengths, here, fixed is None)
+        found.append(jax.tree.map(np.asarray, part))
+        if not found[-1].finite.all():
             break
         if progress is not None:
-            progress(int(edges[last]), drive.time)
-    return _count_segments(trace, edges, warmup)
+            progress(int(here[-1]), drive.time)
+    parts = _Parts(*(np.concatenate(each)[:count] for each in zip(*found, strict=True)))  # pyright: ignore[reportArgumentType]
+    return _count_segments(parts, np.asarray(place.dead), edges, warmup)
 
 
-def _count_segments(trace: _Trace, edges: np.ndarray, warmup: int) -> Growth:
+def _count_segments(parts: _Parts, dead: np.ndarray, edges: np.ndarray, warmup: int) -> Growth:
     """The counted segments, up to the one in which the state left the floats."""
-    finite = np.asarray(trace.finite)[: len(edges) - 1]
+    growth, rounding, interval, finite = map(np.asarray, parts)
     whole = len(finite) if finite.all() else int(np.argmin(finite))
     diverged_at = None if finite.all() else int(edges[whole])
     if whole <= 1:
@@ -154,8 +143,7 @@ def _count_segments(trace: _Trace, edges: np.ndarray, warmup: int) -> Growth:
             f"warm-up of {warmup}: the map is unstable on these inputs"
         )
     begins, ends = edges[1:whole], edges[2 : whole + 1]
-    dead, growth = np.asarray(trace.dead), np.asarray(trace.growth)
-    rounding = np.asarray(trace.rounding)[1:whole].sum(axis=0) / (ends[-1] - begins[0])
+    rounding = rounding[1:whole].sum(axis=0) / (ends[-1] - begins[0])
     return Growth(
         growth[1:whole].swapaxes(0, 1),
         growth[0].mean(axis=0),
@@ -163,7 +151,7 @@ def _count_segments(trace: _Trace, edges: np.ndarray, warmup: int) -> Growth:
         ends,
         dead,
         np.where(dead, 0.0, rounding),
-        float(np.asarray(trace.interval)[1:whole].mean()),
+        float(interval[1:whole].mean()),
         diverged_at,
     )
 
