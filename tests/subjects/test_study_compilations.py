@@ -9,7 +9,7 @@ from compiled import compilations
 from remanence.report import Bench
 from remanence.subjects import study
 from remanence.subjects.fading_memory.weak_coupling import exponents_over_coupling
-from remanence.subjects.memorization.learned import learned
+from remanence.subjects.memorization.learned import train_memories
 from remanence.subjects.modular_addition.fit_modular import fit_modular
 from remanence.subjects.modular_addition.task import Modular
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
@@ -30,7 +30,7 @@ def memorization(bench, size):
         learned_seeds=4 * size,
         learned_chunk=8,
     )
-    learned(config, bench)
+    train_memories(config, bench)
 
 
 def fading_memory(bench, size):

@@ -218,7 +218,7 @@ def _files(
         if points:
             beside = figure.with_name(f"{figure.stem}-frontier{figure.suffix}")
             drawings[beside] = frontier_figure(
-                "".join(memory.word.joined(memory.word.indices)), points
+                "".join(memory.word.join(memory.word.indices)), points
             )
         with style("light"):
             for path, drawing in drawings.items():

@@ -149,7 +149,7 @@ def test_torch_runs_the_tanh_memory(tmp_path, text):
     x = torch.zeros(1, 2 * len(text), 4, dtype=torch.float64)
     x[0, 0, 3] = 1.0
     y = rnn(x)[0][0].detach().numpy() @ tensors["readout.weight"].T + tensors["readout.bias"]
-    assert m.word.joined(y.argmax(axis=1).tolist()) == text * 2
+    assert m.word.join(y.argmax(axis=1).tolist()) == text * 2
     assert check(path).certificate.steps["float32"] == float("inf")
 
 

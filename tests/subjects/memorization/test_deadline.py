@@ -39,7 +39,7 @@ class Clock:
 def clock(monkeypatch):
     clock = Clock()
     nnls, linprog = separation.nnls, separation.linprog
-    exact = nearest_point._balanced
+    exact = nearest_point._nearest_of_hull
 
     def least_squares(B, goal, **how):
         clock.charge(separation.PACE * B.shape[1] * B.shape[0] ** 2)
@@ -61,7 +61,7 @@ def clock(monkeypatch):
         return exact(vectors)
 
     monkeypatch.setattr(deadline, "clock", clock)
-    monkeypatch.setattr(nearest_point, "_balanced", balanced)
+    monkeypatch.setattr(nearest_point, "_nearest_of_hull", balanced)
     monkeypatch.setattr(separation, "nnls", least_squares)
     monkeypatch.setattr(separation, "linprog", program)
     monkeypatch.setattr(refutations, "arb_mat", balls)

@@ -3,7 +3,7 @@
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.words import drawn
+from remanence.subjects.memorization.words import draw_strings
 
 
 SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))]
@@ -12,7 +12,7 @@ SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10
 def recalled(method, *, seed, count, lengths, time_limit=10.0):
     """How many of the drawn strings a method serves; every one served must be right."""
     served = 0
-    for text in drawn(count, lengths=lengths, letters=(1, 8), seed=seed):
+    for text in draw_strings(count, lengths=lengths, letters=(1, 8), seed=seed):
         try:
             memory = rm.memorize(text, method=method, time_limit=time_limit)
         except ValueError:

@@ -1,6 +1,13 @@
 import pytest
 
-from remanence.subjects.memorization.words import drawn, END, necklaces, START, true_period, word
+from remanence.subjects.memorization.words import (
+    draw_strings,
+    END,
+    necklaces,
+    START,
+    true_period,
+    word,
+)
 
 
 def test_period_is_the_true_one():
@@ -29,7 +36,7 @@ def test_necklaces_are_counted_right(period, count):
 def test_tokens_are_not_characters():
     w = word("<END>", end=True)
     assert w.period == 6 and w.alphabet[-1] is END
-    assert w.joined(w.indices) == "<END>"
+    assert w.join(w.indices) == "<END>"
     assert repr(START) == "<START>"
 
 
@@ -48,5 +55,5 @@ def test_bad_words_are_refused(symbols, alphabet, sentence):
 
 
 def test_drawn_strings_repeat_by_seed():
-    draw = lambda seed: list(drawn(20, lengths=(1, 5), letters=(1, 3), seed=seed))
+    draw = lambda seed: list(draw_strings(20, lengths=(1, 5), letters=(1, 3), seed=seed))
     assert draw(1) == draw(1) != draw(2)

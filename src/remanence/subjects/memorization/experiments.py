@@ -11,7 +11,7 @@ from .harmonics import cost, cyclotomic, units
 from .memorize import memorize
 from .minimal.minimal_dimension import harmonic_dimension
 from .minimal.separation import separation
-from .words import drawn, necklaces, word
+from .words import draw_strings, necklaces, word
 
 
 def _recalls(text: str, method: str, **how) -> bool:
@@ -38,7 +38,7 @@ def turns(a: int = 5, b: int = 3) -> Evidence:
 
 def strings(count: int, method: str, seed: int) -> Evidence:
     """Drawn strings recalled by one construction."""
-    texts = drawn(count, lengths=(1, 16), letters=(1, 8), seed=seed)
+    texts = draw_strings(count, lengths=(1, 16), letters=(1, 8), seed=seed)
     return {"tried": count, "recalled": sum(_recalls(text, method) for text in texts)}
 
 
@@ -67,7 +67,7 @@ def totients(up_to: int = 100_000) -> Evidence:
 
 def tokens(count: int, seed: int) -> Evidence:
     """Strings that start from zero and stop."""
-    texts = list(drawn(count, lengths=(1, 10), letters=(1, 5), seed=seed))
+    texts = list(draw_strings(count, lengths=(1, 10), letters=(1, 5), seed=seed))
     methods = ("permutation", "harmonic", "rational", "shift", "tanh")
     right = sum(_recalls(s, m, end=True, start=True) for s in texts for m in methods)
     return {"tried": len(texts) * len(methods), "recalled": right}

@@ -61,7 +61,7 @@ def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
     return tuple((cost(members, period), tuple(members)) for members in found.values())
 
 
-def folded(frequencies: Sequence[int], unit: int, period: int) -> Frequencies:
+def fold(frequencies: Sequence[int], unit: int, period: int) -> Frequencies:
     """The set that multiplying time by a unit makes of a set."""
     turned = (j * unit % period for j in frequencies)
     return tuple(sorted(min(j, period - j) for j in turned))

@@ -115,7 +115,7 @@ class Lane:
         }
 
 
-def learned(config: Config, bench: Bench) -> xr.Dataset:
+def train_memories(config: Config, bench: Bench) -> xr.Dataset:
     """Every word, kind, size and seed, batched together."""
     words = [word(letters) for letters in config.learned_words]
     longest = max(w.period for w in words)

@@ -56,7 +56,7 @@ class Memory:
         >>> rm.memorize("abc", method="tanh").generate(7)
         'abcabca'
         """
-        return self.word.joined(self.emissions(length).tolist())
+        return self.word.join(self.emissions(length).tolist())
 
     def emissions(self, length: int) -> np.ndarray:
         """The same as indices into the alphabet, `<END>` included."""

@@ -21,7 +21,7 @@ from .config import Config, FULL, QUICK
 from .cross_rows import cross_rows
 from .figures import figures
 from .frontier import frontier, Point
-from .learned import learned
+from .learned import train_memories
 from .learned_modes import learned_modes
 from .necklace_tables import atlas, least_factors
 
@@ -53,7 +53,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     points = frontier(config.word, steps=config.steps, directions=config.directions, seed=seed)
     points = sorted(filter(None, points), key=lambda p: (p.dimension, -p.exponent))
     bench.tell("learned memory: one batch of words, kinds, sizes and seeds")
-    trained = learned(config, bench)
+    trained = train_memories(config, bench)
     results |= {
         "frontier": {p.method: p for p in points},
         "learned": trained,

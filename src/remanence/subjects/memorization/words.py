@@ -53,7 +53,7 @@ class Word:
         names = {k: i for i, k in enumerate(self.used)}
         return tuple(names[k] for k in self.indices)
 
-    def joined(self, indices: Sequence[int]) -> str | tuple[Hashable, ...]:
+    def join(self, indices: Sequence[int]) -> str | tuple[Hashable, ...]:
         """Emitted indices as the caller's kind of sequence, cut before `END`."""
         symbols = [self.alphabet[k] for k in indices]
         if END in symbols:
@@ -118,7 +118,7 @@ def necklaces(period: int) -> Iterator[tuple[int, ...]]:
             yield tuple(code >> (period - 1 - i) & 1 for i in shifts)
 
 
-def drawn(
+def draw_strings(
     count: int, *, lengths: tuple[int, int], letters: tuple[int, int], seed: int
 ) -> Iterator[str]:
     """Random strings, their length and alphabet size uniform in the given ranges;

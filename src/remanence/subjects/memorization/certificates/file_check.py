@@ -62,13 +62,13 @@ def check(path: str | os.PathLike) -> Checked:
         raise ValueError(f"{name} holds no memory")
     try:
         with np.errstate(all="ignore"):
-            return _proved_again(json.loads(metadata["memory"]), dict(tensors))
+            return _prove(json.loads(metadata["memory"]), dict(tensors))
     except DAMAGE as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise ValueError(f"{name} is not verified: {reason[:200]}") from None
 
 
-def _proved_again(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
+def _prove(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
     method, word = str(about["method"]), _word(about)
     written, unit = _network(method, word, about["first"], tensors)
     if method == "shift":
@@ -90,7 +90,7 @@ def _proved_again(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Chec
                 f"the file claims {steps:,.0f} steps in {name}, its weights bear out {borne:,.0f}"
             )
     _run(written, word, found)
-    return Checked(method, str(word.joined(word.indices)), written.dimension, found, claimed)
+    return Checked(method, str(word.join(word.indices)), written.dimension, found, claimed)
 
 
 CERTIFICATES = {

@@ -10,7 +10,7 @@ import numpy as np
 from ..harmonics import Frequencies, table, waves
 from ..minimal.deadline import Deadline
 from ..minimal.separation import margin_of, proved_lead, separation
-from ..written import leads as leads_of
+from ..written import leads
 
 
 LARGE = 3e7
@@ -19,7 +19,9 @@ LEAD = 1e-2
 """Leads this wide outlive the rounding of the walk that is built from them."""
 
 
-def sparse(labels: tuple[int, ...], time_limit: float) -> tuple[Frequencies, np.ndarray]:
+def strongest_harmonics(
+    labels: tuple[int, ...], time_limit: float
+) -> tuple[Frequencies, np.ndarray]:
     """A short set of frequencies that spells the word, and a readout over it."""
     deadline, n, p = Deadline(time_limit), max(labels) + 1, len(labels)
     if n == p:
@@ -54,7 +56,7 @@ def _spells(c: np.ndarray, kept: Frequencies, labels: tuple[int, ...]) -> bool:
     part = np.zeros_like(c)
     part[:, [0, *kept]] = c[:, [0, *kept]]
     y = np.fft.irfft(part, n=len(labels), axis=1) * len(labels)
-    return bool(leads_of(y, labels).min() > LEAD)
+    return bool(leads(y, labels).min() > LEAD)
 
 
 def _series(c: np.ndarray, frequencies: Frequencies, p: int) -> np.ndarray:
@@ -67,7 +69,9 @@ def _series(c: np.ndarray, frequencies: Frequencies, p: int) -> np.ndarray:
     return np.stack(columns, axis=1)
 
 
-def leads(labels: tuple[int, ...], frequencies: Frequencies, u: np.ndarray) -> tuple[float, float]:
+def lead_and_margin(
+    labels: tuple[int, ...], frequencies: Frequencies, u: np.ndarray
+) -> tuple[float, float]:
     """The least lead, proved, and the distance to the nearest boundary: some hundreds
     of times at once, since all of them may not fit in memory."""
     p, chunk = len(labels), max(1, (1 << 21) // u.shape[1])

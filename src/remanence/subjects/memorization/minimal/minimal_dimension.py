@@ -15,7 +15,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from ..constructions import long_words
-from ..harmonics import cost, features, folded, Frequencies, units
+from ..harmonics import cost, features, fold, Frequencies, units
 from ..words import Word, word as word_of
 from .deadline import Deadline
 from .energy_bound import energy_floor
@@ -59,7 +59,7 @@ class MinimalDimension:
     @functools.cached_property
     def refuted(self) -> tuple[Refutation, ...]:
         """Sets that cannot spell the word, each with its multipliers."""
-        return tuple(r.carried(self.word.pattern, *self.turn) for r in self.proofs)
+        return tuple(r.carry_back(self.word.pattern, *self.turn) for r in self.proofs)
 
     @functools.cached_property
     def readout(self) -> np.ndarray:
@@ -79,18 +79,18 @@ class MinimalDimension:
         return u
 
     @functools.cached_property
-    def _leads(self) -> tuple[float, float]:
-        return long_words.leads(self.word.pattern, self.frequencies, self.readout)
+    def _lead_and_margin(self) -> tuple[float, float]:
+        return long_words.lead_and_margin(self.word.pattern, self.frequencies, self.readout)
 
     @property
     def lead(self) -> float:
         """A proved lower bound on the lead of the right logit."""
-        return self._leads[0]
+        return self._lead_and_margin[0]
 
     @property
     def margin(self) -> float:
         """Distance from the walk to the nearest boundary, every harmonic of radius one."""
-        return self._leads[1]
+        return self._lead_and_margin[1]
 
     @property
     def dimension(self) -> int:
@@ -145,7 +145,7 @@ def harmonic_dimension(
     if p > LONG and field == "rational":
         S, lower = tuple(range(1, p // 2 + 1)), 1
     elif p > LONG:
-        (S, first), final = long_words.sparse(labels, 0.8 * time_limit), True
+        (S, first), final = long_words.strongest_harmonics(labels, 0.8 * time_limit), True
     elif field == "rational":
         search = Search(labels, 0.8 * time_limit)
         S, lower = least_union(search)
@@ -154,7 +154,7 @@ def harmonic_dimension(
         first_word, turn = representative(labels)
         winners, lower, proofs = _orbit_minimum(first_word, time_limit)
         back = pow(turn[0], -1, p) if p > 1 else 1
-        S = min(folded(S, back, p) for S in winners)
+        S = min(fold(S, back, p) for S in winners)
     else:
         search = Search(labels, 0.7 * time_limit)
         S, lower = search.cheapest()
@@ -162,7 +162,7 @@ def harmonic_dimension(
             S = next(search.winners(lower), S)
         proofs, first = tuple(search.refuted.values()), search.feasible[S]
         if cost(S, p) > lower:
-            shorter, found = long_words.sparse(labels, 0.6 * deadline.left)
+            shorter, found = long_words.strongest_harmonics(labels, 0.6 * deadline.left)
             if cost(shorter, p) < cost(S, p):
                 S, first, final = shorter, found, True
     price, floor = cost(S, p), 0

@@ -36,7 +36,7 @@ def alternative(
     while True:
         while True:
             deadline.check()
-            mu = _balanced(vectors)
+            mu = _nearest_of_hull(vectors)
             if all(m > 0 for m in mu):
                 lam = mu
                 break
@@ -64,7 +64,7 @@ def _dot(x: Whole, v: Whole) -> fmpz:
     return sum((a * b for a, b in zip(x, v, strict=True)), fmpz(0))
 
 
-def _balanced(vectors: list[Whole]) -> list[fmpq]:
+def _nearest_of_hull(vectors: list[Whole]) -> list[fmpq]:
     """Weights of sum one whose combination is the nearest point of the affine hull."""
     ones, goal = [1] * len(vectors), [[1], *([0] for _ in vectors)]
     rows = [[0, *ones], *([1, *(_dot(v, u) for u in vectors)] for v in vectors)]

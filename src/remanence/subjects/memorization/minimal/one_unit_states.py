@@ -84,7 +84,7 @@ class Line:
         found = [self._scaled(row, a) for row in self.states]
         return found if self.sign * a > 1 else [tuple(-x for x in row) for row in found]
 
-    def violated(self, order: Order, a: Fraction, x: Whole) -> Pair | None:
+    def violated_pair(self, order: Order, a: Fraction, x: Whole) -> Pair | None:
         """The pair of neighbours' states that is furthest from its order."""
         height = [
             sum((u * v for u, v in zip(x, row, strict=True)), fmpz(0)) for row in self.numbers(a)
@@ -106,7 +106,7 @@ class Line:
         old = [c for c in corners if (self.labels[c[1]], self.labels[c[0]]) in wanted]
         vector = lambda pair: self._scaled(self.apart(pair), a)
         return alternative(
-            [*old, begin], vector, lambda x: self.violated(order, a, x), self.deadline
+            [*old, begin], vector, lambda x: self.violated_pair(order, a, x), self.deadline
         )
 
     def opening(
