@@ -1,44 +1,38 @@
 r"""Is the string still right? $\arg\max y_t = w_t$, step by step, and after a perturbation."""
 
-import functools
 from typing import Any
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
+from ...nets import Generator
 from .written import Written
 
 
-@functools.cache
-def _program() -> Any:
-    """One loop that stops at the error: a million steps of a small network take a second."""
-    import equinox as eqx
-    import jax
-    import jax.numpy as jnp
-
-    @eqx.filter_jit
-    def first_error(network: Any, labels: Any, steps: Any) -> Any:
-        def step(at: Any) -> Any:
-            h, token, t, _ = at
-            h = network.cell(h, network.one_hot(token))
-            said = jnp.argmax(network.read(h)).astype(token.dtype)
-            return h, said, t + 1, said == labels[t % labels.size].astype(token.dtype)
-
-        first = jnp.argmax(network.one_hot(network.first))
-        start = (network.h_0, first, jnp.zeros_like(steps), jnp.array(True))
-        going = lambda at: at[3] & (at[2] < steps)
-        _, _, t, right = jax.lax.while_loop(going, step, start)
-        return jnp.where(right, 0, t)
-
-    return first_error
-
-
-def first_error(network: Any, labels: tuple[int, ...], *, steps: int) -> int | None:
+def first_error(network: Generator, labels: tuple[int, ...], *, steps: int) -> int | None:
     """The first of `steps` steps at which a generator says a wrong symbol, if any, in
     the precision of the scope."""
-    import jax.numpy as jnp
+    return int(_first_error(network, jnp.asarray(labels), jnp.asarray(steps))) or None
 
-    found = int(_program()(network, jnp.asarray(labels), jnp.asarray(steps)))
-    return found or None
+
+@eqx.filter_jit
+def _first_error(network: Generator, labels: Array, steps: Array) -> Array:
+    """One loop that stops at the error: a million steps of a small network take a second."""
+
+    def step(at: Any) -> Any:
+        h, token, t, _ = at
+        h = network.cell(h, network.one_hot(token))
+        said = jnp.argmax(network.read(h)).astype(token.dtype)
+        return h, said, t + 1, said == labels[t % labels.size].astype(token.dtype)
+
+    first = jnp.argmax(network.one_hot(network.first))
+    start = (network.h_0, first, jnp.zeros_like(steps), jnp.array(True))
+    going = lambda at: at[3] & (at[2] < steps)
+    _, _, t, right = jax.lax.while_loop(going, step, start)
+    return jnp.where(right, 0, t)
 
 
 def noise_tolerance(
