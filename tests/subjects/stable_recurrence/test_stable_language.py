@@ -1,4 +1,4 @@
-"""Language models, what they read, and the convolutions beside them."""
+"""Language models and what they read."""
 
 import jax
 import jax.numpy as jnp
@@ -9,39 +9,20 @@ import pytest
 
 from remanence import nets
 from remanence.subjects.stable_recurrence import language_models as language, truncated_training
-from remanence.subjects.stable_recurrence.config import SHAKESPEARE, SONNETS
-from remanence.subjects.stable_recurrence.gated_convolution import convolution_like
+from remanence.subjects.stable_recurrence.config import SONNETS
 from remanence.subjects.stable_recurrence.train_stable_and_free import project, StableOrFree
-
-
-def test_the_peer_reads_its_context_and_no_more(key):
-    net = language.model_of(SONNETS, "lstm", 5, key=key)
-    peer = convolution_like(net, 4, key=key)
-    tokens = jnp.array([0, 1, 2, 3, 4, 0, 1, 2, 3])
-    changed = tokens.at[3].set(0)
-    differs = np.any(np.asarray(peer(tokens) != peer(changed)), axis=1)
-    assert differs.tolist() == [False] * 3 + [True] * 4 + [False] * 2
-    with pytest.raises(ValueError, match="context must be a power of two, got 5"):
-        convolution_like(net, 5, key=key)
 
 
 def test_dropout_leaves_out_a_share_and_nothing_without_it(key):
     net = language.model_of(SONNETS, "lstm", 9, key=key)
     tokens = jr.randint(key, (3, 12), 0, 9)
-    plain = language.segment_loss(0.0)(net, tokens, key)
+    model = StableOrFree(net, jnp.asarray(True))
+    plain = language.segment_loss(0.0)(model, tokens, key)
     assert float(plain) == pytest.approx(float(nets.token_cross_entropy(net, tokens)))
-    one, other = (language.segment_loss(0.5)(net, tokens, jr.key(i)) for i in (0, 1))
+    one, other = (language.segment_loss(0.5)(model, tokens, jr.key(i)) for i in (0, 1))
     assert len({float(plain), float(one), float(other)}) == 3
     hidden = language.WithDropout(net, 0.5, key).hidden(tokens[0])
     assert 0.3 < float((hidden == 0).mean()) < 0.7
-
-
-@pytest.mark.parametrize("context", [1, 2, 16])
-def test_the_peer_is_as_large_as_the_lstm(context):
-    net = language.model_of(SHAKESPEARE, "lstm", 65, key=jr.key(0))
-    peer = convolution_like(net, context, key=jr.key(0))
-    size = lambda tree: sum(leaf.size for leaf in jax.tree.leaves(tree))
-    assert 0.97 < size(peer) / size(net) <= 1
 
 
 def test_a_traced_window_is_the_truncated_network(key):

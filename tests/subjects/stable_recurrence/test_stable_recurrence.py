@@ -12,12 +12,7 @@ from remanence.cells import Elman
 from remanence.nets import Recurrent
 from remanence.report import Bench
 from remanence.subjects import study
-from remanence.subjects.stable_recurrence import (
-    certified_gains,
-    memory_tasks,
-    model_figures,
-    random_instances,
-)
+from remanence.subjects.stable_recurrence import certified_gains, memory_tasks, random_instances
 from remanence.subjects.stable_recurrence.claims.models import (
     effectively_stable,
     matching,
@@ -25,13 +20,6 @@ from remanence.subjects.stable_recurrence.claims.models import (
 )
 from remanence.subjects.stable_recurrence.claims.theory import descent, needs_decay
 from remanence.subjects.stable_recurrence.config import Config, Lengths, SONNETS, TruncatedTraining
-
-
-def test_a_caption_speaks_of_convolutions_only_where_there_are_some():
-    models = {"sonnets rnn free": {"windows": [1, 2], "truncated": [3.0, 2.0], "nll": 2.0}}
-    peers = {"sonnets": {"contexts": [2], "score": [2.5]}}
-    alone, beside = (model_figures.context_figure(models, p) for p in ({}, peers))
-    assert "convolutions" in beside.caption and "convolutions" not in alone.caption
 
 
 def test_one_draw_is_no_verdict_and_overlapping_draws_are_none():
@@ -142,7 +130,6 @@ def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
         rates=(1e-3, 1e-2),
         pilot_steps=2,
         dropout=0.2,
-        contexts=(2,),
         windows=(1, 8),
         kinds=("rnn",),
     )

@@ -34,8 +34,6 @@ class Language:
     decay: int = 48
     windows: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
     exponents: int = 2
-    contexts: tuple[int, ...] = ()
-    """Contexts of the gated convolutions that are trained beside the models."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,7 +45,6 @@ class Chorales:
     steps: int = 800
     learning_rate: float = 3e-3
     windows: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
-    contexts: tuple[int, ...] = (1, 2, 4, 8, 16)
     seeds: int = 3
 
 
@@ -118,7 +115,6 @@ SHAKESPEARE = Language(
     length=64,
     steps=800,
     rates=(4e-3,),
-    contexts=(1, 4, 16, 64),
     draws={"rnn": 2, "lstm": 2},
 )
 EPOCH = 2_984

@@ -21,9 +21,7 @@ from ...nets import Recurrent, token_cross_entropy, window_states
 from ...tasks import characters, columns, Text, wikitext
 from ...train.projection import INPUT_BOUND
 from .config import Language
-from .gated_convolution import convolution_like
-from .parts import Parts
-from .train_stable_and_free import CELLS, net_of, Task
+from .train_stable_and_free import CELLS, Task
 
 
 @functools.cache
@@ -64,9 +62,8 @@ def segment_loss(dropout: float):
     """The cross entropy over a batch of segments, every position counted."""
 
     def loss(model, batch, key):
-        net = net_of(model)
-        dropped = dropout and isinstance(net, Recurrent)
-        return token_cross_entropy(WithDropout(net, dropout, key) if dropped else net, batch)
+        net = WithDropout(model.net, dropout, key) if dropout else model.net
+        return token_cross_entropy(net, batch)
 
     return loss
 
@@ -88,7 +85,7 @@ def language_task(config: Language) -> Task:
     tokens, valid = len(text.vocabulary), None
     if len(config.rates) > 1:
         rows = jnp.asarray(columns(text.valid, config.test_streams))
-        valid = lambda model: float(cross_entropy(net_of(model), rows))
+        valid = lambda model: float(cross_entropy(model.net, rows))
     return Task(
         name=config.text,
         network=lambda kind, free, key: model_of(config, kind, tokens, key=key),
@@ -103,18 +100,6 @@ def language_task(config: Language) -> Task:
         kinds=config.kinds,
         draws=config.draws,
     )
-
-
-def text_convolution(config: Language, context: int, parts: Parts) -> float | None:
-    """The perplexity on the held-out streams of a convolution of the LSTM's size."""
-    task, seed = language_task(config), parts.bench.seed
-    like = task.network("lstm", True, jr.key(seed))
-    name = f"{config.text} convolution {context}"
-    model = task.train(name, convolution_like(like, context, key=jr.key(seed)), parts, seed)
-    if model is None:
-        return None
-    rows = jnp.asarray(held_out_streams(config))
-    return math.exp(float(cross_entropy(model, rows, max(config.windows))))
 
 
 def held_out_streams(config: Language) -> np.ndarray:

@@ -29,10 +29,10 @@ import optax
 import xarray as xr
 
 from ...cells import Elman, LSTM
-from ...nets import Recurrent, truncate
+from ...nets import on_batch, Recurrent, truncate
 from .config import Lengths
 from .parts import Parts
-from .train_stable_and_free import CELLS, net_of, outputs_of, Task, train_stable_and_free
+from .train_stable_and_free import CELLS, Task, train_stable_and_free
 
 
 SYMBOLS = 4
@@ -64,7 +64,7 @@ def memory_table(
         found = train_stable_and_free(
             Task(
                 name=f"{name} {length}",
-                loss=loss,
+                loss=lambda model, data, key: loss(model.net, data, key),
                 measure=functools.partial(measure, data, floor, length // 2),
                 data=data,
                 steps=config.steps,
@@ -101,9 +101,9 @@ def delayed_symbol(config: Lengths, parts: Parts) -> xr.Dataset | None:
         cell = eqx.tree_at(lambda c: (c.W_h, c.W_x), cell, (W_h, 0.3 * cell.W_x))
         return Recurrent.init(cell, outputs=SYMBOLS, key=key_net, readout="last")
 
-    def loss(model, delay, key):
+    def loss(net, delay, key):
         xs, asked = symbol_after(delay, 64, time, key=key)
-        logits = outputs_of(model, xs)
+        logits = on_batch(net, xs)
         return optax.softmax_cross_entropy_with_integer_labels(logits, asked).mean()
 
     of_length = lambda delay: (jnp.int32(delay), lambda net: symbol_floor(net, delay))
@@ -149,9 +149,9 @@ def string_recall(config: Lengths, parts: Parts) -> xr.Dataset | None:
         cell = CELLS[kind].init(1, UNITS, key=key_cell, gain=1.0)
         return Recurrent.init(cell, outputs=SYMBOLS, key=key_net)
 
-    def loss(model, data, key):
+    def loss(net, data, key):
         string, length = data
-        each = optax.softmax_cross_entropy_with_integer_labels(net_of(model)(signal), string)
+        each = optax.softmax_cross_entropy_with_integer_labels(net(signal), string)
         t = jnp.arange(longest)
         return jnp.mean(each, where=(t >= length // 2) & (t < length))
 
@@ -197,9 +197,9 @@ def adding_problem(config: Lengths, parts: Parts) -> xr.Dataset | None:
         cell = CELLS[kind].init(2, 32, key=key_cell)
         return Recurrent.init(cell, outputs=1, key=key_net, readout="last")
 
-    def loss(model, length, key):
+    def loss(net, length, key):
         xs, y = padded_sum(64, length, longest, key=key)
-        return jnp.mean((outputs_of(model, xs)[:, 0] - y) ** 2)
+        return jnp.mean((on_batch(net, xs)[:, 0] - y) ** 2)
 
     of_length = lambda length: (jnp.int32(length), lambda net: sum_floor(net, length))
     options = {"network": network, "loss": loss, "rates": (3e-3,)}

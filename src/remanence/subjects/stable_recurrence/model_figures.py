@@ -86,67 +86,47 @@ def truncated_training_figure(table: xr.Dataset) -> Figure:
     )
 
 
-def context_figure(models: dict[str, dict], peers: dict[str, dict]) -> Figure:
-    """Test loss against the context that is allowed, on text and music."""
-    curves = {
-        name: (m["windows"], m["truncated"], m.get("untruncated", m.get("nll")))
-        for name, m in models.items()
-    }
-    for name, peer in peers.items():
-        curves[f"{name} convolution"] = (peer["contexts"], peer["score"], None)
+def context_table(models: dict[str, dict]) -> xr.Dataset:
+    """Scores on held-out data of every truncation, one row each: windows differ by text."""
     rows = [
-        (name, k, v) for name, (ks, vs, _) in curves.items() for k, v in zip(ks, vs, strict=True)
+        (name, k, score)
+        for name, model in models.items()
+        for k, score in zip(model["windows"], model["truncated"], strict=True)
     ]
     columns = zip(("model", "context", "score"), zip(*rows, strict=True), strict=True)
-    table = xr.Dataset({name: ("row", list(values)) for name, values in columns})
-
-    def draw():
-        texts = _by_text(curves)
-        figure, axes = panels(len(texts))
-        for axis, (text, here) in zip(axes, texts.items(), strict=True):
-            for name in here:
-                _curve(axis, name.split(" ", 1)[1], *curves[name])
-            axis.set(xlabel="context (inputs)", xscale="log", title=text)
-            axis.set_ylabel(UNITS.get(text, "perplexity"))
-            ticks = list(curves[here[0]][0])
-            ticks = [k for k in ticks if k & (k - 1) == 0] if len(ticks) > 8 else ticks
-            axis.set_xticks(ticks, [str(k) for k in ticks])
-            axis.minorticks_off()
-            if text not in UNITS:
-                _log_scale(axis)
-            axis.legend(frameon=False, fontsize="small")
-        return figure
-
-    beside = ", and of gated convolutions of the LSTM's size trained at each context"
-    beside = beside if peers else ""
-    return Figure(
-        "context",
-        "Is the history needed?",
-        f"Score on held-out data of truncations over their window{beside}; dotted, the untruncated "
-        "models.",
-        draw,
-        table,
-    )
+    return xr.Dataset({name: ("row", list(values)) for name, values in columns})
 
 
 UNITS = {"jsb": "nats a chord"}
 
 
-def _curve(axis, kind: str, contexts, scores, whole) -> None:
-    peer = kind == "convolution"
-    colour, mark = ("C7", "s--") if peer else (COLOURS[kind], "o-")
-    axis.plot(contexts, scores, mark, ms=3, color=colour, label=label_of(kind))
-    if whole is not None:
-        axis.axhline(whole, color=colour, lw=0.7, ls=":")
+def context_figure(models: dict[str, dict]) -> Figure:
+    """Test loss against the context that is allowed, on text and music."""
 
+    def draw():
+        texts = _by_text(models)
+        figure, axes = panels(len(texts))
+        for axis, (text, names) in zip(axes, texts.items(), strict=True):
+            for name in names:
+                model, kind = models[name], name.split(" ", 1)[1]
+                style = {"color": COLOURS[kind], "label": label_of(kind)}
+                axis.plot(model["windows"], model["truncated"], "o-", ms=3, **style)
+                whole = model.get("untruncated", model.get("nll"))
+                axis.axhline(whole, color=COLOURS[kind], lw=0.7, ls=":")
+            axis.set(xlabel="context (inputs)", xscale="log", yscale="log", title=text)
+            axis.set_ylabel(UNITS.get(text, "perplexity"))
+            ticks = models[names[0]]["windows"]
+            axis.set_xticks(ticks, [str(k) for k in ticks])
+            axis.xaxis.set_minor_locator(NullLocator())
+            axis.yaxis.set_major_formatter("{x:g}")
+            axis.yaxis.set_minor_formatter("{x:g}")
+            axis.legend(frameon=False, fontsize="small")
+        return figure
 
-def _log_scale(axis) -> None:
-    """A logarithmic axis with plain numbers."""
-    axis.set_yscale("log")
-    low, high = axis.get_ylim()
-    fine = (1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
-    coarse = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8)
-    steps = fine if high < 2 * low else coarse
-    ticks = [v for e in range(5) for m in steps if low <= (v := round(m * 10.0**e, 6)) <= high]
-    axis.set_yticks(ticks, [f"{v:g}" for v in ticks])
-    axis.yaxis.set_minor_locator(NullLocator())
+    return Figure(
+        "context",
+        "Is the history needed?",
+        "Score on held-out data of truncations over their window; dotted, the untruncated models.",
+        draw,
+        context_table(models),
+    )

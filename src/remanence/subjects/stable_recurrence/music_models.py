@@ -9,24 +9,22 @@ import jax.random as jr
 import numpy as np
 import optax
 
-from ...nets import Recurrent, window_states
+from ...nets import on_batch, Recurrent, window_states
 from ...tasks import Music, music
 from ...train.projection import INPUT_BOUND
 from .config import Chorales
-from .gated_convolution import convolution_like
-from .parts import Parts
-from .train_stable_and_free import CELLS, net_of, outputs_of, Task
+from .train_stable_and_free import CELLS, Task
 
 
 CHORDS = 160
 """The longest chorale: nothing is cut where losses are measured."""
 
 
-def chord_loss(model, batch, key=None):
+def chord_loss(net: Recurrent, batch):
     """Mean negative log-likelihood of the next chord, padding left out."""
     rolls, lengths = batch
     # Notes are 0 or 1; three quarters keep them in the stable LSTM's domain.
-    return _mean(outputs_of(model, INPUT_BOUND * rolls[:, :-1]), rolls, lengths)
+    return _mean(on_batch(net, INPUT_BOUND * rolls[:, :-1]), rolls, lengths)
 
 
 def _mean(logits, rolls, lengths):
@@ -71,7 +69,7 @@ def music_task(config: Chorales) -> Task:
 
     def measure(net: Any, free: bool, draw: int) -> dict[str, Any]:
         found: dict[str, Any] = {"nll": float(test_loss(net, whole["test"]))}
-        if draw == 0 and isinstance(net, Recurrent):
+        if draw == 0:
             loss = lambda k: float(window_loss(net, whole["test"], jnp.asarray(k)))
             found["windows"] = list(config.windows)
             found["truncated"] = [loss(k) for k in config.windows]
@@ -80,20 +78,12 @@ def music_task(config: Chorales) -> Task:
     return Task(
         name="jsb",
         network=network,
-        loss=chord_loss,
+        loss=lambda model, batch, key: chord_loss(model.net, batch),
         measure=measure,
         steps=config.steps,
         rates=(config.learning_rate,),
         data=trimmed(pieces["train"], 80),
         batch=_batch,
-        validation=lambda model: float(test_loss(net_of(model), whole["valid"])),
+        validation=lambda model: float(test_loss(model.net, whole["valid"])),
         draws=dict.fromkeys(CELLS, config.seeds),
     )
-
-
-def chorale_convolution(config: Chorales, context: int, parts: Parts) -> float | None:
-    """The test loss of a convolution of the LSTM's size."""
-    task, seed = music_task(config), parts.bench.seed
-    peer = convolution_like(task.network("lstm", True, jr.key(seed)), context, key=jr.key(seed))
-    done = task.train(f"jsb convolution {context}", peer, parts, seed)
-    return None if done is None else task.measure(done, True, 1)["nll"]

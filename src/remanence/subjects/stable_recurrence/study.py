@@ -28,10 +28,10 @@ from . import certified_gains, figures, random_instances
 from .claims import CLAIMS
 from .claims.models import sound
 from .config import Config, FULL, QUICK, WORDS
-from .language_models import language_task, text_convolution
+from .language_models import language_task
 from .memory_tasks import adding_problem, delayed_symbol, string_recall
-from .model_figures import context_figure, decay_figure, truncated_training_figure
-from .music_models import chorale_convolution, music_task
+from .model_figures import context_figure, context_table, decay_figure, truncated_training_figure
+from .music_models import music_task
 from .parts import Parts
 from .train_stable_and_free import CELLS, model_name, Models, train_stable_and_free
 from .truncated_training import truncated_training_gap
@@ -56,7 +56,6 @@ def run(config: Config, bench: Bench) -> Outcome:
         results["memory"] = memory
     results |= _certificates(config, bench)
     results["truncated training"] = _truncated_trainings(config, parts)
-    results["convolutions"] = _convolutions(config, parts)
     if parts.missing:
         bench.tell(f"left out, and open: {', '.join(parts.missing)}")
     data = _data(config, results)
@@ -115,22 +114,6 @@ def _truncated_trainings(config: Config, parts: Parts) -> dict[str, Any]:
     return found
 
 
-def _convolutions(config: Config, parts: Parts) -> dict[str, dict[str, list]]:
-    """Scores of convolutions of the LSTM's size over their context, text and music."""
-    found: dict[str, dict[str, list]] = {}
-    peers: list[tuple[Any, Callable]] = [(each, text_convolution) for each in config.language]
-    peers += [(each, chorale_convolution) for each in config.music]
-    for each, score in peers:
-        for context in each.contexts:
-            make = functools.partial(score, each, context, parts)
-            value = parts.get_or_make(f"{each.text} convolution {context}", make)
-            if value is not None:
-                scores = found.setdefault(each.text, {"contexts": [], "score": []})
-                scores["contexts"].append(context)
-                scores["score"].append(value)
-    return found
-
-
 def _data(config: Config, results: Mapping[str, Any]) -> dict[str, xr.Dataset]:
     """The labelled arrays."""
     thin = np.unique(np.geomspace(1, config.descent_steps, 60).astype(int)) - 1
@@ -144,9 +127,8 @@ def _data(config: Config, results: Mapping[str, Any]) -> dict[str, xr.Dataset]:
     }
     for name, table in results.get("memory", {}).items():
         data[f"boundary_{name.split()[-1]}"] = table
-    for name, score in (("language", "perplexity"), ("music", "nll")):
-        if models := sound(results[name]):
-            data[name] = _scores(models, score)
+    if models := sound({**results["language"], **results["music"]}):
+        data["context"] = context_table(models)
     if found := results["truncated training"]:
         first = next(iter(found.values()))
         gaps, moved = ([v[name] for v in found.values()] for name in ("gap", "moved"))
@@ -156,25 +138,6 @@ def _data(config: Config, results: Mapping[str, Any]) -> dict[str, xr.Dataset]:
         )
     data["cross"] = _cross(config, sound(results["language"]))
     return data
-
-
-def _scores(models: Mapping[str, Any], score: str) -> xr.Dataset:
-    """Scores of the models; losses of truncations one row each, windows differ by text."""
-    rows = [
-        (name, k, value)
-        for name, v in models.items()
-        for k, value in zip(v["windows"], v["truncated"], strict=True)
-    ]
-    names, ks, values = zip(*rows, strict=True)
-    return xr.Dataset(
-        {
-            score: ("model", [v[score] for v in models.values()]),
-            "truncated": ("row", list(values)),
-            "truncated_model": ("row", list(names)),
-            "window": ("row", list(ks)),
-        },
-        {"model": list(models)},
-    )
 
 
 def _cross(config: Config, models: Mapping[str, Any]) -> xr.Dataset:
@@ -222,7 +185,7 @@ def _figures(results: Mapping[str, Any], data: Mapping[str, xr.Dataset]) -> tupl
         drawn.append(truncated_training_figure(data["truncated_training"]))
     if models := sound(results["language"]):
         drawn.append(decay_figure(models))
-        drawn.append(context_figure(models | sound(results["music"]), results["convolutions"]))
+        drawn.append(context_figure(models | sound(results["music"])))
     return tuple(drawn)
 
 

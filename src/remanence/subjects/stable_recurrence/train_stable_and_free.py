@@ -16,7 +16,7 @@ import optax
 from jaxtyping import Array, Bool
 
 from ...cells import Elman, LSTM
-from ...nets import on_batch, Recurrent
+from ...nets import Recurrent
 from ...train.projection import INPUT_BOUND, stable
 from .parts import Parts
 
@@ -56,17 +56,6 @@ class StableOrFree(eqx.Module):
 
 
 projected = eqx.filter_jit(StableOrFree.projected)
-
-
-def net_of(model: Any) -> Any:
-    """The network itself, of a model that may be `StableOrFree`."""
-    return model.net if isinstance(model, StableOrFree) else model
-
-
-def outputs_of(model: Any, xs: Any) -> Array:
-    """A batch of sequences through any model, the quick way where there is one."""
-    net = net_of(model)
-    return on_batch(net, xs) if isinstance(net, Recurrent) else jax.vmap(net)(xs)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,24 +103,21 @@ class Task:
     rate: float | None = None
     """The largest spectral norm of stable tanh cells, where it is not the projection's own."""
 
-    def train(self, name: str, net: Any, parts: Parts, seed: int, free: bool | None = None, **how):
-        """One network from its start (with `free` a `StableOrFree`); None if it diverged."""
-        steps = how.get("steps", self.steps)
-        wrapped = free is not None
-        model = projected(StableOrFree(net, jnp.asarray(free), self.rate)) if wrapped else net
-        done = parts.train(
+    def train(self, name: str, kind: str, free: bool, parts: Parts, seed: int, **how: Any):
+        """One network from its start, by the task's steps or others; None if it diverged."""
+        net, steps = self.network(kind, free, jr.key(seed)), how.get("steps", self.steps)
+        return parts.train(
             name.replace(" ", "-"),
-            model,
+            projected(StableOrFree(net, jnp.asarray(free), self.rate)),
             self.loss,
-            falling_adam(how.get("learning_rate", self.rates[0]), steps),
+            falling_adam(how["learning_rate"], steps),
             steps=steps,
             key=jr.key(seed + 1),
             data=self.data,
             batch=self.batch,
-            project=StableOrFree.projected if wrapped else None,
+            project=StableOrFree.projected,
             validation=self.validation,
         )
-        return None if done is None else net_of(done)
 
 
 def model_name(task: str, kind: str, free: bool) -> str:
@@ -155,11 +141,9 @@ def train_stable_and_free(task: Task, parts: Parts) -> Models:
 
 
 def _measured(task: Task, kind: str, free: bool, draw: int, label: str, parts: Parts) -> dict:
-    seed = parts.bench.seed + 1_000 * draw
-    net = task.network(kind, free, jr.key(seed))
     how = {"learning_rate": _learning_rate(task, kind, parts)}
-    done = task.train(label, net, parts, seed, free, **how)
-    return {"diverged": True} if done is None else task.measure(done, free, draw) | how
+    done = task.train(label, kind, free, parts, parts.bench.seed + 1_000 * draw, **how)
+    return {"diverged": True} if done is None else task.measure(done.net, free, draw) | how
 
 
 def _learning_rate(task: Task, kind: str, parts: Parts) -> float:
@@ -167,8 +151,8 @@ def _learning_rate(task: Task, kind: str, parts: Parts) -> float:
         return task.rates[0]
     losses = []
     for rate in task.rates:
-        name, net = f"{task.name}-{kind}-pilot-{rate:g}", task.network(kind, True, jr.key(0))
         how = {"steps": task.pilot_steps, "learning_rate": rate}
-        done = task.train(name, net, parts, 0, True, **how)
+        name = f"{task.name}-{kind}-pilot-{rate:g}"
+        done = task.train(name, kind, True, parts, parts.bench.seed, **how)
         losses.append(float("inf") if done is None else task.validation(done))
     return task.rates[losses.index(min(losses))]

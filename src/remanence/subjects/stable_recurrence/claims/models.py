@@ -136,7 +136,7 @@ def costs(e: Evidence) -> Verdict:
 
 
 def history(results: Mapping[str, Any]) -> Evidence | None:
-    """What a window of about twenty tokens costs, beside music, sums and convolutions."""
+    """What a window of about twenty tokens costs, beside music and sums."""
     models, music = sound(results["language"]), sound(results["music"])
     if not models:
         return None
@@ -146,10 +146,6 @@ def history(results: Mapping[str, Any]) -> Evidence | None:
         "window": int(max(models[name]["windows"][i] for name, i in at.items())),
         "worst_loss": max(ratio.values()),
         "costs": ratio,
-        "peers": {
-            name: dict(zip(map(str, p["contexts"]), map(short, p["score"]), strict=True))
-            for name, p in results["convolutions"].items()
-        },
     }
     if music:
         found["jsb"] = {
