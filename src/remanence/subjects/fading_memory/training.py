@@ -5,6 +5,7 @@ readout are in the hands of the optimiser.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -76,6 +77,14 @@ def pixel_loss(net: Recurrent, batch: Any) -> Any:
     return optax.softmax_cross_entropy_with_integer_labels(on_batch(net, xs), ys).mean()
 
 
+def share_right(net: Recurrent, order: Any, xs: Any, ys: Any) -> Any:
+    """The share of images that are classified right."""
+    group = math.gcd(len(ys), 250)  # at a time: all states of all images would fill the memory
+    groups = (xs.reshape(-1, group, *xs.shape[1:]), ys.reshape(-1, group))
+    right = lambda part: on_batch(net, part[0][:, order]).argmax(1) == part[1]
+    return jax.lax.map(right, groups).mean(dtype=jnp.float32)
+
+
 def sum_loss(net: Recurrent, batch: Any) -> Any:
     """The mean square error of the sum."""
     xs, y = batch
@@ -102,12 +111,10 @@ def pixel_lane(config: Config, family: str, steps: int, marks: int) -> Callable:
             rows = jr.randint(key, (config.batch,), 0, data["train_y"].shape[0])
             return data["train_x"][rows][:, order], data["train_y"][rows]
 
-        def metrics(net, data):
-            right = lambda xs, ys: (on_batch(net, xs[:, order]).argmax(1) == ys).mean(
-                dtype=jnp.float32
-            )
-            return {"tuning": right(*data["validation"]), "accuracy": right(*data["test"])}
-
+        metrics = lambda net, data: {
+            "tuning": share_right(net, order, *data["validation"]),
+            "accuracy": share_right(net, order, *data["test"]),
+        }
         options = {"key": train_key, "data": data, "batch": batch}
         history, net = trained_network(net, row, pixel_loss, steps, marks, metrics, **options)
         if family != "plain":

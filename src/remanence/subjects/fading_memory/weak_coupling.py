@@ -25,8 +25,9 @@ LEAVES = 0.01
 """Weak coupling is said to end where an exponent has moved by this much (nats a step)."""
 
 
-def spectrum_lane(config: Config):
-    """Exponents of a drawn residual network under noise, and their exact bound."""
+def exponents_over_coupling(config: Config, bench: Any) -> xr.Dataset:
+    """Exponents of drawn networks under noise and their exact bound, over coupling, radius,
+    size and seed, in float64."""
 
     def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
         cell_key, input_key = jr.split(key)
@@ -42,32 +43,22 @@ def spectrum_lane(config: Config):
         )
         slopes = 1 - jnp.tanh(xs * cell.W_x[:, 0]) ** 2
         first = jnp.linalg.eigvals(slopes.mean(0)[:, None] * cell.W_h).real / r
-        gap = jnp.abs(found - jnp.log(r)).max()
         norm = jnp.linalg.norm(cell.W_h, 2)
         return {
-            "gap": gap,
+            "gap": jnp.abs(found - jnp.log(r)).max(),
             "top": found[0] - jnp.log(r),
             "first_order": first.max(),
             "bound": -jnp.log1p(-jnp.minimum(gamma * norm / r, 1.0)),
         }
 
-    return lane
-
-
-def exponents_over_coupling(config: Config, bench: Any) -> xr.Dataset:
-    """The sweep over coupling, radius, size and seed, in float64."""
-    return sweep(
-        spectrum_lane(config),
-        {
-            "units": config.spectrum_units,
-            "coupling": config.couplings,
-            "radius": config.spectrum_radii,
-            "seed": range(config.seeds),
-        },
-        static=("units",),
-        x64=True,
-        **config.sweep_options(bench, "spectra", "exponents over coupling"),
-    )
+    axes = {
+        "units": config.spectrum_units,
+        "coupling": config.couplings,
+        "radius": config.spectrum_radii,
+        "seed": range(config.seeds),
+    }
+    options = config.sweep_options(bench, "spectra", "exponents over coupling")
+    return sweep(lane, axes, static=("units",), x64=True, **options)
 
 
 def fitted_slope(x: np.ndarray, y: np.ndarray) -> float:
@@ -106,20 +97,20 @@ def defective(units: tuple[int, ...] = (2, 4, 8)) -> xr.Dataset:
     every size. Without input the origin is fixed: the exponents are log|eig J|.
     """
     radius, couplings = 0.9, 10.0 ** np.arange(-12, -5)
-    moved = np.zeros((len(units), len(couplings)))
-    for i, N in enumerate(units):
+    moved = []
+    for N in units:
         R = np.asarray(jordan_block(N, radius=radius), np.float64)
         W = np.abs(np.asarray(jr.normal(jr.key(N), (N, N)), np.float64)) * N**-0.5
-        for j, gamma in enumerate(couplings):
-            values = np.linalg.eigvals(R + gamma * W)
-            moved[i, j] = np.log(np.abs(values).max() / R[0, 0])
+        values = np.linalg.eigvals(R + couplings[:, None, None] * W)
+        moved.append(np.log(np.abs(values).max(1) / R[0, 0]))
     return xr.Dataset(
         {"moved": (("units", "coupling"), moved)}, {"units": list(units), "coupling": couplings}
     )
 
 
-def gradient_lane(config: Config, length: int):
-    r"""How much of a loss's gradient is left after $T$ steps back, over the radius."""
+def gradients_over_radius(config: Config, bench: Any, length: int) -> xr.Dataset:
+    r"""How much of a loss's gradient is left after $T$ steps back, at initialisation, as a
+    logarithm, against $T \log r$."""
 
     def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
         cell_key, input_key, way_key = jr.split(key, 3)
@@ -133,18 +124,10 @@ def gradient_lane(config: Config, length: int):
         (gradient,) = back(way)
         return {"left": jnp.log(jnp.linalg.norm(gradient) / jnp.linalg.norm(way))}
 
-    return lane
-
-
-def gradients_over_radius(config: Config, bench: Any, length: int) -> xr.Dataset:
-    """Log gradient norm at initialisation, against T log r."""
-    found = sweep(
-        gradient_lane(config, length),
-        {
-            "radius": np.linspace(0.8, 1.1, 7).round(3).tolist(),
-            "coupling": [1e-3, config.coupling],
-            "seed": range(config.seeds),
-        },
-        **config.sweep_options(bench, "gradients", "gradient norms"),
-    )
-    return found.assign_attrs(length=length)
+    axes = {
+        "radius": np.linspace(0.8, 1.1, 7).round(3).tolist(),
+        "coupling": [1e-3, config.coupling],
+        "seed": range(config.seeds),
+    }
+    options = config.sweep_options(bench, "gradients", "gradient norms")
+    return sweep(lane, axes, **options).assign_attrs(length=length)
