@@ -67,7 +67,7 @@ def test_missing_mnist_says_where_it_is_looked_for(monkeypatch, tmp_path):
     def offline(name, home, digest):
         raise OSError("no route")
 
-    monkeypatch.setattr(download, "_downloaded", offline)
+    monkeypatch.setattr(download, "_download", offline)
     monkeypatch.setenv("REMANENCE_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="8 x 8 digits need no download") as why:
         tasks.pixels("mnist")

@@ -45,7 +45,7 @@ def data_file(name: str, *, otherwise: str = "") -> pathlib.Path:
             )
         return path
     try:
-        return _downloaded(name, home, digest)
+        return _download(name, home, digest)
     except (OSError, ValueError) as error:
         looked = f"in REMANENCE_DATA ({folder})" if folder else "in REMANENCE_DATA (not set)"
         last = f"; {otherwise}" if otherwise else ""
@@ -54,7 +54,7 @@ def data_file(name: str, *, otherwise: str = "") -> pathlib.Path:
         ) from error
 
 
-def _downloaded(name: str, home: str, digest: str) -> pathlib.Path:
+def _download(name: str, home: str, digest: str) -> pathlib.Path:
     import pooch
 
     cache = pathlib.Path(pooch.os_cache("remanence")) / name

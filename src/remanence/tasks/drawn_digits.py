@@ -41,11 +41,11 @@ def drawn_digits(
     images = np.zeros((samples, side, side))
     for digit, strokes in enumerate(STROKES):
         at = np.flatnonzero(digits == digit)
-        images[at] = _drawn(strokes, len(at), side, rng)
+        images[at] = _draw_digit(strokes, len(at), side, rng)
     return images, digits
 
 
-def _drawn(strokes: str, count: int, side: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_digit(strokes: str, count: int, side: int, rng: np.random.Generator) -> np.ndarray:
     """One digit so many times: full where the pen is, falling to 0 within a pixel."""
     lines = [[[int(c) for c in p] for p in stroke.split()] for stroke in strokes.split("/")]
     pieces = np.array([pair for line in lines for pair in itertools.pairwise(line)])

@@ -36,10 +36,10 @@ def music(source: Literal["jsb", "nottingham", "muse", "piano"] = "jsb") -> dict
 
     path = data_file(f"polymusic/{FILES[source]}.mat")
     held = scipy.io.loadmat(path)
-    return {part: _padded(held[f"{part}data"].ravel()) for part in ("train", "valid", "test")}
+    return {part: _pad_pieces(held[f"{part}data"].ravel()) for part in ("train", "valid", "test")}
 
 
-def _padded(pieces: np.ndarray) -> Music:
+def _pad_pieces(pieces: np.ndarray) -> Music:
     lengths = np.asarray([len(piece) for piece in pieces], np.int32)
     rolls = np.zeros((len(pieces), int(lengths.max()), 88), np.float32)
     for row, piece in zip(rolls, pieces, strict=True):

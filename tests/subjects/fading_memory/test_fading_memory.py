@@ -34,7 +34,7 @@ from remanence.subjects.fading_memory.networks import (
     swept_networks,
 )
 from remanence.subjects.fading_memory.residual_spectrum import spectral
-from remanence.subjects.fading_memory.training import best_rates, learned, pixel_data
+from remanence.subjects.fading_memory.training import best_rates, learned_part, pixel_data
 from remanence.subjects.fading_memory.weak_coupling import (
     defective,
     exponents_over_coupling,
@@ -182,7 +182,7 @@ def test_an_elman_row_has_the_spectrum_of_its_residual_in_other_axes(key):
 def test_residual_and_coupling_are_not_trained(key):
     cell = cells.Residual.init(1, 4, key=key, residual=jnp.eye(4), coupling=jnp.float32(0.1))
     net = nets.Recurrent.init(cell, outputs=2, key=key)
-    part, rest = learned(net)
+    part, rest = learned_part(net)
     assert part.cell.R is None
     assert part.cell.coupling is None
     assert part.cell.W_h is not None

@@ -14,7 +14,7 @@ from remanence.subjects.stable_recurrence.train_stable_and_free import project, 
 
 
 def test_dropout_leaves_out_a_share_and_nothing_without_it(key):
-    net = language.model_of(SONNETS, "lstm", 9, key=key)
+    net = language.model_of(SONNETS, "rnn", 9, key=key)
     tokens = jr.randint(key, (3, 12), 0, 9)
     model = StableOrFree(net, jnp.asarray(True))
     plain = language.segment_loss(0.0)(model, tokens, key)

@@ -31,7 +31,7 @@ from .networks import adding_networks, Case, cell_of, columns, kinds_of_networks
 HELD_OUT_SUMS = 500
 
 
-def learned(net: Recurrent) -> tuple[Any, Any]:
+def learned_part(net: Recurrent) -> tuple[Any, Any]:
     """The network in two: what is trained, and the rest with residual and coupling."""
     mask = jax.tree.map(eqx.is_inexact_array, net)
     keep = lambda net: (net.cell.R, net.cell.coupling)
@@ -57,7 +57,7 @@ def trained_network(
     **options: Any,
 ) -> tuple[dict[str, Any], Recurrent]:
     """Train all but residual and coupling: metrics at every mark, and the network."""
-    part, rest = learned(net)
+    part, rest = learned_part(net)
     whole = lambda part: eqx.combine(part, rest)
     part, history = trained(
         part,

@@ -52,14 +52,14 @@ def _batch(data, step, key):
     return data.rolls[rows], data.lengths[rows]
 
 
-def trimmed(part: Music, time: int) -> Music:
+def first_chords(part: Music, time: int) -> Music:
     """The beginnings of the pieces."""
     return Music(part.rolls[:, :time], np.minimum(part.lengths, time))
 
 
 def music_task(config: Chorales) -> Task:
     """The training of models of chorales."""
-    pieces = {name: trimmed(part, CHORDS) for name, part in music("jsb").items()}
+    pieces = {name: first_chords(part, CHORDS) for name, part in music("jsb").items()}
     whole = {n: (jnp.asarray(p.rolls), jnp.asarray(p.lengths)) for n, p in pieces.items()}
 
     def network(kind: str, free: bool, key: Any) -> Recurrent:
@@ -82,7 +82,7 @@ def music_task(config: Chorales) -> Task:
         measure=measure,
         steps=config.steps,
         rates=(config.learning_rate,),
-        data=trimmed(pieces["train"], 80),
+        data=first_chords(pieces["train"], 80),
         batch=_batch,
         validation=lambda model: float(test_loss(model.net, whole["valid"])),
         draws=dict.fromkeys(CELLS, config.seeds),

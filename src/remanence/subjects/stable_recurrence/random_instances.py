@@ -93,7 +93,8 @@ def descents(
         program = jax.jit(jax.vmap(one), compiler_options=FAST_COMPILE)
         found = {name: np.asarray(value) for name, value in program(norm, seed, decays).items()}
     runs = [
-        _bounded({name: value[lane] for name, value in found.items()}) for lane in range(len(lanes))
+        _with_bound({name: value[lane] for name, value in found.items()})
+        for lane in range(len(lanes))
     ]
     names = {
         "gap": ("window", "step"),
@@ -185,7 +186,7 @@ def _descent(norm, seed, decays, units, length, windows, steps):
     }
 
 
-def _bounded(run: dict) -> dict:
+def _with_bound(run: dict) -> dict:
     """A descent with the bound that its own constants give."""
     epsilon, beta = run["epsilon"].max(0)[1:], float(run["beta"].max())
     level, levels = np.zeros(len(epsilon)), []

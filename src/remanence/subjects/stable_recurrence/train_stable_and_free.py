@@ -133,14 +133,16 @@ def train_stable_and_free(task: Task, parts: Parts) -> Models:
             for free in (True, False):
                 name = model_name(task.name, kind, free)
                 label = f"{name}-{draw + 1}" if draw else name
-                make = functools.partial(_measured, task, kind, free, draw, label, parts)
+                make = functools.partial(_train_and_measure, task, kind, free, draw, label, parts)
                 value = parts.get_or_make(label, make)
                 if value is not None:
                     found.setdefault(name, []).append(value)
     return found
 
 
-def _measured(task: Task, kind: str, free: bool, draw: int, label: str, parts: Parts) -> dict:
+def _train_and_measure(
+    task: Task, kind: str, free: bool, draw: int, label: str, parts: Parts
+) -> dict:
     how = {"learning_rate": _learning_rate(task, kind, parts)}
     done = task.train(label, kind, free, parts, parts.bench.seed + 1_000 * draw, **how)
     return {"diverged": True} if done is None else task.measure(done.net, free, draw) | how

@@ -16,14 +16,14 @@ def first_wins(e: Evidence) -> Verdict:
     return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "differs"
 
 
-def answered(e: Evidence) -> Verdict:
+def answer(e: Evidence) -> Verdict:
     """An open question. Holds if the first beats the second beyond the spread over seeds,
     refuted if it is beaten, else open."""
     return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "open"
 
 
 def _versus(
-    id: str, says: str, first: str, second: str, published: str, rule: Rule = answered
+    id: str, says: str, first: str, second: str, published: str, rule: Rule = answer
 ) -> Claim:
     """A claim that one kind of network beats another, each the best of its variants."""
 
