@@ -48,11 +48,6 @@ def study(name: str) -> Study:
     return MODULE(f".{STUDIES[name]}.study").STUDY
 
 
-def about(name: str) -> str:
-    """What the study's module says of itself."""
-    return inspect.getdoc(MODULE(f".{STUDIES[name]}.study")) or ""
-
-
 def stored_result(folder: pathlib.Path) -> StoredResult | None:
     """The result in a folder, every claim judged again from its evidence.
 
@@ -67,11 +62,6 @@ def stored_result(folder: pathlib.Path) -> StoredResult | None:
 def write_index(out: pathlib.Path, failures: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """Write `OUT/index.html`; gives back a sentence for everything that is not in order."""
     return write_results_index(out, list(STUDIES), failures or {}, study)
-
-
-def command(name: str, profile: str, seed: int) -> str:
-    """The command that makes this result again."""
-    return f"remanence reproduce {name} --profile {profile} --seed {seed}"
 
 
 def configured(chosen: Study, profile: str) -> Any:
@@ -165,20 +155,14 @@ def _swept(bench: Bench) -> str:
 def _run(chosen: Study, config: Any, bench: Bench) -> Record:
     begun = time.monotonic()
     outcome = chosen.run(config, bench)
-    words = command(chosen.name, bench.profile, bench.seed)
+    words = f"remanence reproduce {chosen.name} --profile {bench.profile} --seed {bench.seed}"
+    spent = {"seconds": time.monotonic() - begun, "sweeps": _swept(bench)}
     return conclude(
         chosen,
         outcome,
         profile=bench.profile,
         seed=bench.seed,
         command=words,
-        provenance=provenance(
-            chosen.name,
-            config,
-            bench,
-            command=words,
-            seconds=time.monotonic() - begun,
-            sweeps=_swept(bench),
-        ),
-        about=about(chosen.name),
+        provenance=provenance(chosen.name, config, bench, command=words, **spent),
+        about=inspect.getdoc(MODULE(f".{STUDIES[chosen.name]}.study")) or "",
     )
