@@ -60,6 +60,16 @@ def test_a_question_that_nobody_waits_for_leaves_the_queue_and_the_process(worke
     assert not begun.exists() and before != after
 
 
+def test_the_first_question_is_let_go_to_its_end(worker):
+    async def ask():
+        first = asyncio.ensure_future(worker(gone, time.sleep, 1.0))
+        await asyncio.sleep(0.02)
+        return await asyncio.gather(first, worker(here, len, "ab"))
+
+    worker.limit = 60.0
+    assert asyncio.run(ask()) == [None, 2]
+
+
 def test_a_refusal_comes_through_and_a_killed_process_is_replaced(worker):
     async def ask():
         with pytest.raises(ValueError, match="invalid literal"):

@@ -37,6 +37,8 @@ class Worker:
         self.queue, self.limit, self.patience = queue, limit, patience
         self._waiting: list[object] = []
         self._pool: WorkerPool | None = None
+        self._warm = False
+        """Whether the process has answered before, and so has imported what it needs."""
 
     async def __call__(
         self, gone: Callable[[], Awaitable[bool]], question: Callable[..., Any], *given: Any
@@ -68,8 +70,9 @@ class Worker:
             now = asyncio.get_running_loop().time()
             if left is None and await gone():
                 left = now
-            # Starting anew costs seconds, so a short question is let go to its end.
-            if left is not None and now - left > self.patience:
+            # Starting anew costs seconds, so a short question is let go to its end, and
+            # so is the first: whoever changes a question at once would always start anew.
+            if left is not None and self._warm and now - left > self.patience:
                 answer.cancel()
                 self.stop()
                 raise Abandoned
@@ -77,6 +80,7 @@ class Worker:
                 answer.cancel()
                 self.stop()
                 raise Late
+        self._warm = True
         try:
             return answer.result()
         except BrokenProcessPool:
@@ -85,6 +89,6 @@ class Worker:
 
     def stop(self) -> None:
         """End the process; the next question starts another."""
-        pool, self._pool = self._pool, None
+        pool, self._pool, self._warm = self._pool, None, False
         if pool is not None:
             pool.__exit__()

@@ -71,7 +71,7 @@ const write = newest(async (signal) => {
     answer = await ask("/api/memorize", { method: "POST", body: { text }, signal });
     list(); choose(); tell($("memorize-status"), `networks that repeat “${text}”`);
   } catch (error) { complain($("memorize-status"), error); }
-}, 200);
+}, 350);
 
 export function update(changed) {
   if (changed === "text" || !answer || $("text").value !== answer.text) write();
