@@ -160,9 +160,13 @@ def test_every_kind_of_file_is_read(real_server, browser, tmp_path, monkeypatch)
             page.set_input_files("#window-file", path)
         assert answer.value.ok, (ending, answer.value.text())
         assert int(page.inner_text("#measured-window")) >= 1
-    # The checkup takes them the same way, says its stages, and calls the file by its name.
+    # The checkup takes them the same way, and the two files of a Hugging Face folder; it
+    # says its stages, and calls the network by its name.
     page.goto(f"{real_server.url}/#checkup?steps=60")
-    page.set_input_files("#file", tmp_path / "my network.onnx")
+    (tmp_path / "config.json").write_text('{"model_type": "mine"}')
+    both = [tmp_path / "my network.safetensors", tmp_path / "config.json"]
+    page.set_input_files("#file", both)
+    says(page, "checkup-status", "config.json")
     page.click("#examine")
     page.wait_for_selector("#stages li", state="attached")
     assert "my network: Lyapunov exponents" in page.inner_text("#stages")

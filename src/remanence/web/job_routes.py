@@ -31,7 +31,8 @@ def job_routes(jobs: Jobs, uploads: Uploads) -> APIRouter:
         """
         _free(jobs)
         inputs = "inputs.txt" if asked.hear == "text" else "inputs.npy"
-        sent = await uploads.receive(request, asked.name, weights=asked.weights, inputs=inputs)
+        sizes = {"weights": asked.weights, "config": asked.config}
+        sent = await uploads.receive(request, asked.name, inputs=inputs, **sizes)
         try:
             if (asked.hear == "noise") == bool(sent.sizes[1]) or sent.sizes[0] < (
                 asked.weights or 1

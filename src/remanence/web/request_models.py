@@ -72,8 +72,8 @@ class Reproduce(Body):
 class Checkup(Strict):
     """How an uploaded network is examined.
 
-    The body is the weights file, followed by what it hears, if that is not noise;
-    `weights` says how many bytes of it are the weights.
+    The body is the weights file, a configuration (`config.json`) if the weights need one,
+    and what it hears, if that is not noise; `weights` and `config` say how many bytes they are.
     """
 
     name: str = Field("model.safetensors", min_length=1, max_length=250)
@@ -81,6 +81,7 @@ class Checkup(Strict):
     seed: Seed = 0
     hear: Literal["noise", "text", "npy"] = "noise"
     weights: int | None = Field(None, ge=1, le=2**31 - 1)
+    config: int = Field(0, ge=0, le=2**20)
 
 
 Responses = dict[int | str, dict[str, Any]]

@@ -1,6 +1,7 @@
 """Files from outside on their way to disk: so many at once, each within its time."""
 
 import asyncio
+import contextlib
 import dataclasses
 import pathlib
 import re
@@ -38,19 +39,32 @@ class Uploads:
         self._unfinished = 0
 
     async def receive(
-        self, request: Request, name: str, *, weights: int | None = None, inputs: str = "inputs.npy"
+        self,
+        request: Request,
+        name: str,
+        *,
+        weights: int | None = None,
+        config: int = 0,
+        inputs: str = "inputs.npy",
     ) -> Upload:
-        """The body in a new folder: so many bytes of weights under their name, then the inputs."""
+        """The body in a new folder: so many bytes of weights under their name, then the inputs.
+
+        With bytes of a configuration between them, the model is a folder of both.
+        """
         if self._unfinished >= UPLOADS:
             raise HTTPException(429, "too many uploads are unfinished; try again")
         folder = tempfile.TemporaryDirectory(prefix="remanence-lab-")
         model = pathlib.Path(folder.name) / file_name(name)
-        second = model.parent / "inputs" / inputs  # whatever the model's name is
+        second = model.parent / ".inputs" / inputs  # no model has such a name
+        parts = [(model / "model.safetensors" if config else model, weights), (second, None)]
+        if config:
+            parts.insert(1, (model / "config.json", config))
         self._unfinished += 1
         try:
-            second.parent.mkdir()
+            for path, _ in parts:
+                path.parent.mkdir(exist_ok=True)
             async with asyncio.timeout(SLOWEST):
-                sizes = await _stream(request, model, second, weights)
+                sizes = await _stream(request, parts)
             if not sizes[0]:
                 raise HTTPException(400, "the file is empty")
         except BaseException as problem:
@@ -64,7 +78,7 @@ class Uploads:
             raise
         finally:
             self._unfinished -= 1
-        return Upload(folder, model, second, sizes)
+        return Upload(folder, model, second, (sizes[0], sizes[-1]))
 
 
 def file_name(name: str) -> str:
@@ -72,13 +86,16 @@ def file_name(name: str) -> str:
     return re.sub(r"^[.-]|[^\w.() -]", "_", name[-60:])
 
 
-async def _stream(
-    request: Request, model: pathlib.Path, inputs: pathlib.Path, weights: int | None
-) -> tuple[int, int]:
-    sizes = [0, 0]
-    with model.open("wb") as first, inputs.open("wb") as second:
+async def _stream(request: Request, parts: list[tuple[pathlib.Path, int | None]]) -> list[int]:
+    """Each part takes so many bytes of the body, or the rest; how many came."""
+    sizes, at = [0] * len(parts), 0
+    with contextlib.ExitStack() as open_files:
+        files = [open_files.enter_context(path.open("wb")) for path, _ in parts]
         async for chunk in request.stream():
-            end = len(chunk) if weights is None else max(0, weights - sizes[0])
-            sizes[0] += first.write(chunk[:end])
-            sizes[1] += second.write(chunk[end:])
-    return sizes[0], sizes[1]
+            while chunk:
+                most = parts[at][1]
+                end = len(chunk) if most is None else most - sizes[at]
+                sizes[at] += files[at].write(chunk[:end])
+                chunk = chunk[end:]
+                at += bool(chunk)
+    return sizes

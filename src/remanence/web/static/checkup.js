@@ -6,24 +6,24 @@ import { plot } from "./plot.js";
 import { sample } from "./samples.js";
 import { set } from "./state.js";
 
-let chosen, heard, shown, source;
+let chosen, heard, config, shown, source;
 const CHIEF = ["window", "remembers", "largest_exponent"];
 
 function say() {
-  const words = [chosen, $("hear").value === "noise" ? undefined : heard].filter(Boolean).map(size);
-  if (words.length) tell($("checkup-status"), words.join("; inputs: "));
+  const words = [chosen, config, $("hear").value === "noise" ? undefined : heard].filter(Boolean).map(size);
+  if (words.length) tell($("checkup-status"), words.join("; "));
 }
-function choose(file) { chosen = file; $("examine").disabled = !file; say(); }
+function choose(file, beside) { [chosen, config] = [file, beside]; $("examine").disabled = !file; say(); }
 function hear(kind, file) {
   $("hear").value = kind; heard = file;
   $("inputs-label").hidden = kind === "noise"; $("typed-label").hidden = kind !== "text";
   $("inputs").accept = kind === "npy" ? ".npy" : ".txt,text/plain";
   say();
 }
-// What was dropped may be the weights, the inputs, or both.
-function take(file) {
+// What was dropped may be the weights, the configuration of a Hugging Face folder, or the inputs.
+function take(file, all) {
   const end = file.name.split(".").at(-1).toLowerCase();
-  if (end === "npy") hear("npy", file); else if (end === "txt") hear("text", file); else { set("checkup", "sample", ""); choose(file); }
+  if (end === "json") { config = file; say(); } else if (end === "npy") hear("npy", file); else if (end === "txt") hear("text", file); else { set("checkup", "sample", ""); choose(file, [...all].find((other) => other.name.endsWith(".json"))); }
 }
 
 const figure = (found, name) => found.table.find((row) => row.name === name);
@@ -78,11 +78,11 @@ function follow(id) {
 async function examine() {
   const kind = $("hear").value, inputs = kind === "noise" ? undefined : heard ?? (kind === "text" && $("typed").value ? new Blob([$("typed").value]) : undefined);
   if (kind !== "noise" && !inputs) return complain($("checkup-status"), new Error(kind === "text" ? "type a text or choose a file" : "choose a .npy file"));
-  const asked = { name: chosen.name, steps: $("steps").value, hear: kind, weights: chosen.size };
+  const asked = { name: config ? chosen.name.replace(/\.\w+$/, "") : chosen.name, steps: $("steps").value, hear: kind, weights: chosen.size, config: config?.size ?? 0 };
   $("checkup-result").replaceChildren(); $("stages").replaceChildren(); $("examine").disabled = true;
   try {
     for (;;) {
-      try { const job = await ask(`/api/checkup?${new URLSearchParams(asked)}`, { method: "POST", body: new Blob(inputs ? [chosen, inputs] : [chosen]) }); set("checkup", "job", job.id); return follow(job.id); }
+      try { const job = await ask(`/api/checkup?${new URLSearchParams(asked)}`, { method: "POST", body: new Blob([chosen, config, inputs].filter(Boolean)) }); set("checkup", "job", job.id); return follow(job.id); }
       // Somebody else's work comes first; it takes seconds, or can be seen among the studies.
       catch (problem) { if (problem.status !== 409) throw problem; tell($("checkup-status"), `waiting: ${problem.message}`); await new Promise((go) => setTimeout(go, 1000)); }
     }
