@@ -1,6 +1,6 @@
 // A network's file is sent, examined by the command in stages, and told in three numbers and two pictures.
 import { ask, listen, silence } from "./ask.js";
-import { $, complain, node, on, table, tell } from "./dom.js";
+import { $, complain, node, number, on, table, tell } from "./dom.js";
 import { dropping, size } from "./files.js";
 import { plot } from "./plot.js";
 import { sample } from "./samples.js";
@@ -26,24 +26,30 @@ function take(file, all) {
   if (end === "json") { config = file; say(); } else if (end === "npy") hear("npy", file); else if (end === "txt") hear("text", file); else { set("checkup", "sample", ""); choose(file, [...all].find((other) => other.name.endsWith(".json"))); }
 }
 
-const figure = (found, name) => found.table.find((row) => row.name === name);
 const large = (row) => node("div", {}, node("dt", {}, row.title), node("dd", {}, row.text.replace(/^-/, "−")), node("dd", { class: "small soft" }, row.meaning));
 const finite = (values) => values.map((v) => (typeof v === "number" ? v : null));
 
-// One network of the file: the sentence, the three numbers, the two pictures, the table folded.
-function report(found) {
-  const [spectrum, fade] = [node("div"), node("div")], { exponents, low_95, high_95 } = found.spectrum, decay = found.gradient_decay;
-  const chief = CHIEF.map((name) => figure(found, name)).filter(Boolean);
-  const rows = found.table.map(({ title, text, meaning }) => node("tr", {}, node("th", { scope: "row" }, title), node("td", { class: "number" }, text), node("td", { class: "small" }, meaning)));
-  const part = node("section", {}, node("h3", {}, found.name), node("p", { class: "sentence" }, `${found.verdict[0].toUpperCase()}${found.verdict.slice(1)}.`), node("dl", { class: "large" }, ...chief.map(large)),
-    node("div", { class: "two" }, fade, spectrum), node("details", {}, node("summary", {}, "Every figure"), table(`Figures of ${found.name}`, ["figure", "value", "what it means"], rows)));
-  $("checkup-result").append(part);
+// Of a language model there is no table: the window that half, most and all positions need.
+const windows = ({ median, q95, worst }) => [["replay window, at half of positions", median], ["at 95 %", q95], ["at every position", worst]].map(([title, value]) => ({ title, text: `${number(value)} tokens`, meaning: "" }));
+
+function fading(place, decay) {
   const [middle, low, high] = [50, 10, 90].map((q) => finite(decay[`quantile_${q}`])), last = Math.max(5, middle.findLastIndex((v) => v > 1e-6) + 2);
-  plot(fade, { title: "How the gradient fades", x: "lag (steps)", y: "relative to lag 0", logy: true, floor: 1e-6, series: [
+  plot(place, { title: "How the gradient fades", x: "lag (steps)", y: "relative to lag 0", logy: true, floor: 1e-6, series: [
     { points: middle.slice(0, last).map((v, n) => [n, v, low[n], high[n]]), name: "median, 10 to 90 %", colour: 0, band: true },
     { points: [[0, Math.exp(-1)], [last - 1, Math.exp(-1)]], name: "1/e", colour: 7, dash: true } ] });
-  plot(spectrum, { title: "Lyapunov exponents", x: "index", y: "exponent (nats/step)", series: [
-    { points: finite(exponents).map((e, n) => [n + 1, e, finite(low_95)[n], finite(high_95)[n]]), name: "with 95 % interval", colour: 0, dots: true } ] });
+}
+const exponents = (place, x, name, points) => plot(place, { title: "Lyapunov exponents", x, y: "exponent (nats/step)", series: [{ points, name, colour: 0, dots: true }] });
+
+// One network of the file: the sentence, the three numbers, the two pictures, the table folded.
+function report(found) {
+  const [left, right] = [node("div"), node("div")], { spectrum, gradient_decay: decay, layers } = found;
+  const chief = found.table ? CHIEF.map((name) => found.table.find((row) => row.name === name)).filter(Boolean) : windows(found.replay);
+  const rows = (found.table ?? []).map(({ title, text, meaning }) => node("tr", {}, node("th", { scope: "row" }, title), node("td", { class: "number" }, text), node("td", { class: "small" }, meaning)));
+  $("checkup-result").append(node("section", {}, node("h3", {}, found.name), node("p", { class: "sentence" }, `${found.verdict[0].toUpperCase()}${found.verdict.slice(1)}.`), node("dl", { class: "large" }, ...chief.map(large)),
+    node("div", { class: "two" }, left, right), ...(rows.length ? [node("details", {}, node("summary", {}, "Every figure"), table(`Figures of ${found.name}`, ["figure", "value", "what it means"], rows))] : [])));
+  if (decay) fading(left, decay);
+  if (spectrum) exponents(right, "index", "with 95 % interval", finite(spectrum.exponents).map((e, n) => [n + 1, e, finite(spectrum.low_95)[n], finite(spectrum.high_95)[n]]));
+  if (layers) exponents(left, "layer", "one a channel", layers.flatMap((layer) => finite([layer.exponents].flat()).map((e) => [layer.layer, e])));
 }
 function finish(id, answer) {
   $("checkup-result").replaceChildren(node("p", {}, node("a", { href: `/checkups/${id}.html`, target: "_blank", rel: "noopener" }, "Open the whole page"), " · ",
@@ -67,7 +73,7 @@ function follow(id) {
     },
     end: (state, answer) => {
       over();
-      if (state === "done" && (answer?.table || answer?.checkups)) { tell($("checkup-status"), `done in ${((performance.now() - begun) / 1000).toFixed(0)} s`); stages.replaceChildren(); finish(id, answer); }
+      if (state === "done" && (answer?.verdict || answer?.checkups)) { tell($("checkup-status"), `done in ${((performance.now() - begun) / 1000).toFixed(0)} s`); stages.replaceChildren(); finish(id, answer); }
       else if (state === "cancelled") tell($("checkup-status"), "cancelled");
       else { stages.lastChild?.remove(); complain($("checkup-status"), new Error(last)); }
     },
