@@ -36,7 +36,7 @@ def problem(seed):
     key_split, key_net = jr.split(jr.key(seed))
     seen = TASK.training_pairs(FRACTION, key=key_split)
     net = modular_network(TASK, embedding=WIDTH, units=WIDTH, key=key_net)
-    return net, pairs_of(seen, TASK.answers, most=MODULUS), jnp.asarray(seen)
+    return net, pairs_of(seen, TASK.answers), jnp.asarray(seen)
 
 
 def ours(net, pairs, seen, steps):

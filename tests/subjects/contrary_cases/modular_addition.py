@@ -6,7 +6,7 @@ PUBLISHED = {"W_E": [12], "W_fc": [12], "W_ih": [12], "W_hh": [32]}
 HIGH = {"W_E": [90], "W_fc": [90], "W_ih": [90], "W_hh": [90]}
 CONTROLS = {"random_removed": 1.0, "key_removed": 0.02}
 EXPONENTS = {"stderr": [0.01, 0.01], "unmeasured": 0}
-COUNTS = {"error": {"fraction": 0.2, "decay": 0.2, "width": 0.2}, "moved": 3}
+COUNTS = {"error": {"fraction": 0.2, "weight_decay": 0.2, "units": 0.2}, "moved": 3}
 
 
 def networks(sparse: int) -> dict:
@@ -19,7 +19,7 @@ def adders(right: float) -> dict:
 
 
 def span(value: float) -> dict:
-    return {"span": {"fraction": value, "decay": value, "width": value}}
+    return {"span": {"fraction": value, "weight_decay": value, "units": value}}
 
 
 CASES = {

@@ -14,7 +14,6 @@ from remanence.subjects.modular_addition.all_pairs import (
     continued,
     pair_logits,
     pairs_of,
-    picked,
     table_logits,
     table_states,
 )
@@ -37,23 +36,11 @@ def test_tables_agree_with_the_network_on_every_sequence(kind):
         @eqx.filter_jit
         def three_ways(net):
             table = table_logits(net, table_states(net, 5).third)
-            return jax.vmap(net)(heard), table.reshape(25, 5), pair_logits(net, pairs)
+            return jax.vmap(net)(heard), table.reshape(25, 5), pair_logits(net, pairs, 5)
 
         alone, table, chosen = three_ways(net)
         np.testing.assert_allclose(table, alone, atol=1e-12)
         np.testing.assert_allclose(chosen, alone, atol=1e-12)
-
-
-def test_the_gradient_of_picked_rows_is_the_scatter():
-    task = Modular(7)
-    mask = task.training_pairs(0.4, key=jr.key(1))
-    pairs = pairs_of(mask, task.answers, most=9)
-    table = jr.normal(jr.key(2), (7, 3))
-    weight = jr.normal(jr.key(3), (len(pairs.b), 3))
-    grad = lambda f: jax.jit(jax.grad(f))
-    ours = grad(lambda t: (picked(t, pairs.b, pairs.with_b) * weight).sum())
-    plain = grad(lambda t: (t[pairs.b] * weight).sum())
-    np.testing.assert_allclose(ours(table), plain(table), rtol=1e-5)
 
 
 def test_the_gradient_by_tables_is_the_plain_one():
@@ -64,7 +51,7 @@ def test_the_gradient_by_tables_is_the_plain_one():
         heard = jnp.stack([pairs.a, pairs.b, jnp.full_like(pairs.a, 7)], 1)
         loss = lambda logits: jax.nn.logsumexp(logits, axis=-1).sum()
         jitted_grad = lambda f: eqx.filter_jit(eqx.filter_grad(f))(net)
-        ours = jitted_grad(lambda n: loss(pair_logits(n, pairs)))
+        ours = jitted_grad(lambda n: loss(pair_logits(n, pairs, 7)))
         plain = jitted_grad(lambda n: loss(jax.vmap(n)(heard)))
         for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-10)

@@ -72,6 +72,23 @@ def test_every_kind_of_cell_starts_with_the_vocabulary_of_the_task(cell):
     assert jax.eval_shape(net, jnp.array([1, 2, 5])).shape == (5,)
 
 
+def test_a_network_starts_as_torch_starts_it():
+    make = lambda **asked: modular_network(Modular(97), units=64, key=jr.key(0), **asked)
+    net = make(start="torch", activation="tanh")
+    assert net.embedding is not None and net.W_y is not None and net.b_y is not None
+    assert float(net.embedding.std()) == pytest.approx(1.0, rel=0.05)
+    for weights in (net.cell.W_x, net.cell.W_h, net.cell.b, net.W_y, net.b_y):
+        most = float(jnp.abs(weights).max())
+        assert 0.9 / 8 < most <= 1 / 8
+        assert float(weights.std()) == pytest.approx(3**-0.5 / 8, rel=0.2)
+    assert not jnp.allclose(net.cell.W_h, net.cell.W_x[:, :64])
+    drive = net.embedding[3] @ net.cell.W_x.T + net.cell.b
+    first = net.cell(net.cell.initial_state(), net.embedding[3])
+    np.testing.assert_allclose(first, jnp.tanh(drive), rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="start small or torch, got 'relu' and 'keras'"):
+        make(start="keras")
+
+
 def test_what_cannot_be_trained_is_refused():
     with pytest.raises(ValueError, match="cell must be one of elman"):
         fit_modular(Modular(5), steps=1, cell="transformer")

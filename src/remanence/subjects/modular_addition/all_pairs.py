@@ -5,9 +5,8 @@ $$h_1(a) = \phi(0, e_a), \quad h_2(a, b) = \phi(h_1(a), e_b), \quad h_3(a, b) = 
 $h_1$ has $P$ rows, and so have its recurrent product and every token's drive: only
 the products of $h_2$ and $h_3$ run over the pairs. Nested `vmap` finds this by
 itself for any cell, because a product that does not depend on the mapped axis
-is not repeated. For a chosen list of pairs (training) the two tables of drives
-are gathered instead, `picked`, with a transpose that gathers too: a scatter-add
-is what XLA does worst on a CPU.
+is not repeated. For a chosen list of pairs (training) rows of the two tables of drives
+are gathered instead.
 """
 
 from typing import NamedTuple
@@ -24,17 +23,11 @@ from ...nets.recurrent import Recurrent
 
 
 class Pairs(NamedTuple):
-    """Some pairs of the table, with the answers and the way back from a token to its pairs.
-
-    Row t of `with_a` lists the positions of the pairs whose first token is t,
-    padded with the number of pairs.
-    """
+    """Some pairs of the table, with their answers."""
 
     a: Int[Array, " pairs"]
     b: Int[Array, " pairs"]
     answer: Int[Array, " pairs"]
-    with_a: Int[Array, "modulus most"]
-    with_b: Int[Array, "modulus most"]
 
 
 class States(NamedTuple):
@@ -46,25 +39,12 @@ class States(NamedTuple):
 
 
 def pairs_of(
-    mask: Bool[np.ndarray, "modulus modulus"],
-    answers: Int[np.ndarray, "modulus modulus"],
-    *,
-    most: int | None = None,
+    mask: Bool[np.ndarray, "modulus modulus"], answers: Int[np.ndarray, "modulus modulus"]
 ) -> Pairs:
-    """The pairs of a mask; `most` pads the way back, so that several masks stack."""
+    """The pairs of a mask."""
     a, b = np.nonzero(mask)
-    width = int(max(mask.sum(0).max(), mask.sum(1).max())) if most is None else most
-
-    def positions(token):
-        back = np.full((len(mask), width), len(a))
-        for t in range(len(mask)):
-            at = np.flatnonzero(token == t)
-            back[t, : len(at)] = at
-        return of(back)
-
     # `jnp.asarray` would compile anew for every length.
-    of = lambda index: jax.device_put(np.asarray(index, dtype=np.int32))
-    return Pairs(of(a), of(b), of(answers[a, b]), positions(a), positions(b))
+    return Pairs(*(jax.device_put(np.asarray(x, dtype=np.int32)) for x in (a, b, answers[a, b])))
 
 
 def vocabulary(
@@ -106,9 +86,8 @@ def table_logits(net: Recurrent, third: State) -> Float[Array, "modulus modulus 
     return _read(net, y)
 
 
-def pair_logits(net: Recurrent, pairs: Pairs) -> Float[Array, "pairs out"]:
+def pair_logits(net: Recurrent, pairs: Pairs, modulus: int) -> Float[Array, "pairs out"]:
     """The readout of some pairs; the classical cell is done by tables of drives."""
-    modulus = pairs.with_a.shape[0]
     if not isinstance(net.cell, Elman):
         everything = table_logits(net, table_states(net, modulus).third)
         return everything[pairs.a, pairs.b]
@@ -117,10 +96,7 @@ def pair_logits(net: Recurrent, pairs: Pairs) -> Float[Array, "pairs out"]:
     if cell.b is not None:
         drives = drives + cell.b
     first = cell.activation(drives[:modulus])
-    second = cell.activation(
-        picked(first @ cell.W_h.T, pairs.a, pairs.with_a)
-        + picked(drives[:modulus], pairs.b, pairs.with_b)
-    )
+    second = cell.activation((first @ cell.W_h.T)[pairs.a] + drives[pairs.b])
     third = cell.activation(second @ cell.W_h.T + drives[modulus])
     return _read(net, third)
 
@@ -129,29 +105,6 @@ def _read(net: Recurrent, y: Float[Array, "... units"]) -> Float[Array, "... out
     """One product for all rows, where mapping `net.read` would be one each."""
     y = y if net.W_y is None else y @ net.W_y.T
     return y if net.b_y is None else y + net.b_y
-
-
-@jax.custom_vjp
-def picked(
-    table: Float[Array, "modulus units"],
-    index: Int[Array, " pairs"],
-    back: Int[Array, "modulus most"],
-) -> Float[Array, "pairs units"]:
-    """Rows of a table; `back` lists where each row went, for the gradient."""
-    return table[index]
-
-
-def _picked_forward(table, index, back):
-    return table[index], back
-
-
-def _picked_backward(back, gradient):
-    # The padding points one past the end, where `fill` reads zeros.
-    rows = gradient.at[back].get(mode="fill", fill_value=0)
-    return rows.sum(1), None, None
-
-
-picked.defvjp(_picked_forward, _picked_backward)
 
 
 def with_embedding(net: Recurrent, W_E: Float[Array, "modulus inputs"]) -> Recurrent:

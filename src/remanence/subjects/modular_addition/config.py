@@ -1,8 +1,7 @@
 """Everything that the study of modular addition depends on."""
 
 import dataclasses
-
-from .ablation import Place
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -14,6 +13,9 @@ class Recipe:
     every: int
     units: int = 128
     embedding: int = 128
+    activation: str = "relu"
+    start: str = "small"
+    """`small`, or `torch`: as torch draws an embedding, an RNN and a linear layer."""
     fraction: float = 0.7
     learning_rate: float = 1e-3
     weight_decay: float = 1.0
@@ -21,7 +23,7 @@ class Recipe:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The main networks, the other cells and operations, and the sweep."""
+    """The main networks, the other cells and operations, and the map of recipes."""
 
     main: Recipe
     seeds: tuple[int, ...]
@@ -29,18 +31,13 @@ class Config:
     """For the other cells and operations, one seed each."""
     cells: tuple[str, ...] = ("lstm", "gru", "residual")
     operations: tuple[str, ...] = ("-", "×")
-    sweep: Recipe
-    """Where fraction, decay and width are varied together; its own values are among them."""
-    fractions: tuple[float, ...] = (0.5, 0.7, 0.9)
-    decays: tuple[float, ...] = (0.5, 1.0, 2.0)
-    widths: tuple[int, ...] = (32, 64)
-    sweep_seeds: int = 2
-    chunk: int = 8
-    """Lanes of the sweep that are stored together."""
+    centres: tuple[Recipe, ...]
+    """Round each of these one dial at a time is moved, and the frequencies are counted."""
+    dials: tuple[tuple[str, tuple[Any, ...]], ...]
+    """Names of a recipe's fields with the values that they take."""
+    map_seeds: int = 2
     subsets: int = 6
     """Subsets of key frequencies tried at each size, at most."""
-    all_pairs: tuple[Place, ...] = ("embedding", "h2", "unembedding")
-    """Where all pairs of all frequencies are removed from the first network."""
     ranks: int = 64
     """Ranks tried for each matrix, from 1 up."""
     thorough: bool = False
@@ -49,59 +46,33 @@ class Config:
     """Few: the state of a ReLU network that grows leaves the range of floats."""
 
 
+FAST: Any = {"fraction": 0.8, "weight_decay": 2.0}
+SMALL = Recipe(modulus=23, steps=800, every=400, units=64, embedding=64, learning_rate=5e-3, **FAST)
 QUICK = Config(
-    main=Recipe(
-        modulus=43, steps=550, every=25, fraction=0.8, learning_rate=3e-3, weight_decay=2.0
-    ),
+    main=Recipe(modulus=43, steps=550, every=25, learning_rate=3e-3, **FAST),
     seeds=(0, 1, 2),
-    others=Recipe(
-        modulus=23,
-        steps=800,
-        every=400,
-        units=64,
-        embedding=64,
-        fraction=0.8,
-        learning_rate=5e-3,
-        weight_decay=2.0,
-    ),
-    sweep=Recipe(
-        modulus=23,
-        steps=600,
-        every=600,
-        units=64,
-        embedding=32,
-        fraction=0.8,
-        learning_rate=5e-3,
-        weight_decay=2.0,
-    ),
-    decays=(2.0, 4.0),
-    fractions=(0.8, 0.9),
-    widths=(32, 64),
-    chunk=16,
+    others=SMALL,
+    centres=(SMALL,),
+    dials=(("fraction", (0.8, 0.9)), ("weight_decay", (2.0, 4.0)), ("units", (32, 64))),
     subsets=4,
     ranks=32,
 )
+DECLARED = Recipe(
+    modulus=113, steps=5_000, every=250, activation="tanh", start="torch", weight_decay=3.5
+)
+"""Between the decays at which tanh networks were seen with ten frequencies (3) and three (4.5)."""
+TORCH = dataclasses.replace(DECLARED, weight_decay=1.0)
 FULL = Config(
-    main=Recipe(modulus=113, steps=2_400, every=100),
-    seeds=(0, 1, 2),
-    others=Recipe(
-        modulus=43, steps=1_200, every=100, fraction=0.8, learning_rate=3e-3, weight_decay=2.0
+    main=DECLARED,
+    seeds=(10, 11, 12),
+    others=Recipe(modulus=43, steps=1_200, every=100, learning_rate=3e-3, **FAST),
+    centres=(TORCH, dataclasses.replace(TORCH, activation="relu")),
+    dials=(
+        ("fraction", (0.3, 0.5, 0.7)),
+        ("weight_decay", (0.3, 1.0, 3.0)),
+        ("units", (64, 128, 256)),
+        ("start", ("small", "torch")),
+        ("steps", (2_500, 5_000)),
     ),
-    sweep=Recipe(
-        modulus=43,
-        steps=1_200,
-        every=1_200,
-        units=64,
-        embedding=64,
-        fraction=0.8,
-        learning_rate=3e-3,
-        weight_decay=2.0,
-    ),
-    decays=(1.0, 2.0, 4.0),
-    fractions=(0.6, 0.8),
-    widths=(32, 64, 96),
-    sweep_seeds=2,
-    chunk=6,
-    subsets=6,
     thorough=True,
 )

@@ -37,8 +37,6 @@ class Dissection:
     ranks: dict[Tensor, LowRank]
     vectors: tuple[np.ndarray, np.ndarray, np.ndarray]
     """Left singular vectors of W_fc in the group's order, their frequencies, the shares."""
-    directions: dict[Tensor, tuple[list[int], list[float]]]
-    """The same frequencies and shares for every matrix, as far as tokens see its directions."""
     driven: float
     """What the key frequencies hold of the drives $W_E W_{ih}^\\top$."""
     fits: dict[str, float]
@@ -89,14 +87,19 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
     flat = {name: profile(tables[name], task, name) for name in NODES}
     nodes = {name: key_frequencies(flat[name]) for name in NODES}
     key = nodes["W_fc"].frequencies
+    accuracy = modular_accuracy(net, task)
+    # A rank keeps accuracy if it keeps the network's own.
     ranks: dict[Tensor, LowRank] = {
         name: smallest_rank(
-            W, lambda cut, name=name: accuracy_with(net, task, name, cut), up_to=up_to
+            W,
+            lambda cut, name=name: accuracy_with(net, task, name, cut),
+            target=accuracy,
+            up_to=up_to,
         )
         for name, W in matrices(net, task).items()
     }
-    most = max(2 * len(key), 2)
-    vectors = _seen_directions(net, task, tables, "W_fc")[:, :most]
+    centred = tables["W_fc"] - tables["W_fc"].mean(0)
+    vectors = np.linalg.svd(centred, full_matrices=False)[0][:, : max(2 * len(key), 2)]
     drives = spectrum(tables["W_E"] @ matrices(net, task)["W_ih"].T)
     logits = tables["h3"] @ tables["W_fc"].T
     by_frequency = {
@@ -105,14 +108,13 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
     }
     return Dissection(
         task,
-        modular_accuracy(net, task),
+        accuracy,
         key,
         nodes,
         {name: spectrum(flat[name]) for name in NODES},
         {name: spectrum_2d(tables[name]) for name in ("h2", "h3")},
         ranks,
         (vectors, *vector_frequencies(vectors)),
-        {name: _frequencies(net, task, tables, name, most) for name in MATRICES},
         float(drives[list(key)].sum() / drives[1:].sum()),
         {
             "h3": wave_fit_error(tables["h3"], task.phases, key),
@@ -121,28 +123,3 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
         },
         by_frequency,
     )
-
-
-def _frequencies(
-    net: Recurrent, task: Modular, tables: dict, name: Tensor, most: int
-) -> tuple[list[int], list[float]]:
-    """Frequency of each of the first directions of a matrix, and its share."""
-    seen = _seen_directions(net, task, tables, name)[:, :most]
-    best, share = vector_frequencies(seen)
-    return best.tolist(), share.tolist()
-
-
-def _seen_directions(
-    net: Recurrent, task: Modular, tables: dict[str, np.ndarray], name: Tensor
-) -> Float[np.ndarray, "period directions"]:
-    """Singular directions of a matrix as functions on the group, strongest first.
-
-    Rows of $W_E$ and $W_{fc}$ are tokens, so left singular vectors are such functions.
-    $W_{ih}$ and $W_{hh}$ are seen through what they act on: $W_E v$ and $h_1 v$ for
-    their right singular vectors $v$.
-    """
-    if name in ("W_E", "W_fc"):
-        table = tables[name] - tables[name].mean(0)
-        return np.linalg.svd(table, full_matrices=False)[0]
-    v = np.linalg.svd(matrices(net, task)[name], full_matrices=False)[2].T
-    return tables["W_E" if name == "W_ih" else "h1"] @ v

@@ -14,7 +14,7 @@ from ...measure.fourier import frequency_plane
 from ...nets import Recurrent
 from ...report import Row
 from .ablation import PLACES
-from .ablations import Ablations
+from .ablation_curves import Ablations
 from .dissection import Dissection, matrices, NODES
 from .exact_adder import Adder
 from .task import Modular
@@ -166,11 +166,5 @@ def compare_adders(
         "ablation_gap": {
             place: float(np.abs(np.subtract(both[0], both[1])).mean())
             for place, both in curves.items()
-        },
-        "units": built.units,
-        "margin": built.margin,
-        "norms": {
-            name: [float(np.linalg.norm(theirs[name])), float(np.linalg.norm(ours[name]))]
-            for name in theirs
         },
     }

@@ -29,9 +29,10 @@ from .all_pairs import pair_logits, Pairs, pairs_of, table_logits, table_states,
 from .task import Modular
 
 
+ACTIVATIONS: dict[str, Callable] = {"relu": jax.nn.relu, "tanh": jnp.tanh}
 CELLS: dict[str, Callable] = {
-    "elman": lambda inputs, units, *, key: Elman.init(
-        inputs, units, key=key, gain=3**-0.5, activation=jax.nn.relu
+    "elman": lambda inputs, units, *, key, activation=jax.nn.relu: Elman.init(
+        inputs, units, key=key, gain=3**-0.5, activation=activation
     ),
     "lstm": LSTM.init,
     "gru": GRU.init,
@@ -63,29 +64,49 @@ def modular_network(
     cell: str | Callable = "elman",
     embedding: int = 128,
     units: int = 128,
+    activation: str = "relu",
+    start: str = "small",
     key: Key,
 ) -> Recurrent:
-    """A network before training: small weights, and a smaller embedding still."""
+    """A network before training.
+
+    `start` is `small` (small weights, and a smaller embedding still) or `torch`, as torch
+    starts an `Embedding`, an `RNN` and a `Linear`: normal, and uniform within one over the
+    root of the units. `activation` is that of the classical cell.
+    """
     if isinstance(cell, str) and cell not in CELLS:
         raise ValueError(f"cell must be one of {', '.join(CELLS)}, got {cell!r}")
+    if activation not in ACTIVATIONS or start not in ("small", "torch"):
+        raise ValueError(
+            f"activation must be relu or tanh and start small or torch, got {activation!r} "
+            f"and {start!r}"
+        )
     key_cell, key_net = jr.split(key)
-    start = CELLS[cell] if isinstance(cell, str) else cell
+    make = CELLS[cell] if isinstance(cell, str) else cell
+    options = {"activation": ACTIVATIONS[activation]} if cell == "elman" else {}
     net = Recurrent.init(
-        start(embedding, units, key=key_cell),
+        make(embedding, units, key=key_cell, **options),
         outputs=task.modulus,
         tokens=task.tokens,
         readout="last",
         key=key_net,
     )
     E, W_y = vocabulary(net, task.modulus)
-    scaled = (embedding**-0.5 * E, 3**-0.5 * W_y)
-    return eqx.tree_at(lambda n: (n.embedding, n.W_y), net, scaled)
+    if start == "small":
+        scaled = (embedding**-0.5 * E, 3**-0.5 * W_y)
+        return eqx.tree_at(lambda n: (n.embedding, n.W_y), net, scaled)
+    arrays, static = eqx.partition(net, eqx.is_inexact_array)
+    leaves, form = jax.tree.flatten(arrays)
+    draw = lambda k, leaf: jr.uniform(k, leaf.shape, minval=-1.0, maxval=1.0) / units**0.5
+    drawn = [draw(k, a) for k, a in zip(jr.split(key, len(leaves)), leaves, strict=True)]
+    net = eqx.combine(jax.tree.unflatten(form, drawn), static)
+    return eqx.tree_at(lambda n: n.embedding, net, jr.normal(key_net, E.shape))
 
 
 def table_loss(net: Recurrent, data: tuple[Pairs, Array], key: Any) -> Float[Array, ""]:
     """Cross-entropy over the pairs of the training set, all at once."""
-    pairs = data[0]
-    logits = pair_logits(net, pairs)
+    pairs, seen = data
+    logits = pair_logits(net, pairs, len(seen))
     return optax.softmax_cross_entropy_with_integer_labels(logits, pairs.answer).mean()
 
 
@@ -107,6 +128,8 @@ def fit_modular(
     cell: str | Callable = "elman",
     embedding: int = 128,
     units: int = 128,
+    activation: str = "relu",
+    start: str = "small",
     learning_rate: float = 1e-3,
     weight_decay: float = 1.0,
     every: int = 100,
@@ -125,15 +148,15 @@ def fit_modular(
     """
     key_split, key_net = jr.split(jr.key(seed))
     seen = task.training_pairs(fraction, key=key_split)
-    net = modular_network(task, cell=cell, embedding=embedding, units=units, key=key_net)
+    sizes = {"embedding": embedding, "units": units}
+    net = modular_network(task, cell=cell, activation=activation, start=start, **sizes, key=key_net)
     done = fit(
         net,
         table_loss,
         _shared_adamw(learning_rate, weight_decay),
         steps=steps,
         key=jr.key(seed),
-        # Padded to the modulus: every choice of pairs has the same shapes.
-        data=(pairs_of(seen, task.answers, most=task.modulus), jnp.asarray(seen)),
+        data=(pairs_of(seen, task.answers), jnp.asarray(seen)),
         metrics=progress_on(task) if record_spectra else None,
         every=every,
         folder=folder,

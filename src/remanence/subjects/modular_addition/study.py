@@ -8,19 +8,21 @@ the operation and the recipe.
 
 from typing import Any
 
+import numpy as np
+import xarray as xr
+
+from ...measure.fourier import signed_axis
 from ...report import Bench, cross_table, Headline, Outcome, Study
 from ..references import REFERENCES
-from .ablations import ablations
+from .ablation_curves import ablations
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
-from .dissection import dissect
+from .dissection import dissect, Dissection, NODES
 from .dynamics import compare_adders, cross_row, measure_dynamics, pad_network
-from .exact_adder import adder
+from .exact_adder import adder, spread_frequencies
 from .figures import Findings, pictures
-from .frequency_counts import count_frequencies
-from .tables import histories_by_seed, margins_over_frequencies, spectra_by_seed
+from .recipes import other_network, recipe_map, trained_network
 from .task import Modular
-from .training import other_network, trained_network
 
 
 MODULI = (3, 4, 12, 17, 31, 59, 64, 97, 113)
@@ -30,21 +32,22 @@ MODULI = (3, 4, 12, 17, 31, 59, 64, 97, 113)
 def run(config: Config, bench: Bench) -> Outcome:
     """Train, take apart, write down, compare."""
     task = Modular(config.main.modulus)
+    bench.tell("counting frequencies, one dial of the recipe at a time")
+    recipes = recipe_map(config, bench)
     seeds = tuple(bench.seed + s for s in config.seeds)
     fits = [trained_network(task, config.main, bench, seed=seed) for seed in seeds]
+    histories = xr.concat([fit.history for fit in fits], dim="seed", join="exact")
+    histories = histories.assign_coords(seed=list(seeds))
     found, cuts = [], []
     for seed, fit in zip(seeds, fits, strict=True):
         bench.tell(f"taking apart seed {seed}")
         found.append(dissect(fit.net, task, up_to=config.ranks))
-        if not found[-1].key:
-            break
-        bench.tell(f"removing frequencies of seed {seed}")
-        pairs = config.all_pairs if seed == seeds[0] else ()
-        options = {"subsets": config.subsets, "seed": seed, "pairs": pairs}
-        cuts.append(ablations(fit.net, task, found[-1].key, **options))
-    results: dict[str, Any] = {"fits": fits, "dissections": found}
-    histories = histories_by_seed(fits, seeds)
-    if not all(d.key for d in found):
+        if found[-1].key:
+            bench.tell(f"removing frequencies of seed {seed}")
+            key = found[-1].key
+            cuts.append(ablations(fit.net, task, key, subsets=config.subsets, seed=seed))
+    results: dict[str, Any] = {"fits": fits, "dissections": found, "recipes": recipes}
+    if len(cuts) < len(found):
         # Nothing to cut: recorded as what it is, the other claims stay open.
         return Outcome(results=results, data={"training": histories}, figures=())
     bench.tell("writing adders down")
@@ -57,18 +60,12 @@ def run(config: Config, bench: Bench) -> Outcome:
     bench.tell("exponents of the learned adders")
     options = {"steps": config.exponent_steps}
     dynamics = [
-        measure_dynamics(
-            fit.net, task, seed=seed, thorough=config.thorough and seed == seeds[0], **options
-        )
-        for seed, fit in zip(seeds, fits, strict=True)
+        measure_dynamics(fit.net, task, seed=s, thorough=config.thorough and not i, **options)
+        for i, (s, fit) in enumerate(zip(seeds, fits, strict=True))
     ]
     exact_dynamics = measure_dynamics(
         wide, task, seed=bench.seed, thorough=config.thorough, **options
     )
-    cells = {c: other_network(config.others, bench, cell=c) for c in config.cells}
-    operations = {op: other_network(config.others, bench, operation=op) for op in config.operations}
-    bench.tell("counting frequencies against fraction, decay and width")
-    counts = count_frequencies(config, bench)
     comparison = compare_adders(fits[0].net, found[0], cuts[0], exact, exact_found, exact_cuts)
     results |= {
         "cut dissections": found,
@@ -76,9 +73,10 @@ def run(config: Config, bench: Bench) -> Outcome:
         "exact adders": [*(adder(P) for P in MODULI), exact],
         "dynamics": dynamics,
         "exact dynamics": exact_dynamics,
-        "cells": cells,
-        "operations": operations,
-        "counts": counts,
+        "cells": {c: other_network(config.others, bench, cell=c) for c in config.cells},
+        "operations": {
+            op: other_network(config.others, bench, operation=op) for op in config.operations
+        },
         "comparison": comparison,
     }
     name = f"modular adder, P = {task.modulus}"
@@ -86,20 +84,55 @@ def run(config: Config, bench: Bench) -> Outcome:
     rows = [
         cross_row(f"{name}, learned", fits[0].net, dynamics[0], rank=rank, key=found[0].key),
         cross_row(f"{name}, exact", exact.net, exact_dynamics, rank=units, key=exact.frequencies),
-    ]
-    findings = Findings(
-        task, seeds, histories, found, cuts, exact_found, margins, comparison, counts
-    )
+    ]  # fmt: skip
     data = {
         "training": histories,
         "spectra": spectra_by_seed(found, seeds),
-        "counts": counts,
+        "recipes": recipes,
         "margins": margins,
         "cross": cross_table(rows),
     }
-    if cuts[0].pairs is not None:
-        data["pairs"] = cuts[0].pairs.to_dataset()
+    findings = Findings(
+        task, seeds, histories, found, cuts, exact_found, margins, comparison, recipes
+    )
     return Outcome(results=results, data=data, figures=pictures(findings))
+
+
+def margins_over_frequencies(task: Modular) -> xr.Dataset:
+    """The written adder's margin against its number of frequencies, with and without doubles."""
+    counts = np.arange(1, min(12, task.period // 2) + 1)
+    margin = np.full((2, len(counts)), np.nan)
+    for i, doubled in enumerate((True, False)):
+        for j, count in enumerate(counts.tolist()):
+            try:
+                chosen = spread_frequencies(task.period, count)
+                margin[i, j] = adder(task.modulus, chosen, doubled=doubled).margin
+            except ValueError:
+                continue  # too few frequencies: no margin to draw
+    return xr.Dataset(
+        {"margin": (("waves", "frequencies"), margin)},
+        coords={"waves": ["doubled", "single"], "frequencies": counts},
+    )
+
+
+def spectra_by_seed(found: list[Dissection], seeds: tuple[int, ...]) -> xr.Dataset:
+    """Energy by node and frequency; the planes are those of the first seed."""
+    energy = np.array([[d.energies[n] for n in NODES] for d in found])
+    return xr.Dataset(
+        {
+            "energy": (("seed", "node", "frequency"), energy),
+            "plane": (
+                ("state", "frequency", "signed"),
+                np.array([found[0].planes[n] for n in ("h2", "h3")]),
+            ),
+        },
+        coords={
+            "seed": list(seeds),
+            "node": list(NODES),
+            "state": ["h2", "h3"],
+            "signed": signed_axis(found[0].task.period),
+        },
+    )
 
 
 STUDY = Study(
@@ -110,7 +143,10 @@ STUDY = Study(
     claims=CLAIMS,
     profiles={"quick": QUICK, "full": FULL},
     run=run,
-    cost={"quick": "about a minute", "full": "about twenty minutes"},
+    cost={
+        "quick": "about a minute",
+        "full": "hours on two cores: some twenty recipes at P = 113, two seeds, 5,000 steps each; then three fresh seeds of the declared one",
+    },
     headline=Headline(
         claim="002.1",
         number="{counts[0]} of {possible}",

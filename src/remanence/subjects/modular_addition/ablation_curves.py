@@ -1,15 +1,12 @@
-r"""Accuracy without frequencies: each one, all pairs, growing subsets, random controls."""
+r"""Accuracy without frequencies: each one, growing subsets, random controls."""
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
 
 import numpy as np
-import xarray as xr
 
 from ...nets import Recurrent
-from .ablation import modular_states, Place, PLACES, states_without
-from .many_ablations import ablated_accuracies
+from .ablation import ablated_accuracies, modular_states, Place, PLACES, states_without
 from .task import Modular
 
 
@@ -25,55 +22,26 @@ class Ablations:
     """The same in the embedding for as many frequencies that are not key."""
     causal: dict[str, float]
     """Relative change of later states when one key frequency is cut from an earlier one."""
-    pairs: xr.DataArray | None
-    """Without every two frequencies (one, on the diagonal), by place."""
 
 
 def ablations(
-    net: Recurrent,
-    task: Modular,
-    key: tuple[int, ...],
-    *,
-    subsets: int,
-    seed: int,
-    pairs: Sequence[Place] = (),
+    net: Recurrent, task: Modular, key: tuple[int, ...], *, subsets: int, seed: int
 ) -> Ablations:
-    """Every single frequency and growing subsets of the key ones, in every place.
-
-    All pairs of frequencies are removed in the places named by `pairs`.
-    """
+    """Every single frequency and growing subsets of the key ones, in every place."""
     every = tuple(range(1, task.period // 2 + 1))
     sizes = growing(key, most=subsets, seed=seed)
     controls = _controls(every, key, subsets=subsets, seed=seed)
-    twos = list(itertools.combinations(every, 2))
-    single: dict[Place, dict[int, float]] = {}
-    grown: dict[Place, list[list[float]]] = {}
-    control, tables = [], []
+    single, grown, control = {}, {}, []
     for place in PLACES:
         asked = [(k,) for k in every] + [gone for size in sizes for gone in size]
         asked += [gone for size in controls for gone in size if place == "embedding"]
-        asked += twos if place in pairs else []
         # One call a place: the sets differ in numbers only.
         found = iter(ablated_accuracies(net, task, asked, at=place).tolist())
         single[place] = {k: next(found) for k in every}
         grown[place] = [[next(found) for _ in size] for size in sizes]
         if place == "embedding":
             control = [[next(found) for _ in size] for size in controls]
-        if place in pairs:
-            tables.append(_square(single[place], dict(zip(twos, found, strict=True))))
-    table = None
-    if tables:
-        table = xr.DataArray(
-            np.array(tables),
-            dims=("place", "frequency", "other"),
-            coords={
-                "place": [place for place in PLACES if place in pairs],
-                "frequency": list(every),
-                "other": list(every),
-            },
-            name="accuracy",
-        )
-    return Ablations(single, grown, control, _later_changes(net, task, key), table)
+    return Ablations(single, grown, control, _later_changes(net, task, key))
 
 
 def growing(frequencies: tuple[int, ...], *, most: int, seed: int) -> list[list[tuple[int, ...]]]:
@@ -103,12 +71,6 @@ def _controls(
     ]
 
 
-def _square(single: dict[int, float], twos: dict[tuple[int, ...], float]) -> list[list[float]]:
-    """Both halves of the table of pairs, single frequencies on its diagonal."""
-    accuracy = lambda i, j: single[i] if i == j else twos[min(i, j), max(i, j)]
-    return [[accuracy(i, j) for j in single] for i in single]
-
-
 def _later_changes(net: Recurrent, task: Modular, key: tuple[int, ...]) -> dict[str, float]:
     """How much $h_3$ (and $h_2$) move when the first key frequency is cut from earlier states."""
     plain = modular_states(net, task)
@@ -116,8 +78,7 @@ def _later_changes(net: Recurrent, task: Modular, key: tuple[int, ...]) -> dict[
     gap = lambda one, other: float(
         np.linalg.norm(hidden(one) - hidden(other)) / np.linalg.norm(hidden(other))
     )
-    first = states_without(net, task, key[:1], step=1)
-    second = states_without(net, task, key[:1], step=2)
+    first, second = (states_without(net, task, key[:1], step=step) for step in (1, 2))
     return {
         "h1 to h2": gap(first.second, plain.second),
         "h1 to h3": gap(first.third, plain.third),

@@ -1,0 +1,134 @@
+"""Networks by their recipe, and what the number of frequencies depends on: a map of recipes."""
+
+import dataclasses
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ...measure.fourier import key_frequencies
+from ...report import Bench
+from .ablation import ablated_accuracies, modular_accuracy
+from .config import Config, Recipe
+from .dissection import dissect, MATRICES, node_tables, NODES, profile
+from .fit_modular import fit_modular, ModularFit
+from .task import Modular
+
+
+DIALS = ("activation", "start", "fraction", "weight_decay", "units", "steps")
+LEARNED = 0.99
+"""Held-out accuracy from which a network has learned."""
+
+
+def overlap(one: Sequence[int], other: Sequence[int]) -> float:
+    """Size of the intersection over that of the union."""
+    return len({*one} & {*other}) / max(len({*one} | {*other}), 1)
+
+
+def trained_network(
+    task: Modular,
+    recipe: Recipe,
+    bench: Bench,
+    *,
+    seed: int,
+    cell: str = "elman",
+    record_spectra: bool = True,
+) -> ModularFit:
+    """One network by a recipe, kept in a folder of its own."""
+    bench.tell(f"training {cell}, {task.operation} modulo {task.modulus}, seed {seed}")
+    settings = dataclasses.asdict(recipe)
+    dials = "-".join(str(settings[name]) for name in DIALS)
+    words = {"+": "plus", "-": "minus", "×": "times"}[task.operation]
+    del settings["modulus"]
+    return fit_modular(
+        task,
+        seed=seed,
+        cell=cell,
+        record_spectra=record_spectra,
+        folder=bench.folder / f"{cell}-{words}-{task.modulus}-{dials}-{seed}",
+        quiet=bench.quiet,
+        **settings,
+    )
+
+
+def other_network(
+    recipe: Recipe, bench: Bench, *, cell: str = "elman", operation: str = "+"
+) -> dict[str, Any]:
+    """Another cell or operation: what it reached and which frequencies it uses."""
+    task = Modular(recipe.modulus, operation)
+    fit = trained_network(task, recipe, bench, seed=bench.seed, cell=cell, record_spectra=False)
+    tables = node_tables(fit.net, task)
+    nodes = {n: key_frequencies(profile(tables[n], task, n)) for n in NODES}
+    key = nodes["W_fc"].frequencies
+    return {
+        "held_out": modular_accuracy(fit.net, task, pairs=~fit.seen),
+        "count": len(key),
+        "frequencies": list(key),
+        "share": nodes["W_fc"].share,
+        "shared": statistics.fmean(overlap(nodes[n].frequencies, key) for n in NODES),
+    }
+
+
+def recipes_of(config: Config) -> list[Recipe]:
+    """Every centre, and each with one dial moved, once."""
+    moved = [
+        dataclasses.replace(centre, **{name: value})
+        for centre in config.centres
+        for name, values in config.dials
+        for value in values
+    ]
+    return list(dict.fromkeys((*config.centres, *moved)))
+
+
+def recipe_map(config: Config, bench: Bench) -> xr.Dataset:
+    """Count, ranks, robustness and error of the fit over recipes and seeds; NaN if not learned."""
+    recipes, columns = recipes_of(config), {}
+    shape = (len(recipes), config.map_seeds)
+    for i, recipe in enumerate(recipes):
+        task = Modular(recipe.modulus)
+        for j in range(config.map_seeds):
+            seed = bench.seed + j
+            fit = trained_network(task, recipe, bench, seed=seed, record_spectra=False)
+            held_out = modular_accuracy(fit.net, task, pairs=~fit.seen)
+            row = {"held_out": held_out}
+            if held_out >= LEARNED:
+                row |= _laws(fit, task, config.ranks)
+            for name, value in row.items():
+                columns.setdefault(name, np.full(shape, np.nan))[i, j] = value
+    columns.setdefault("count", np.full(shape, np.nan))
+    return xr.Dataset(
+        {name: (("recipe", "seed"), values) for name, values in columns.items()}
+        | {name: ("recipe", [getattr(recipe, name) for recipe in recipes]) for name in DIALS}
+        | {"centre": ("recipe", [recipe in config.centres for recipe in recipes])}
+    )
+
+
+def _laws(fit: ModularFit, task: Modular, ranks: int) -> dict[str, float]:
+    """The numbers of one network that learned, by frequency, rank and ablation."""
+    found = dissect(fit.net, task, up_to=ranks)
+    single = ablated_accuracies(fit.net, task, [(k,) for k in found.key], at="embedding")
+    least = min(overlap(found.nodes[n].frequencies, found.key) for n in NODES)
+    return {
+        "count": len(found.key),
+        "least_overlap": least,
+        "one_removed": float(single.mean()) if found.key else np.nan,
+        "fit_error": float(np.median(list(found.fits_by_frequency.values()) or [np.nan])),
+    } | {f"rank_{name}": found.ranks[name].rank or np.nan for name in MATRICES}
+
+
+def one_dial(recipes: xr.Dataset) -> dict[str, list[list[tuple[Any, list[float]]]]]:
+    """For each dial that was moved, by centre: its values with the counts of their networks."""
+    rows = list(zip(*(recipes[name].values.tolist() for name in DIALS), strict=True))
+    moved: dict[str, list[list[tuple[Any, list[float]]]]] = {}
+    for centre in np.flatnonzero(recipes.centre.values):
+        for at, name in enumerate(DIALS):
+            same = lambda row, at=at, c=centre: all(
+                i == at or x == rows[c][i] for i, x in enumerate(row)
+            )
+            beside = [i for i, row in enumerate(rows) if same(row)]
+            if len(beside) > 1:
+                counts = [(rows[i][at], recipes["count"].values[i].tolist()) for i in beside]
+                moved.setdefault(name, []).append(sorted(counts))
+    return moved
