@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ...measure.fourier import key_frequencies
+from ...nets import Recurrent
 from ...report import Bench
 from .ablation import ablated_accuracies, modular_accuracy
 from .config import Config, Recipe
@@ -41,13 +42,14 @@ def trained_network(
     settings = dataclasses.asdict(recipe)
     dials = "-".join(str(settings[name]) for name in DIALS)
     words = {"+": "plus", "-": "minus", "×": "times"}[task.operation]
+    kept = "spectra" if record_spectra else "loss"
     del settings["modulus"]
     return fit_modular(
         task,
         seed=seed,
         cell=cell,
         record_spectra=record_spectra,
-        folder=bench.folder / f"{cell}-{words}-{task.modulus}-{dials}-{seed}",
+        folder=bench.folder / f"{cell}-{words}-{task.modulus}-{dials}-{seed}-{kept}",
         quiet=bench.quiet,
         **settings,
     )
@@ -94,7 +96,7 @@ def recipe_map(config: Config, bench: Bench) -> xr.Dataset:
             held_out = modular_accuracy(fit.net, task, pairs=~fit.seen)
             row = {"held_out": held_out}
             if held_out >= LEARNED:
-                row |= _laws(fit, task, config.ranks)
+                row |= network_numbers(fit.net, task, ranks=config.ranks)
             for name, value in row.items():
                 columns.setdefault(name, np.full(shape, np.nan))[i, j] = value
     columns.setdefault("count", np.full(shape, np.nan))
@@ -105,10 +107,10 @@ def recipe_map(config: Config, bench: Bench) -> xr.Dataset:
     )
 
 
-def _laws(fit: ModularFit, task: Modular, ranks: int) -> dict[str, float]:
-    """The numbers of one network that learned, by frequency, rank and ablation."""
-    found = dissect(fit.net, task, up_to=ranks)
-    single = ablated_accuracies(fit.net, task, [(k,) for k in found.key], at="embedding")
+def network_numbers(net: Recurrent, task: Modular, *, ranks: int) -> dict[str, float]:
+    """One network by frequency, rank and ablation, as numbers."""
+    found = dissect(net, task, up_to=ranks)
+    single = ablated_accuracies(net, task, [(k,) for k in found.key], at="embedding")
     least = min(overlap(found.nodes[n].frequencies, found.key) for n in NODES)
     return {
         "count": len(found.key),
