@@ -108,16 +108,17 @@ def test_the_full_map_is_eighteen_recipes_round_two_centres():
 def test_a_widened_network_gives_the_same_answers():
     import jax.random as jr
 
-    from remanence.subjects.modular_addition.ablation import modular_logits
+    from remanence.subjects.modular_addition.ablation import modular_accuracy, modular_states
     from remanence.subjects.modular_addition.fit_modular import modular_network
 
     built = adder(11, (1, 3))
     large = modular_network(built.task, embedding=20, units=24, key=jr.key(0))
     wide = pad_network(built.net, like=large)
     assert wide.cell.W_x.shape == large.cell.W_x.shape
-    np.testing.assert_allclose(
-        modular_logits(wide, built.task), modular_logits(built.net, built.task)
-    )
+    states, plain = (modular_states(net, built.task) for net in (wide, built.net))
+    np.testing.assert_allclose(states.third[..., : built.units], plain.third)
+    assert not states.third[..., built.units :].any()
+    assert modular_accuracy(wide, built.task) == 1.0
     small = modular_network(built.task, embedding=2, units=4, key=jr.key(0))
     assert pad_network(built.net, like=small).cell.W_x.shape == built.net.cell.W_x.shape
 

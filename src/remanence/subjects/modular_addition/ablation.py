@@ -40,13 +40,6 @@ def modular_states(net: Recurrent, task: Modular) -> States:
         return as_numpy(_states(as_double(net), task.modulus))
 
 
-def modular_logits(net: Recurrent, task: Modular) -> Float[np.ndarray, "modulus modulus modulus"]:
-    """What the network answers on the whole table, in float64."""
-    with double():
-        net = as_double(net)
-        return np.array(table_logits(net, _states(net, task.modulus).third))
-
-
 def modular_accuracy(
     net: Recurrent, task: Modular, *, pairs: Bool[np.ndarray, "modulus modulus"] | None = None
 ) -> float:

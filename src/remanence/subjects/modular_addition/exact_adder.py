@@ -17,6 +17,7 @@ from collections.abc import Iterable
 
 import jax
 import numpy as np
+import scipy.linalg
 from jaxtyping import Float
 
 from ...cells import Elman
@@ -163,10 +164,12 @@ def _network(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Recu
     embedding = np.zeros((P + 1, 2 * len(waves) + 1))
     embedding[task.elements, :-1] = np.concatenate(waves, 1)
     embedding[P, -1] = 1.0
-    drive = np.concatenate([_diagonal(W_x), np.concatenate(equals)[:, None]], 1)
+    drive = np.concatenate(
+        [np.asarray(scipy.linalg.block_diag(*W_x)), np.concatenate(equals)[:, None]], 1
+    )
     W_fc, b_y = np.zeros((P, units)), np.zeros(P)
     W_fc[task.elements] = np.concatenate(W_y, 1)
-    recurrent, b = _diagonal(W_h), np.full(units, 2.0)
+    recurrent, b = np.asarray(scipy.linalg.block_diag(*W_h)), np.full(units, 2.0)
     if task.operation == "×":
         # 0 is apart: one unit remembers it and outvotes every wave.
         embedding, drive = _grown(embedding, 0, 1), _grown(drive, 1, 1)
@@ -177,16 +180,6 @@ def _network(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Recu
     of = lambda array: jax.device_put(np.asarray(array, dtype=np.float32))
     cell = Elman(of(recurrent), of(drive), of(b), jax.nn.relu)
     return Recurrent(cell, of(W_fc), of(b_y), of(embedding), "last")
-
-
-def _diagonal(blocks: list[np.ndarray]) -> Float[np.ndarray, "rows columns"]:
-    rows, columns = np.sum([block.shape for block in blocks], axis=0)
-    whole, i, j = np.zeros((rows, columns)), 0, 0
-    for block in blocks:
-        height, width = block.shape
-        whole[i : i + height, j : j + width] = block
-        i, j = i + height, j + width
-    return whole
 
 
 def _grown(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
