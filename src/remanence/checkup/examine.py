@@ -16,6 +16,7 @@ from ..measure import fixed_points, lyapunov_spectrum, memory_horizon
 from ..measure.drive import Drive, driven, refuse_fractions
 from ..nets import Recurrent, unroll
 from .inputs import as_inputs, refuse_other_axes
+from .language_model import language_checkup
 from .memory import extent, refuse_too_large
 from .narrow import narrowed
 from .record import Checkup
@@ -49,6 +50,7 @@ def checkup(
 
     A torch model is called on `inputs` as its batch, and every recurrent module inside is
     checked on what it then receives: the result is a dictionary of checkups by name.
+    Of a recurrent language model and its tokens it is a `LanguageCheckup`.
 
     `inputs` are `time x width`, several such sequences, tokens, or `Inputs` with words of
     their own for the headline. Where sequences are padded, `lengths` says how long each
@@ -70,6 +72,9 @@ def checkup(
         return checkup_model(checkup, net, inputs, **options, tell=tell, progress=progress)
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     whole, given = net, as_inputs(inputs, lengths)
+    if hasattr(net.cell, "layers"):
+        words = {"name": name, "weights": weights, "error": error}
+        return language_checkup(net, given, **words, tell=tell, progress=progress)
     refuse_other_axes(net, given.values)
     size = dimension(net.cell)
     k = (min(FEW, size) if quick else size) if k is None else min(k, size)

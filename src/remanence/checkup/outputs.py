@@ -3,8 +3,10 @@
 import os
 import pathlib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from ..report import json_bytes, write_atomically
+from .language_model import LanguageCheckup
 from .page import checkup_page, TITLE
 from .record import Checkup
 
@@ -55,16 +57,18 @@ def _ours(page: pathlib.Path) -> bool:
         return f"{TITLE}</title>".encode() in file.read(10_000)
 
 
-def document(found: Sequence[Checkup]) -> dict:
+def document(found: Sequence[Any]) -> dict:
     """The checkups of several networks as one document; of one, its own."""
     if len(found) == 1:
         return found[0].document
     return {"checkups": [each.document for each in found]}
 
 
-def write_page(found: Sequence[Checkup], path: pathlib.Path) -> None:
+def write_page(found: Sequence[Any], path: pathlib.Path) -> None:
     """Write the page, or the document where the name ends in .json, whole or not at all."""
-    if path.suffix == ".json":
+    if isinstance(found[-1], LanguageCheckup):
+        found[-1].save(path)
+    elif path.suffix == ".json":
         write_atomically(path, json_bytes(document(found)))
     else:
         write_atomically(path, checkup_page(found).encode())

@@ -48,12 +48,12 @@ def checkup_page(found: Sequence[Checkup]) -> str:
         numbers=large_numbers(last),
         units=unit_table(last),
         comparison=comparison_table(found) if len(found) > 1 else None,
-        training=_drawn(training),
-        memory=_drawn(memory_pictures(found)),
+        training=drawn_pictures(training),
+        memory=drawn_pictures(memory_pictures(found)),
         cost=last.horizon.replay.cost,
         costs=_costs(last),
         networks=[
-            (each.name, _drawn(network_pictures(each), f"-{number}" if number else ""))
+            (each.name, drawn_pictures(network_pictures(each), f"-{number}" if number else ""))
             for number, each in enumerate(few)
         ],
     )
@@ -83,7 +83,7 @@ def _costs(found: Checkup) -> list[tuple[str, ...]]:
     return [*rows, ("all", f"{cost.full_loss:.4g}", "", f"{cost.full_accuracy:.1%}")]
 
 
-def _drawn(figures: Iterable[Figure], suffix: str = "") -> list[dict[str, Any]]:
+def drawn_pictures(figures: Iterable[Figure], suffix: str = "") -> list[dict[str, Any]]:
     """Pictures in both themes; the suffix makes their addresses unique in a page."""
     return [
         {

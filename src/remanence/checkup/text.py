@@ -10,6 +10,7 @@ from .inputs import Inputs, refuse_no_file
 
 
 LONGEST = 200_000_000  # bytes of a text that is read
+TOKENIZER = "tokenizer.json"
 MOST_BYTES = 512  # tokens of a network of bytes, with marks such as <pad> and <end>
 
 
@@ -33,6 +34,8 @@ def from_text(
         raise ValueError("a text needs a network with an embedding, and this has none")
     tokens = net.embedding.shape[0]
     content = _content(path)
+    if vocab is not None and vocab.name == TOKENIZER:
+        return _tokenized(path, content, vocab, steps, partial)
     if vocab is None and tokens > MOST_BYTES:
         raise ValueError(
             f"the network has {tokens} tokens, which only its own vocabulary tells from "
@@ -52,6 +55,32 @@ def from_text(
         words=f"{part} {unit} of {path.name}",
         unit=unit,
         partial=partial and len(values) < whole,
+    )
+
+
+def _tokenized(
+    path: pathlib.Path, content: bytes, vocab: pathlib.Path, steps: int | None, partial: bool
+) -> Inputs:
+    """Tokens by a Hugging Face folder's own tokenizer."""
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise ValueError(
+            f"{vocab.name} is read by the package tokenizers, which is not installed; pip "
+            "install 'remanence[tokenizers]', or tokens by --inputs, would do"
+        ) from None
+    try:
+        tokenizer = Tokenizer.from_str(vocab.read_text(encoding="utf-8"))
+    except Exception as problem:  # the package raises plain Exception
+        why = " ".join(str(problem).split())[:200]
+        raise ValueError(f"{vocab.name} is no tokenizer: {why}") from None
+    # A token is a byte or more, and merges do not reach far: no need to read all of a book.
+    text = content.decode("utf-8", "replace")
+    ids = tokenizer.encode(text if steps is None else text[: 64 * steps]).ids
+    values = np.array(ids[:steps], np.int32)
+    words = f"{len(values):,} tokens of {path.name}"
+    return Inputs(
+        values=values, words=words, unit="tokens", partial=partial and len(ids) > len(values)
     )
 
 

@@ -104,6 +104,8 @@ def checkup(
     from ..checkup.outputs import refuse_bad_outputs
     from ..checkup.sources import model_files, networks_in, Sources
 
+    if text is not None and vocab is None and (model / "tokenizer.json").is_file():
+        vocab = model / "tokenizer.json"  # a Hugging Face folder brings its own
     sources = Sources(
         inputs=inputs, lengths=lengths, text=text, vocab=vocab, noise=noise, steps=steps, seed=seed
     )
@@ -152,6 +154,8 @@ def checkup(
         loaded.append((net, given, {"name": name, "weights": weights, "lengths": ends}))
     if truncate_to is not None:
         refuse_no_module(loaded[-1][0])
+    if len(loaded) > 1 and any(hasattr(net.cell, "layers") for net, *_ in loaded):
+        raise ValueError("--compare goes with RNNs, LSTMs and GRUs; one language model would do")
     found = [
         _examined(net, given, options | {"error": error, "quick": quick}, quiet)
         for net, given, options in loaded

@@ -123,10 +123,11 @@ class TokenReplay:
         own = first_good(self.decayed, self.error)
         spare = self.memory.sum()
         can = np.isfinite(own).all(axis=0) & np.isfinite(stack)
+        own, stack = own[:, can], stack[can]
         slack = 1 + 0.1 * own.max(axis=0, initial=0)
-        low, high = own.max(axis=0) - spare - slack, own.sum(axis=0) + spare + slack
+        low, high = own.max(axis=0, initial=0) - spare - slack, own.sum(axis=0) + spare + slack
         holds = (stack >= low) & (stack <= high)
-        return int((holds & can).sum()), int(can.sum())
+        return int(holds.sum()), int(can.sum())
 
     @property
     def first_token(self) -> float:

@@ -1,0 +1,108 @@
+"""The page of a language model's checkup: verdict, timescales, windows, layers."""
+
+import numpy as np
+import xarray as xr
+
+from ..report import Figure
+from ..report.html import render
+from .language_model import LanguageCheckup
+from .page import drawn_pictures, TEMPLATES, TITLE
+from .pictures.canvas import blank
+
+
+def language_page(found: LanguageCheckup) -> str:
+    """One page that opens from disk."""
+    return render(
+        "language_model.html",
+        folder=TEMPLATES,
+        title=f"{found.name}{TITLE}",
+        home="#main",
+        found=found,
+        pictures=drawn_pictures([timescales(found), windows(found), layer_windows(found)]),
+    )
+
+
+def timescales(found: LanguageCheckup) -> Figure:
+    """Layers x channels, each row sorted: who keeps the long memory."""
+    layers = found.spectrum.layers
+    rows = [np.sort(layer.timescales.ravel())[::-1] for layer in layers]
+    share = np.linspace(0, 1, 64)
+    table = np.array([row[(share * (len(row) - 1)).round().astype(int)] for row in rows])
+    longest = layers[0].steps
+    shown = np.log10(np.clip(table, 0.1, longest))
+
+    def draw():
+        figure, axes = blank()
+        image = axes.imshow(
+            shown, aspect="auto", interpolation="nearest", extent=(0, 100, len(rows) - 0.5, -0.5)
+        )
+        axes.set(xlabel="channels and heads, slowest first (%)", ylabel="recurrent layer")
+        bar = figure.colorbar(image, ax=axes)
+        bar.set_label(f"log10 timescale (tokens), up to {longest:,}")
+        return figure
+
+    data = xr.Dataset({"timescale": (("layer", "share"), table)}, {"share": share})
+    return Figure(
+        "timescales",
+        "Timescales, layer by layer",
+        "Tokens in which a channel or head forgets by a factor e on this text; the brightest "
+        "do not within the text.",
+        draw,
+        data,
+    )
+
+
+def windows(found: LanguageCheckup) -> Figure:
+    """How the next-token distribution comes back as more tokens are replayed."""
+    replay = found.replay
+    k = np.arange(1, replay.longest + 1)
+    low, high = np.quantile(np.maximum(replay.divergence, 1e-12), [0.5, 0.95], axis=0)
+    gap = np.median(np.maximum(replay.gaps.max(axis=0), 1e-12), axis=0)
+
+    def draw():
+        figure, axes = blank()
+        axes.loglog(k, low, label="KL divergence, median")
+        axes.loglog(k, high, label="KL divergence, 95 %")
+        axes.loglog(k, gap, label="state of the slowest layer, median", ls="--")
+        axes.axhline(replay.error, color="C7", lw=1)
+        axes.set(xlabel="tokens replayed", ylabel="error")
+        axes.legend()
+        return figure
+
+    names = {"kl_median": low, "kl_95": high, "state_gap": gap}
+    data = xr.Dataset({name: ("window", values) for name, values in names.items()}, {"window": k})
+    return Figure(
+        "windows",
+        "What a replay brings back",
+        "The next-token distribution after a replay from the empty state, in nats from the "
+        "full run's, and the relative gap of the slowest state. Output and state are two windows.",
+        draw,
+        data,
+    )
+
+
+def layer_windows(found: LanguageCheckup) -> Figure:
+    """The window of each layer: by its own decays, and as measured in the stack."""
+    replay = found.replay
+    cap = replay.longest
+    own = np.minimum(np.median(replay.own_windows, axis=1), cap)
+    measured = np.minimum(np.median(replay.state_windows, axis=1), cap)
+    layers = np.array(replay.layers)
+
+    def draw():
+        figure, axes = blank()
+        axes.plot(layers, own, "o-", ms=4, label="by its own decays")
+        axes.plot(layers, measured, "s-", ms=4, label="in the stack")
+        axes.set(xlabel="layer", ylabel=f"tokens (at most {cap:,} followed)", ylim=(0, None))
+        axes.legend()
+        return figure
+
+    data = xr.Dataset({"own": ("layer", own), "measured": ("layer", measured)}, {"layer": layers})
+    return Figure(
+        "layers",
+        "Which layers are the bottleneck",
+        "Tokens until a layer's state is right, at half of the positions. The largest own "
+        "window is the bottleneck; the stack needs between that and the sum.",
+        draw,
+        data,
+    )

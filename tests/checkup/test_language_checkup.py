@@ -1,0 +1,64 @@
+"""The checkup of a recurrent language model's folder."""
+
+import json
+
+import numpy as np
+import pytest
+from cli.command import ended
+from formats.tiny_mamba import save_tiny_mamba
+
+import remanence as rm
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return save_tiny_mamba(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def test_one_page_from_a_folder(folder, tmp_path):
+    tokens = np.random.default_rng(0).integers(0, 30, 200)
+    found = rm.checkup(rm.load(folder, quiet=True), tokens, name="tiny")
+    assert "tokens: next-token distribution within 0.001 nats at 95 %" in found.verdict
+    assert f"within {found.spectrum.steps} tokens" in found.verdict
+    assert len(found.summary.splitlines()) <= 10
+    page = found.save(tmp_path / "page.html").read_text()
+    assert page.count("<img") == 3 and "Layer by layer" in page
+    document = json.loads(found.save(tmp_path / "page.json").read_text())
+    assert np.shape(document["layers"][0]["exponents"]) == (16, 4)
+    assert document["replay"]["q95"] == found.replay.q95
+    with pytest.raises(ValueError, match="at least 32 tokens, got 5"):
+        rm.checkup(rm.load(folder, quiet=True), tokens[:5])
+
+
+def test_the_command_reads_a_text_by_the_folders_tokenizer(folder, tmp_path, capfd):
+    tokenizers = pytest.importorskip("tokenizers")
+    words = {word: i for i, word in enumerate(["a", "rose", "is", "and", "?"])}
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="?"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    text = tmp_path / "rose.txt"
+    text.write_text("a rose is a rose and a rose " * 20)
+    out = tmp_path / "page.html"
+    done = ended(capfd, "checkup", folder, "--text", text, "--out", out, "--quiet")
+    assert done.returncode == 0 and out.is_file()
+    assert "on 160 tokens of rose.txt; 2 layers of Mamba" in done.stdout
+    gate = ("--require", "window<=0", "--no-page", "--quiet")
+    assert ended(capfd, "checkup", folder, "--text", text, *gate).returncode == 3
+    text.write_text("")
+    done = ended(capfd, "checkup", folder, "--text", text, "--no-page")
+    assert done.returncode == 2 and "rose.txt is empty" in done.stderr
+    (folder / "tokenizer.json").write_text("{}")
+    text.write_text("a rose")
+    done = ended(capfd, "checkup", folder, "--text", text, "--no-page")
+    assert done.returncode == 2 and "tokenizer.json is no tokenizer" in done.stderr
+
+
+def test_the_command_takes_tokens(folder, tmp_path, capfd):
+    path = tmp_path / "tokens.npy"
+    np.save(path, np.random.default_rng(0).integers(0, 30, 64))
+    options = ("--inputs", path, "--no-page", "--json", "--quiet")
+    document = json.loads(ended(capfd, "checkup", folder, *options).stdout)
+    assert document["replay"]["longest"] == 32
+    other = save_tiny_mamba(tmp_path / "other")
+    done = ended(capfd, "checkup", folder, "--compare", other, "--inputs", path, "--no-page")
+    assert done.returncode == 2 and "--compare goes with RNNs" in done.stderr
