@@ -1,5 +1,5 @@
 # From nothing but Python 3.11+ and make:
-#   make run      set up, then run the quick profile of all five studies
+#   make run      set up, then run the quick profile of all six studies
 #   make test     set up, then pass the tests
 
 PYTHON ?= $(shell for v in python3.11 python3.12 python3.13 python3 python; do \

@@ -35,6 +35,7 @@ STUDIES = {
     "modular-addition": "modular_addition",
     "shared-representations": "shared_representations",
     "stable-recurrence": "stable_recurrence",
+    "recurrent-language-models": "recurrent_language_models",
 }
 """The name of a study and its module, in the order of the documents."""
 

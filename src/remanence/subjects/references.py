@@ -85,5 +85,13 @@ REFERENCES = {
         venue='ICLR (first called "When recurrent models don\'t need to be recurrent")',
         arxiv="1805.10369",
     ),
+    "recurrent-language-models": Reference(
+        key="halloran2024mamba",
+        authors="Halloran, John T. and Gulati, Manbir and Roysdon, Paul F.",
+        year=2024,
+        title="Mamba state-space models are Lyapunov-stable learners",
+        venue="arXiv",
+        arxiv="2406.00209",
+    ),
 }
 """The reference of each study, by its name."""

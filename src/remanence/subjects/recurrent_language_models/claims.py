@@ -1,0 +1,219 @@
+"""What is claimed of recurrent language models, and the rules that judge it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...report import Claim
+from ...report.claims import Evidence, Verdict
+
+
+def _gated(results: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [each for each in results["models"] if "after" in each and not each["diverged"]]
+
+
+def _exponents(results: Mapping[str, Any]) -> Evidence | None:
+    found = _gated(results)
+    if not found:
+        return None
+    top = max((each["after"] for each in found), key=lambda after: after["largest"])
+    return {"models": len(found), "largest": top["largest"], "stderr": top["stderr"]}
+
+
+def never_grows(evidence: Evidence) -> Verdict:
+    """Holds if no largest exponent is above zero; refuted if one is, by two errors."""
+    if evidence["largest"] <= 0:
+        return "holds"
+    return "refuted" if evidence["largest"] > 2 * evidence["stderr"] else "differs"
+
+
+def _windows(results: Mapping[str, Any]) -> Evidence | None:
+    found = _gated(results)
+    if not found:
+        return None
+    q95 = [float(np.quantile(each["windows"], 0.95, method="higher")) for each in found]
+    return {
+        "longest": min(each["longest"] for each in found),
+        "window": max(q95),
+        "reached": sum(bool(np.isfinite(q)) for q in q95),
+        "models": len(found),
+    }
+
+
+def forgets(evidence: Evidence) -> Verdict:
+    """Holds if 95 % of restarts come within the error in every model, within half of the
+    longest window followed; refuted if no model gets there at all."""
+    if evidence["reached"] == 0:
+        return "refuted"
+    whole = evidence["reached"] == evidence["models"]
+    return "holds" if whole and evidence["window"] <= evidence["longest"] / 2 else "differs"
+
+
+def _law(results: Mapping[str, Any]) -> Evidence | None:
+    found = _gated(results)
+    judges = sum(each["judges"] for each in found)
+    if not judges:
+        return None
+    return {"holds": sum(each["law"] for each in found), "judges": judges}
+
+
+def between(evidence: Evidence) -> Verdict:
+    """Holds if at least 95 % of at least eight restarts obey the law, up to a tenth of a
+    window; refuted if fewer than half do; with fewer restarts it stays open."""
+    if evidence["judges"] < 8:
+        return "open"
+    share = evidence["holds"] / evidence["judges"]
+    return "holds" if share >= 0.95 else "refuted" if share < 0.5 else "differs"
+
+
+def _training(results: Mapping[str, Any]) -> Evidence | None:
+    found = _gated(results)
+    if not found:
+        return None
+    slow = lambda times: float(np.quantile(times, 0.9, method="higher"))
+    pairs = [(slow(e["before"]["timescales"]), slow(e["after"]["timescales"])) for e in found]
+    ratios = {e["kind"]: after / before for e, (before, after) in zip(found, pairs, strict=True)}
+    return {"least": min(ratios.values()), "most": max(ratios.values()), "models": len(ratios)}
+
+
+def lengthens(evidence: Evidence) -> Verdict:
+    """Holds if the slowest tenth of the channels becomes slower in every kind, by a tenth at
+    least; refuted if it becomes quicker in every kind; differs if kinds disagree."""
+    if evidence["least"] > 1.1:
+        return "holds"
+    return "refuted" if evidence["most"] < 1 / 1.1 else "differs"
+
+
+def _length(results: Mapping[str, Any]) -> Evidence | None:
+    found = [each for each in _gated(results) if each["after"]["unforgotten"] > 0]
+    if not found:
+        return None
+    rises = [each["loss_far"] - each["loss_near"] for each in found]
+    return {
+        "models": len(found),
+        "rise": float(np.mean(rises)),
+        "spread": float(np.hypot.reduce([e["loss_spread"] for e in found]) / len(found)),
+        "unforgotten": float(np.mean([each["after"]["unforgotten"] for each in found])),
+    }
+
+
+def fails_at_length(evidence: Evidence) -> Verdict:
+    """Holds if models with channels that do not forget lose more at the end of the text than
+    within the trained length, by two spreads; refuted if they lose less by as much; else
+    the text cannot tell and it stays open."""
+    if evidence["rise"] > 2 * evidence["spread"]:
+        return "holds"
+    return "refuted" if evidence["rise"] < -2 * evidence["spread"] else "open"
+
+
+def _replay(results: Mapping[str, Any]) -> Evidence | None:
+    found = _gated(results)
+    if not found:
+        return None
+    at = min(64, min(each["longest"] for each in found))
+    cost = lambda each, k: float(np.abs(each["excess"][:, k - 1]).mean())
+    return {
+        "tokens": at,
+        "cost": max(cost(each, at) for each in found),
+        "one": min(cost(each, 1) for each in found),
+        "models": len(found),
+    }
+
+
+def replay_serves(evidence: Evidence) -> Verdict:
+    """Holds if the replay moves the price of a token by at most 0.02 nats in every model,
+    and one token moves it by ten times that; refuted above 0.2 nats."""
+    if evidence["cost"] <= 0.02 and evidence["one"] >= 10 * evidence["cost"]:
+        return "holds"
+    return "refuted" if evidence["cost"] > 0.2 else "differs"
+
+
+def _lstm(results: Mapping[str, Any]) -> Evidence | None:
+    lstms = [each for each in results["models"] if each["kind"] == "lstm" and not each["diverged"]]
+    found = _gated(results)
+    if not found or not lstms:
+        return None
+    median = lambda rows: float(
+        np.median(np.concatenate([np.minimum(e["windows"], e["longest"]) for e in rows]))
+    )
+    return {
+        "gated": median(found),
+        "lstm": median(lstms),
+        "models": len(found),
+        "lstms": len(lstms),
+    }
+
+
+def longer_than_lstm(evidence: Evidence) -> Verdict:
+    """Holds if the median window of the gated models is above 1.25 times the LSTM's; refuted
+    below 0.8 times; differs between."""
+    ratio = evidence["gated"] / evidence["lstm"]
+    return "holds" if ratio > 1.25 else "refuted" if ratio < 0.8 else "differs"
+
+
+CLAIMS = (
+    Claim(
+        id="005.1",
+        says="The largest Lyapunov exponent of a Mamba-like model is not positive.",
+        published="at most 0 (arXiv:2406.00209)",
+        finding="largest of {models} models {largest:.2g} ± {stderr:.1g} nats a token",
+        evidence=_exponents,
+        rule=never_grows,
+        figure="timescales",
+    ),
+    Claim(
+        id="005.2",
+        says="Trained models forget: a short replay from an empty state gives the output back.",
+        published="Miller and Hardt's question, asked of gated recurrences",
+        finding="{reached} of {models} models within 1e-3 nats; longest window {window:.0f} of {longest}",
+        evidence=_windows,
+        rule=forgets,
+        figure="windows",
+    ),
+    Claim(
+        id="005.3",
+        says="A stack's window lies between the largest and the sum of its layers' own windows.",
+        published="a consequence of equal inputs, layer by layer",
+        finding="{holds} of {judges} restarts obey it",
+        evidence=_law,
+        rule=between,
+        figure="windows",
+    ),
+    Claim(
+        id="005.4",
+        says="Training lengthens the timescales of the slowest channels.",
+        published="expected of language, not proved",
+        finding="slowest tenth: {least:.2f} to {most:.2f} times the initial timescale",
+        evidence=_training,
+        rule=lengthens,
+        figure="timescales",
+    ),
+    Claim(
+        id="005.5",
+        says="Models with channels that do not forget fail beyond the length they were trained on.",
+        published="state collapse (arXiv:2410.07145, 2406.14528)",
+        finding="{rise:+.2f} ± {spread:.2f} nats later; {unforgotten:.0%} of channels keep",
+        evidence=_length,
+        rule=fails_at_length,
+        figure="losses",
+    ),
+    Claim(
+        id="005.6",
+        says="Replaying a tail of tokens costs next to nothing against a kept state.",
+        published="budgeted tail replay, as serving engines do it",
+        finding="{tokens} tokens move the price by {cost:.2g} nats, one by {one:.2g}",
+        evidence=_replay,
+        rule=replay_serves,
+        figure="windows",
+    ),
+    Claim(
+        id="005.7",
+        says="Gated linear recurrences need longer windows than LSTMs of the same size.",
+        published="a question of this study",
+        finding="median window {gated:.0f} tokens against the LSTM's {lstm:.0f}",
+        evidence=_lstm,
+        rule=longer_than_lstm,
+        figure="windows",
+    ),
+)

@@ -1,0 +1,132 @@
+"""One small language model: trained, then asked what it remembers before and after."""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+
+from ...cells import LSTM, Stack
+from ...measure import lyapunov_spectrum, replay_window
+from ...measure.replay.token_record import first_good
+from ...nets import Recurrent, token_cross_entropy
+from ...nets.language_model import gated_language_model
+from ...report import Bench
+from ...tasks import text
+from ...train import fit
+
+
+@dataclasses.dataclass(frozen=True)
+class Config:
+    """Which models on which text, and how long they are trained."""
+
+    source: str = "sonnets"
+    kinds: tuple[str, ...] = ("mamba", "rg-lru", "mingru", "lstm")
+    width: int = 32
+    layers: int = 2
+    length: int = 64
+    """Tokens of a training sequence."""
+    batch: int = 8
+    steps: int = 150
+    learning_rate: float = 3e-3
+    heard: int = 512
+    """Held-out tokens on which memory is measured."""
+    starts: int = 12
+    error: float = 1e-3
+    seeds: int = 1
+
+
+def trained(config: Config, kind: str, seed: int, bench: Bench) -> dict[str, Any]:
+    """Everything that is measured of one model."""
+    words = text.wikitext() if config.source == "wikitext" else text.characters(config.source)
+    key = jr.fold_in(jr.key(bench.seed), seed)
+    start = fresh_model(kind, len(words.vocabulary), config, key)
+    bench.tell(f"training {kind} on {config.source}, seed {seed}")
+    done = fit(
+        start,
+        lambda model, tokens, key: token_cross_entropy(model, tokens),
+        optax.chain(optax.clip_by_global_norm(1.0), optax.adam(config.learning_rate)),
+        steps=config.steps,
+        key=key,
+        data=jnp.asarray(words.train),
+        batch=lambda data, step, key: _windows(data, config, key),
+        folder=bench.folder / f"{config.source}-{kind}-{seed}",
+        quiet=bench.quiet,
+    )
+    heard = np.concatenate([words.valid, words.test])[: config.heard]
+    bench.tell(f"measuring {kind}")
+    found = {"kind": kind, "seed": seed, **restarts(done.model, heard, config)}
+    found |= {"diverged": done.diverged_at is not None, "tokens": len(heard)}
+    if kind == "lstm":
+        return found
+    before, after = (decays(model, heard) for model in (start, done.model))
+    layers = replay_window(done.model, heard, error=config.error)
+    holds, can = layers.stack_law
+    return found | {"before": before, "after": after, "law": holds, "judges": can}
+
+
+def fresh_model(kind: str, tokens: int, config: Config, key: Any) -> Recurrent:
+    """A model that is not trained; LSTMs are as wide as the gated layers are inside."""
+    if kind != "lstm":
+        return gated_language_model(
+            kind, tokens=tokens, width=config.width, layers=config.layers, key=key
+        )
+    inner = 2 * config.width
+    keys = jr.split(key, config.layers + 1)
+    sizes = [config.width, *[inner] * config.layers]
+    cells = [LSTM.init(n, inner, key=k) for n, k in zip(sizes, keys[1:], strict=False)]
+    return Recurrent.init(Stack(tuple(cells)), outputs=tokens, key=keys[0], tokens=tokens)
+
+
+def _windows(data: Any, config: Config, key: Any) -> Any:
+    last = len(data) - config.length - 1
+    starts = jr.randint(key, (config.batch, 1), 0, last)
+    return data[starts + jnp.arange(config.length + 1)]
+
+
+def decays(model: Recurrent, heard: np.ndarray) -> dict[str, Any]:
+    """The largest exponent with its error, and the timescales of all channels."""
+    found = lyapunov_spectrum(model, heard)
+    times = np.concatenate([layer.timescales.ravel() for layer in found.layers])
+    slow = [layer.unforgotten.ravel() for layer in found.layers]
+    return {
+        "largest": float(found.exponents[0]),
+        "stderr": float(found.stderr[0]),
+        "timescales": np.minimum(times, 1e9),
+        "unforgotten": float(np.mean(np.concatenate(slow))),
+    }
+
+
+def restarts(model: Recurrent, heard: np.ndarray, config: Config) -> dict[str, Any]:
+    """Any model emptied at some positions: KL from the kept run, and nats a token."""
+    longest = len(heard) // 2
+    positions = np.linspace(1, len(heard) - longest - 1, config.starts).astype(int)
+    logs = eqx.filter_jit(lambda tokens: jax.nn.log_softmax(model(tokens)))
+    tokens = jnp.asarray(heard)
+    full = np.asarray(logs(tokens), float)
+    nats = -full[np.arange(len(heard) - 1), heard[1:]]
+    divergence, excess = [], []
+    for a in positions:
+        short = np.asarray(logs(tokens[a : a + longest]), float)
+        p = full[a : a + longest]
+        divergence.append(np.sum(np.exp(p) * (p - short), axis=1))
+        asked = heard[a + 1 : a + longest + 1]
+        excess.append((p - short)[np.arange(len(asked)), asked])
+    divergence = np.maximum(np.array(divergence), 0)
+    windows = first_good(divergence, config.error)
+    near, far = nats[: config.length], nats[len(nats) - 2 * config.length :]
+    spread = np.hypot(near.std() / np.sqrt(len(near)), far.std() / np.sqrt(len(far)))
+    return {
+        "divergence": divergence,
+        "excess": np.array(excess),
+        "windows": windows,
+        "longest": longest,
+        "loss": float(nats.mean()),
+        "loss_near": float(near.mean()),
+        "loss_far": float(far.mean()),
+        "loss_spread": float(spread),
+    }
