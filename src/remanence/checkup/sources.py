@@ -16,7 +16,7 @@ from .text import from_text
 
 
 LEAST = 20  # steps below which nothing can be said
-CHECKPOINTS = (
+CHECKPOINTS = [
     ".safetensors",
     ".pt",
     ".pth",
@@ -27,7 +27,7 @@ CHECKPOINTS = (
     ".h5",
     ".hdf5",
     ".keras",
-)
+]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

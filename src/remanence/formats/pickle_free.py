@@ -14,26 +14,12 @@ from typing import Any
 MOST = 2_000_000
 """Opcodes in one pickle: some twenty a tensor."""
 DICTIONARIES = {f"collections.{name}" for name in ("OrderedDict", "defaultdict", "Counter")}
+NUMPY = ("_reconstruct", "scalar")
 INERT = {
-    "__builtin__.set",
-    "_codecs.encode",
-    "argparse.Namespace",
-    "builtins.complex",
-    "builtins.dict",
-    "builtins.frozenset",
-    "builtins.list",
-    "builtins.set",
-    "builtins.slice",
-    "numpy._core.multiarray._reconstruct",
-    "numpy._core.multiarray.scalar",
-    "numpy.core.multiarray._reconstruct",
-    "numpy.core.multiarray.scalar",
-    "numpy.dtype",
-    "numpy.ndarray",
-    "pathlib.PosixPath",
-    "torch._tensor.Tensor",
-    "torch.Tensor",
-    "torch.device",
+    *["__builtin__.set", "_codecs.encode", "argparse.Namespace", "numpy.dtype", "numpy.ndarray"],
+    *(f"builtins.{name}" for name in ("complex", "dict", "frozenset", "list", "set", "slice")),
+    *(f"numpy.{core}.multiarray.{name}" for core in ("core", "_core") for name in NUMPY),
+    *["pathlib.PosixPath", "torch._tensor.Tensor", "torch.Tensor", "torch.device"],
     "torch.nn.parameter.Parameter",
 }
 """What stands in checkpoints beside tensors; it is passed over."""
@@ -47,25 +33,6 @@ WRAPPED = {
 MARK = object()
 """Where a run of values on the stack begins."""
 FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
-KINDS = {
-    "float64",
-    "float32",
-    "float16",
-    "bfloat16",
-    "float8_e4m3fn",
-    "float8_e5m2",
-    "complex64",
-    "complex128",
-    "int64",
-    "int32",
-    "int16",
-    "int8",
-    "uint8",
-    "bool",
-    "uint16",
-    "uint32",
-    "uint64",
-}
 STORAGES = {
     "DoubleStorage": "float64",
     "FloatStorage": "float32",
@@ -81,6 +48,8 @@ STORAGES = {
     "BoolStorage": "bool",
     "UntypedStorage": "",
 }
+OTHERS = ("float8_e4m3fn", "float8_e5m2", "uint16", "uint32", "uint64")
+KINDS = {*STORAGES.values(), *OTHERS} - {""}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

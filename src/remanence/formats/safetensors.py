@@ -14,7 +14,7 @@ from .._atomic_write import write_atomically
 
 
 Tensors = dict[str, np.ndarray]
-KINDS = (
+KINDS = [
     "F64",
     "F32",
     "F16",
@@ -29,7 +29,7 @@ KINDS = (
     "U16",
     "U8",
     "BOOL",
-)
+]
 LARGEST = 8 * 2**30
 FLOAT8 = {"F8_E4M3": jnp.float8_e4m3fn, "F8_E5M2": jnp.float8_e5m2}
 """Kinds that NumPy, and so safetensors' reader for it, does not know by name."""

@@ -9,13 +9,8 @@ from .model import Layer
 
 
 FREE = (
-    "Dropout",
-    "SpatialDropout1D",
-    "ActivityRegularization",
-    "GaussianNoise",
-    "GaussianDropout",
-    "AlphaDropout",
-    "Masking",
+    *("Dropout", "SpatialDropout1D", "GaussianNoise", "GaussianDropout", "AlphaDropout"),
+    *("ActivityRegularization", "Masking"),
 )
 """Layers that do nothing to what a trained network computes; masks are reported apart."""
 LAYERS = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU", "RNN")

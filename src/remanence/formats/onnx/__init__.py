@@ -24,6 +24,7 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
     """Every network of a file by the name of its (first) operator."""
     try:
         onnx = import_module("onnx")
+        import_module("onnx.reference")
     except ImportError:
         raise ValueError(
             f"{path.name} needs onnx to be read; `pip install '.[onnx]'` would do"
@@ -35,7 +36,8 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
         raise ValueError(f"{path.name} is not a whole ONNX file: {why}") from None
     room = 2**20 + sum(t.ByteSize() for t in model.graph.initializer)
     try:
-        return _networks(Scope(model.graph, path.parent, onnx, 2 * room))
+        opset = max((each.version for each in model.opset_import if not each.domain), default=1)
+        return _networks(Scope(model.graph, path.parent, onnx, 2 * room, opset))
     except RecursionError:
         raise ValueError(f"{path.name} is nested too deep") from None
 
