@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 
 from ..formats import model_networks
-from ..formats.recording import Arguments, import_torch, recurrent_parts, unwrap
+from ..formats.recording import Arguments, import_torch, pad, recurrent_parts, unwrap
 from ..measure import lyapunov_spectrum, replay_window
 from ..measure.gradients import gradient_decay
-from .torch_model import heard_inputs
 
 
 SEQUENCES, STEPS = 4, 256
@@ -164,11 +163,10 @@ def lightning_callback(**options: Any) -> Any:
 
 def _measure(sequences: list[np.ndarray], net: Any, error: float) -> dict[str, float]:
     longest = sorted(sequences, key=len)[-SEQUENCES:]
-    given, lengths = heard_inputs("", [x[:STEPS] for x in longest], backward=False)
-    options: Any = {"lengths": lengths}
-    spectrum = lyapunov_spectrum(net, given.values, k=1, **options)
-    decay = gradient_decay(net, given.values, **options)
-    window = replay_window(net, given.values, error=error, **options).worst
+    xs, lengths = pad([x[:STEPS] for x in longest])
+    spectrum = lyapunov_spectrum(net, xs, k=1, lengths=lengths)
+    decay = gradient_decay(net, xs, lengths=lengths)
+    window = replay_window(net, xs, error=error, lengths=lengths).worst
     values = (spectrum.exponents[0], spectrum.stderr[0], decay.remembers, window)
     return dict(zip(MEASURED, map(float, values), strict=True))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..formats import model_networks
+from ..formats.recording import pad
 from .inputs import Inputs, words_for
 from .record import Checkup
 
@@ -36,11 +37,7 @@ def is_torch_module(value: Any) -> bool:
 
 def heard_inputs(title: str, sequences: list[np.ndarray], backward: bool) -> tuple[Inputs, Any]:
     """The inputs of a network inside a model, padded, and their lengths if they differ."""
-    lengths = np.array([len(x) for x in sequences])
-    values = np.zeros((len(lengths), lengths.max(), sequences[0].shape[1]))
-    for row, x in zip(values, sequences, strict=True):
-        row[: len(x)] = x
-    ends = lengths if len({*lengths}) > 1 else None
+    values, ends = pad(sequences)
     turned = ", from the end" if backward else ""
     words = f"{words_for(values, 'steps', ends)} that {title or 'it'} received{turned}"
     return Inputs(values=values, words=words), ends

@@ -16,7 +16,8 @@ import numpy as np
 
 from ..cells import output
 from ..nets import Recurrent
-from .recording import evaluated, join, recorded_calls
+from .calls import join, recorded_calls
+from .recording import evaluated
 
 
 STEPS = 6
