@@ -161,6 +161,11 @@ def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Rea
         return onnx.networks(path)
     if opening[:1] == b"\x80" or path.suffix.lower() in PICKLES:
         return _scoped(torch_file.read(path))
+    if path.suffix.lower() != ".safetensors":
+        raise ValueError(
+            f"{path.name} is no file of weights that is known; .safetensors, .pt, .npz, .onnx, "
+            ".h5 and .keras are read"
+        )
     return _of_safetensors(path, layout)
 
 

@@ -203,8 +203,8 @@ def _known_name(first: Any, last: Any) -> Name:
         return Name(text)
     if first in ("torch", "torch.storage", "torch.cuda") and kind:
         return Name(last)
-    if last == "_rebuild_qtensor":
-        raise ValueError("its tensors are quantised; those of the float model would do")
+    if last in ("_rebuild_qtensor", "ScriptObject"):
+        raise ValueError(f"its tensors are quantised ({text!a}); those of the float model would do")
     raise ValueError(
         f"its pickle asks for {text!a}, and nothing but tensors is read from one; "
         "torch.save(model.state_dict(), path) would do"

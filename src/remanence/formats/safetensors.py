@@ -44,6 +44,8 @@ def existing(path: pathlib.Path) -> pathlib.Path:
     if not path.is_file():  # a pipe, or a device without end
         raise ValueError(f"{path.name} is not a file; a .safetensors file would do")
     size = path.stat().st_size
+    if not size:
+        raise ValueError(f"{path.name} is empty")
     if size > LARGEST:
         raise ValueError(
             f"{path.name} holds {size / 2**30:.0f} GiB; at most {LARGEST / 2**30:.0f} are read"
