@@ -51,11 +51,11 @@ def load(
     where JAX has it enabled, and rounded to float32 elsewhere.
 
     >>> import jax, pathlib, tempfile
-    >>> from remanence import cells
+    >>> from remanence import cells, formats
     >>> net = Recurrent.init(cells.LSTM.init(3, 5, key=jax.random.key(0)),
     ...                      outputs=2, key=jax.random.key(1))
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.safetensors"
-    >>> save(net, path)
+    >>> formats.save(net, path)
     >>> type(load(path, quiet=True).cell).__name__
     'LSTM'
     """
