@@ -13,6 +13,7 @@ falling rate, the readout after the last step, residual and coupling not trained
 
 import math
 
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
@@ -80,8 +81,8 @@ def _cross(
     rows = []
     for name in ("homogeneous", "informed", "Elman: orthogonal"):
         kind, at = kinds[name], table.name.values.tolist().index(name)
-        W_h, W_x, b = (table[part].values[at, 0] for part in WEIGHTS)
-        R = spectral(kind.radii[0], kind.angles[0]) if kind.residual else 0.0
+        W_h, W_x, b = (jnp.asarray(table[part].values[at, 0]) for part in WEIGHTS)
+        R = spectral(kind.radii[0].tolist(), kind.angles[0].tolist()) if kind.residual else 0.0
         cell = Residual(R, W_h, W_x[:, None], b, config.coupling if kind.residual else 1.0)
         top = float(lyapunov_spectrum(cell, inputs, k=1).exponents[0])
         angles = np.unique(np.round(kind.angles[0], 2)) if kind.residual else ()
@@ -92,7 +93,7 @@ def _cross(
                 largest_exponent=top,
                 horizon=-1 / top if top < 0 else math.inf,
                 certified_rate=contraction(cell, metric="norm").rate,
-                rank=int(np.linalg.matrix_rank(W_h)),
+                rank=int(np.linalg.matrix_rank(np.asarray(W_h))),
                 key_frequencies=", ".join(f"{angle:g}" for angle in angles),
             )
         )
