@@ -101,4 +101,4 @@ def test_stacks_nested_without_end_are_refused():
     for _ in range(50):
         structure = {"kind": "Stack", "cells": [structure]}
     with pytest.raises(ValueError, match="three deep"):
-        native.rebuilt(structure, {"cell.W_h": np.eye(2)}, "cell.")
+        native.cell_from(structure, {"cell.W_h": np.eye(2)}, "cell.")

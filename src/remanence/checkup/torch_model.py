@@ -35,7 +35,7 @@ def is_torch_module(value: Any) -> bool:
     return any(base.__module__.startswith("torch.nn.") for base in type(value).__mro__)
 
 
-def heard_inputs(title: str, sequences: list[np.ndarray], backward: bool) -> tuple[Inputs, Any]:
+def received_inputs(title: str, sequences: list[np.ndarray], backward: bool) -> tuple[Inputs, Any]:
     """The inputs of a network inside a model, padded, and their lengths if they differ."""
     values, ends = pad(sequences)
     turned = ", from the end" if backward else ""
@@ -48,7 +48,7 @@ def checkup_model(examine: Any, model: Any, batch: Any, **options: Any) -> Check
     found = Checkups()
     for title, net, taken, sequences, from_zero in model_networks(model, batch):
         backward = taken.remarks.get("direction", "").startswith("backward")
-        given, lengths = heard_inputs(title, sequences, backward)
+        given, lengths = received_inputs(title, sequences, backward)
         start = "" if from_zero else ", measured from zero though the model starts elsewhere"
         mine = {"name": title or type(model).__name__, "weights": f"{taken}{start}"}
         found[title] = examine(net, given, lengths=lengths, **(options | mine))

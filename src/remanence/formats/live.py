@@ -17,7 +17,7 @@ import numpy as np
 from ..cells import output
 from ..nets import Recurrent
 from .calls import join, recorded_calls
-from .recording import evaluated
+from .recording import evaluation_mode
 
 
 STEPS = 6
@@ -56,7 +56,7 @@ def refuse_mismatch(
     """
     if any(p.dtype in (torch.float16, torch.bfloat16) for p in module.parameters()):
         module = copy.deepcopy(module).float()
-    with evaluated(torch, module):
+    with evaluation_mode(torch, module):
         recurrent = module.get_submodule(prefix)
         _compare_states(torch, recurrent, net)
         if module is recurrent or not ends:

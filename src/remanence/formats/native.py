@@ -29,10 +29,10 @@ DEEPEST = 1000
 KINDS = ("Linear", "Diagonal", "Elman", "LSTM", "GRU", "Residual")
 
 
-def described(cell: Any, prefix: str) -> tuple[dict, Tensors]:
+def structure_of(cell: Any, prefix: str) -> tuple[dict, Tensors]:
     """The structure of a cell as plain JSON, and its tensors under `prefix`."""
     if isinstance(cell, cells.Stack):
-        parts = [described(c, f"{prefix}{i}.") for i, c in enumerate(cell.cells)]
+        parts = [structure_of(c, f"{prefix}{i}.") for i, c in enumerate(cell.cells)]
         tensors = {name: t for _, more in parts for name, t in more.items()}
         return {"kind": "Stack", "cells": [structure for structure, _ in parts]}, tensors
     kind = type(cell).__name__
@@ -64,8 +64,8 @@ def described(cell: Any, prefix: str) -> tuple[dict, Tensors]:
     return structure, tensors
 
 
-def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) -> Any:
-    """The cell that `described` wrote; anything else is refused."""
+def cell_from(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) -> Any:
+    """The cell that `structure_of` wrote; anything else is refused."""
     if not isinstance(structure, dict) or structure.get("kind") not in (*KINDS, "Stack"):
         raise ValueError("the file's metadata does not describe a cell of ours")
     if structure["kind"] == "Stack":
@@ -76,7 +76,8 @@ def rebuilt(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) ->
             raise ValueError("the file's metadata nests stacks more than three deep")
         return cells.Stack(
             tuple(
-                rebuilt(s, tensors, f"{prefix}{i}.", depth=depth + 1) for i, s in enumerate(layers)
+                cell_from(s, tensors, f"{prefix}{i}.", depth=depth + 1)
+                for i, s in enumerate(layers)
             )
         )
     kind = getattr(cells, structure["kind"])
@@ -144,7 +145,7 @@ def network(
 ) -> tuple[Recurrent, Taken]:
     """A network of ours, whose file describes it fully."""
     positions = options.filled_from(described).positions or "every"
-    cell = rebuilt(described["cell"], tensors, "cell.")
+    cell = cell_from(described["cell"], tensors, "cell.")
     part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
     names = ("readout.weight", "readout.bias", "embedding.weight")
     W_y, b_y, W_e = (part(name) for name in names)

@@ -57,7 +57,10 @@ def record(model: Any, batch: Any) -> Recorded:
     """
     torch = import_torch()
     model = unwrap(torch, model)
-    with evaluated(torch, model), recorded_calls(torch, recurrent_parts(torch, model)) as calls:
+    with (
+        evaluation_mode(torch, model),
+        recorded_calls(torch, recurrent_parts(torch, model)) as calls,
+    ):
         for each in batch if isinstance(batch, list) else [batch]:
             call_on(model, each)
     recorded = Recorded()
@@ -120,7 +123,7 @@ def recurrent_parts(torch: Any, model: Any) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def evaluated(torch: Any, module: Any) -> Iterator[None]:
+def evaluation_mode(torch: Any, module: Any) -> Iterator[None]:
     """The module in evaluation mode without gradients, left as it was."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()

@@ -29,7 +29,7 @@ def save(net: Any, path: str | os.PathLike, *, names: dict[str, str] | None = No
     bare = net.embedding is None and net.W_y is None and net.b_y is None
     kind = kind_of(net.cell)
     if kind is None:
-        metadata["cell"], tensors = native.described(net.cell, "cell.")
+        metadata["cell"], tensors = native.structure_of(net.cell, "cell.")
         called = {part: part for part in called}
     else:
         if kind == "rnn":

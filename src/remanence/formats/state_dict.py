@@ -29,7 +29,7 @@ ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 BOTH = "a readout takes both directions"
 
 
-def unwrapped(tensors: Tensors) -> Tensors:
+def without_wrappers(tensors: Tensors) -> Tensors:
     """The same without the parts that DataParallel and torch.compile put into names."""
     named = {re.sub(r"(^|\.)_orig_mod\.", r"\1", n): t for n, t in tensors.items()}
     while named and all(name.startswith("module.") for name in named):
@@ -39,7 +39,7 @@ def unwrapped(tensors: Tensors) -> Tensors:
 
 def networks(tensors: Tensors) -> dict[str, Reading]:
     """Every network of a state dict by its name."""
-    tensors = unwrapped(tensors)
+    tensors = without_wrappers(tensors)
     endings: dict[str, dict[tuple[int, bool], str]] = {}
     for name in tensors:
         if match := LAYER.match(name):
