@@ -15,6 +15,7 @@ from ..cells import dimension, input_size, jacobian, Stack
 from ..measure import fixed_points, lyapunov_spectrum, memory_horizon
 from ..measure.drive import Drive, driven, refuse_fractions
 from ..nets import Recurrent, unroll
+from .acting_inputs import in_acting_inputs
 from .inputs import as_inputs, refuse_other_axes
 from .language_model import language_checkup
 from .memory import extent, refuse_too_large
@@ -70,7 +71,7 @@ def checkup(
         options = {"error": error, "k": k, "quick": quick, "time_limit": time_limit}
         return checkup_model(checkup, net, inputs, **options, tell=tell, progress=progress)
     net = net if isinstance(net, Recurrent) else Recurrent(net)
-    given = as_inputs(inputs, lengths)
+    whole, given = net, as_inputs(inputs, lengths)
     if hasattr(net.cell, "layers"):
         words = {"name": name, "weights": weights, "error": error}
         return language_checkup(net, given, **words, tell=tell, progress=progress)
@@ -78,11 +79,12 @@ def checkup(
     size = dimension(net.cell)
     k = (min(FEW, size) if quick else size) if k is None else min(k, size)
     refuse_too_large(net, extent(net, given.values), k)
-    xs = given.values
+    net, xs, combined = in_acting_inputs(net, given.values)
     with double():
         drive = driven(net, xs, lengths=lengths)
     ends = np.full(drive.sequences, drive.time) if lengths is None else np.asarray(lengths)
     remarks = _doubts(drive.sequences, drive.time, ends)
+    remarks += (combined,) if combined else ()
     tell(f"Lyapunov exponents: {k} of {size} over {drive.time} steps")
     # The warm-up is a fifth of the longest sequence, and no use within a shorter one.
     warmup = int(ends.max()) // 5
@@ -113,7 +115,7 @@ def checkup(
     fixed, remark = _fixed(net, mean_x, orbit, size, quick, tell)
     return Checkup(
         name=printable(name),
-        network=description(net),
+        network=description(whole),
         inputs=printable(given.words),
         unit=given.unit,
         quick=quick,
@@ -122,7 +124,7 @@ def checkup(
         fixed_remark=remark,
         eigenvalues=eigenvalues,
         units=units,
-        singular=singular_values(net),
+        singular=singular_values(whole),
         orbit=orbit,
         weights=printable(weights),
         remarks=remarks,

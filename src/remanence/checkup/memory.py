@@ -8,6 +8,7 @@ import equinox as eqx
 import numpy as np
 
 from ..cells import dimension
+from .acting_inputs import acting_inputs
 
 
 PROGRAMS = 500_000_000  # bytes of the interpreter, JAX and compiled programs
@@ -39,9 +40,10 @@ def estimated_bytes(net: Any, shape: tuple[int, int, int], k: int | None = None)
     sequences, time, width = shape
     size = dimension(net.cell)
     outputs = eqx.filter_eval_shape(net.read, net.cell.initial_state()).size
-    steps = sequences * time * (7 * width + 6 * size + 5 * outputs)
+    acting = acting_inputs(net, width)
+    steps = sequences * time * (width + 6 * acting + 6 * size + 5 * outputs)
     frames = 3 * sequences * size * (size if k is None else k) + 8 * size * size
-    return PROGRAMS + 8 * (steps + frames + GATHERED * width)
+    return PROGRAMS + 8 * (steps + frames + GATHERED * acting)
 
 
 def available_bytes() -> int | None:
