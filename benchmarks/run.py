@@ -21,6 +21,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).parent
 DOCS = HERE.parent / "docs"
 PEERS = {
+    "gated_spectrum": "frames",
     "minimal_dimension": "one linear program a unit (SciPy)",
     "modular_addition": "torch",
     "sweeps": "a loop over compiled lanes",
