@@ -65,9 +65,9 @@ def _replay(found: "Checkup") -> str:
 
 
 def _cost(found: "Checkup") -> list[str]:
-    """What a shorter window would cost in nats, where there is something to predict."""
+    """What a shorter window would cost in nats, where there is something to predict: not noise."""
     cost = found.horizon.replay.cost
-    return [] if cost is None else [cost.sentence()]
+    return [] if cost is None or found.inputs.startswith("white noise") else [cost.sentence()]
 
 
 def _proof(found: "Checkup") -> str:

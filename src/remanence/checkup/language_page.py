@@ -37,6 +37,7 @@ def timescales(found: LanguageCheckup) -> Figure:
             shown, aspect="auto", interpolation="nearest", extent=(0, 100, len(rows) - 0.5, -0.5)
         )
         axes.set(xlabel="channels and heads, slowest first (%)", ylabel="recurrent layer")
+        axes.yaxis.get_major_locator().set_params(integer=True)
         bar = figure.colorbar(image, ax=axes)
         bar.set_label(f"log10 timescale (tokens), up to {longest:,}")
         return figure
@@ -94,6 +95,7 @@ def layer_windows(found: LanguageCheckup) -> Figure:
         axes.plot(layers, own, "o-", ms=4, label="by its own decays")
         axes.plot(layers, measured, "s-", ms=4, label="in the stack")
         axes.set(xlabel="layer", ylabel=f"tokens (at most {cap:,} followed)", ylim=(0, None))
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.legend()
         return figure
 
