@@ -12,7 +12,7 @@ PLAIN = OMP_NUM_THREADS=1 \
 	XLA_FLAGS="--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0"
 
 .DELETE_ON_ERROR:
-.PHONY: run test setup lint types docs site mutants bench slow clean
+.PHONY: run test setup lint types docs site mutants bench gallery slow clean
 
 run: $(STAMP)
 	$(BIN)/remanence reproduce all
@@ -60,5 +60,17 @@ bench: .venv-bench/.installed
 		--constraint constraints.txt --requirement benchmarks/peers.txt --editable .
 	@touch $@
 
+gallery: .venv-gallery/.installed
+	OMP_NUM_THREADS=1 .venv-gallery/bin/python -W ignore benchmarks/gallery/run.py .venv-gallery/packages $(GALLERY)
+
+# Packages that are looked at are downloaded and not installed: they are read as files.
+.venv-gallery/.installed: pyproject.toml constraints.txt $(wildcard benchmarks/gallery/*.txt)
+	test -x .venv-gallery/bin/python || $(PYTHON) -m venv .venv-gallery
+	.venv-gallery/bin/python -m pip install --quiet --disable-pip-version-check --constraint \
+		constraints.txt --requirement benchmarks/gallery/requirements.txt --editable ".[onnx,keras]"
+	.venv-gallery/bin/python -m pip download --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --dest .venv-gallery/packages --requirement benchmarks/gallery/packages.txt
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .venv-bench results dist site
+	rm -rf $(VENV) .venv-bench .venv-gallery results dist site
