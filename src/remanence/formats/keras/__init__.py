@@ -90,7 +90,8 @@ def _reading(
                 if not settings:
                     word = options.activation or "tanh"
                     settings = {"activation": word} if weights.kind == "RNN" else {}
-                    remarks["activations"] = f"Keras {version[0]}'s default activations"
+                    whose = "CuDNN" if weights.cudnn else f"Keras {version[0]}.{version[1]}"
+                    remarks["activations"] = f"{whose}'s default activations"
                 cells.append(cell_of(weights, settings, version))
                 kinds.append(weights.kind)
         if way or first.settings.get("go_backwards"):
