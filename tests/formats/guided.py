@@ -17,7 +17,7 @@ atheris: Any = importlib.import_module("atheris")
 with atheris.instrument_imports(
     include=["remanence.formats", "remanence.subjects.memorization.words"]
 ):
-    from remanence.formats import weights
+    from remanence.formats import load
     from remanence.formats.safetensors import read
     from remanence.subjects.memorization.words import word
 
@@ -41,7 +41,7 @@ def networks(content: bytes) -> None:
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         size = 0
     SCRATCH.write_bytes(len(content).to_bytes(8, "little") + content + bytes(size))
-    weights.load(SCRATCH, quiet=True)
+    load(SCRATCH, quiet=True)
 
 
 def words(content: bytes) -> None:

@@ -60,17 +60,19 @@ def gone(pid):
 
 
 def test_the_same_bits_by_workers_as_alone_and_after_a_killed_worker(pools, tmp_path):
+    others = set(pooled.workers_of(os.getpid()))  # of tests that ran before
+    workers = lambda: [pid for pid in pooled.workers_of(os.getpid()) if pid not in others]
     straight = pooled.swept(cores=1)
     assert not pools
     assert straight.identical(pooled.swept(tmp_path / "whole"))
     assert pools[0].given == pooled.CHUNKS - 1
     assert len(list((tmp_path / "whole").glob("chunk-*"))) == pooled.CHUNKS
-    assert all(gone(pid) for pid in pooled.workers_of(os.getpid()))
+    assert all(gone(pid) for pid in workers())
 
     class Killed(WorkerPool):
         def submit(self, function, *arguments):
             future = super().submit(function, *arguments)
-            for pid in pooled.workers_of(os.getpid())[:1]:
+            for pid in workers()[:1]:
                 os.kill(pid, signal.SIGKILL)
             return future
 
