@@ -116,7 +116,7 @@ def beatnet(folder: pathlib.Path) -> Exhibit:
         file=file,
         inputs=x,
         words="20 s of synthetic chords and drums at 120 beats a minute, in 136 logarithmic "
-        "bands and their rises (like its own front end, which no longer installs)",
+        "bands and their rises (like its own front end, which was not installed)",
         outputs="scores of beat, downbeat and neither",
         own=own,
         peer="its own model in torch",
