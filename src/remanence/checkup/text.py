@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+from importlib import import_module
 
 import numpy as np
 
@@ -63,14 +64,14 @@ def _tokenized(
 ) -> Inputs:
     """Tokens by a Hugging Face folder's own tokenizer."""
     try:
-        from tokenizers import Tokenizer
+        tokenizers = import_module("tokenizers")
     except ImportError:
         raise ValueError(
             f"{vocab.name} is read by the package tokenizers, which is not installed; pip "
-            "install 'remanence[tokenizers]', or tokens by --inputs, would do"
+            "install '.[tokenizers]' in a clone, or tokens by --inputs, would do"
         ) from None
     try:
-        tokenizer = Tokenizer.from_str(vocab.read_text(encoding="utf-8"))
+        tokenizer = tokenizers.Tokenizer.from_str(vocab.read_text(encoding="utf-8"))
     except Exception as problem:  # the package raises plain Exception
         why = " ".join(str(problem).split())[:200]
         raise ValueError(f"{vocab.name} is no tokenizer: {why}") from None
