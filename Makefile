@@ -7,12 +7,13 @@ PYTHON ?= $(shell for v in python3.11 python3.12 python3.13 python3 python; do \
 VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
+LIVE = $(VENV)/.live
 # Tests compile far longer than they compute: one thread a worker, LLVM without its passes.
 PLAIN = OMP_NUM_THREADS=1 \
 	XLA_FLAGS="--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0"
 
 .DELETE_ON_ERROR:
-.PHONY: run test setup lint types docs site mutants bench gallery slow clean
+.PHONY: run test setup live lint types docs site mutants bench gallery slow clean
 
 run: $(STAMP)
 	$(BIN)/remanence reproduce all
@@ -28,6 +29,15 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable ".[dev,web,cluster]"
 	@touch $(STAMP)
+
+# Other libraries that tests compare with live: torch, transformers, Keras, the runtime of ONNX.
+$(LIVE): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[live]"
+	@touch $(LIVE)
+
+live: $(LIVE)
+	$(BIN)/python -m pytest -q -m "torch or live"
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -q -m slow
@@ -48,7 +58,7 @@ site: $(STAMP)
 		--constraint constraints.txt --editable ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-mutants: $(STAMP)
+mutants: $(LIVE)
 	$(BIN)/python tests/mutants/run.py
 
 bench: .venv-bench/.installed
