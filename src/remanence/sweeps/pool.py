@@ -49,6 +49,9 @@ class WorkerPool:
             initializer=_begin,
             initargs=(dict(environment or {}), free if pin_to else None, self.messages),
         )
+        # All workers at the first call: where one dies while another is being started,
+        # the executor's own thread fails ("dictionary changed size during iteration").
+        self._pool._safe_to_dynamically_spawn_children = False
 
     def __enter__(self) -> "WorkerPool":
         return self
