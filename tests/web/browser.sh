@@ -28,4 +28,4 @@ else
 fi
 OMP_NUM_THREADS=1 PYTHONPATH="$tools${PYTHONPATH:+:$PYTHONPATH}" \
   timeout 900 "$python" -m pytest -q -p no:cacheprovider \
-  tests/web/test_browser.py tests/web/test_browser_state.py tests/web/test_browser_work.py "$@"
+  tests/web/test_browser*.py "$@"

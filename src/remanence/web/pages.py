@@ -1,7 +1,7 @@
 """The lab's own two pages: the tabs, and the list of questions."""
 
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..report.html import render
@@ -11,10 +11,25 @@ from ..subjects import STUDIES
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
 
 
-def lab_page() -> str:
-    """The page with six tabs, one shown at a time."""
+TABS = ("memorize", "dynamics", "windows", "languages", "checkup", "studies")
+
+
+def lab_page(
+    tabs: Sequence[str] = TABS, files: str = "/static/", answers: Mapping[str, Any] | None = None
+) -> str:
+    """The page with its tabs, one shown at a time.
+
+    With `answers` (what `memories.frontier` gives, by string) it needs no server.
+    """
     return render(
-        "lab.html", folder=TEMPLATES, title="remanence: the lab", home="/", studies=list(STUDIES)
+        "lab.html",
+        folder=TEMPLATES,
+        title="remanence: the lab",
+        home="/",
+        studies=list(STUDIES),
+        tabs=tabs,
+        files=files,
+        answers=answers,
     )
 
 

@@ -1,7 +1,12 @@
 // One way to ask the server: JSON in, JSON out, refusals and silence as sentences.
 const GONE = "the lab does not answer: is remanence serve still running?";
 
+// A page without a server brings the answers for some strings with it.
+const kept = JSON.parse(document.getElementById("answers")?.textContent ?? "null");
+const KEPT = "this page knows the strings of its examples; remanence serve takes any";
+
 export async function ask(path, { method = "GET", body, signal } = {}) {
+  if (kept) { if (kept[body.text]) return kept[body.text]; throw new Error(KEPT); }
   const raw = body === undefined || body instanceof Blob;
   const headers = raw ? {} : { "content-type": "application/json" };
   let answer, text;
