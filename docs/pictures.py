@@ -95,7 +95,7 @@ def window(ax: Any) -> None:
         f"window {chosen}", (chosen, proved[0]), (-4, 0), textcoords="offset points",
         ha="right", va="top", color="C7",
     )  # fmt: skip
-    ax.set(xlabel="last inputs that are heard", ylabel="largest error of the state")
+    ax.set(xlabel="last inputs that are read", ylabel="largest error of the state")
     ax.set_xticks(range(1, 17, 3))
     ax.legend(loc="lower left")
 
@@ -154,6 +154,41 @@ def wheels(theme: Theme) -> Any:
     return fig
 
 
+def memory(theme: Theme) -> Any:
+    """The tutorial's first memory."""
+    fig, ax = plt.subplots(figsize=(4.4, 4.4), layout="constrained")
+    wheel(ax, "abracadabra")
+    return fig
+
+
+def replay(theme: Theme) -> Any:
+    """The how-to's network: the largest error of every window, and the window of every position."""
+    key_cell, key_net, key_x = jax.random.split(jax.random.key(0), 3)
+    cell = cells.Elman.init(2, 16, key=key_cell, gain=0.4)
+    net = nets.Recurrent.init(cell, outputs=1, key=key_net)
+    xs = jax.random.uniform(key_x, (300, 2), minval=-1, maxval=1)
+    found = rm.replay_window(net, xs, error=1e-3)
+    proof = rm.contraction(cell, input_bound=1.0, time_limit=20)
+    windows = np.arange(1, 17)
+    proved = [measure.truncation_bound(proof, int(k), net=net) for k in windows]
+    fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    left.semilogy(windows, proved, "C1o-", ms=4, label="proved, for all inputs")
+    left.semilogy(windows, found.largest[:16], "C0o-", ms=4, label="measured, at all 300 positions")
+    left.axhline(found.error, color="C7", lw=0.8, ls=":")
+    left.axvline(found.window, color="C7", lw=0.8, ls=":")
+    left.set(xlabel="window (steps)", ylabel="largest error of the output")
+    left.legend(loc="lower left")
+    values, counts = np.unique(np.asarray(found.at), return_counts=True)
+    right.bar(values, counts)
+    right.set(xlabel="window that a position needs (steps)", ylabel="positions")
+    return fig
+
+
+def informed(theme: Theme) -> Any:
+    """The residual that sunspots ask for."""
+    return rm.informed_residual(rm.tasks.sunspots(), units=16, timescales=[11, 44]).draw()
+
+
 def training(theme: Theme) -> Any:
     """The loss of the guide's example: to recall the input of one step ago."""
     key_cell, key_net, key_fit, key_x = jax.random.split(jax.random.key(0), 4)
@@ -183,6 +218,9 @@ PICTURES: dict[str, Callable[[Theme], Any]] = {
     "cells": orbits,
     "measure": spectrum,
     "construct": wheels,
+    "memory": memory,
+    "replay": replay,
+    "informed": informed,
     "train": training,
     "sweeps": chaos_map,
 }
