@@ -78,8 +78,8 @@ class LanguageCheckup:
                     _steps(median, layer.steps),
                     _steps(high, layer.steps),
                     f"{int(layer.unforgotten.sum()):,} of {times.size:,}",
-                    _steps(float(np.median(own)), self.replay.longest),
-                    _steps(float(np.median(measured)), self.replay.longest),
+                    _steps(self.replay.quantile(0.5, own), self.replay.longest),
+                    _steps(self.replay.quantile(0.5, measured), self.replay.longest),
                 )
             )
         return found
@@ -92,7 +92,7 @@ class LanguageCheckup:
         found = [("tokens replayed", "KL, median", "KL, 95 %", "nats a token more")]
         for window in grid:
             column = replay.divergence[:, window - 1]
-            median, high = np.quantile(column, [0.5, 0.95])
+            median, high = np.nanquantile(column, [0.5, 0.95])
             cost = replay.cost(window)
             found.append((f"{window:,}", f"{median:.2g}", f"{high:.2g}", f"{cost:+.2g}"))
         return found

@@ -57,8 +57,8 @@ def windows(found: LanguageCheckup) -> Figure:
     """How the next-token distribution comes back as more tokens are replayed."""
     replay = found.replay
     k = np.arange(1, replay.longest + 1)
-    low, high = np.quantile(np.maximum(replay.divergence, 1e-12), [0.5, 0.95], axis=0)
-    gap = np.median(np.maximum(replay.gaps.max(axis=0), 1e-12), axis=0)
+    low, high = np.nanquantile(np.maximum(replay.divergence, 1e-12), [0.5, 0.95], axis=0)
+    gap = np.nanmedian(np.maximum(replay.gaps.max(axis=0), 1e-12), axis=0)
 
     def draw():
         figure, axes = blank()
@@ -86,8 +86,8 @@ def layer_windows(found: LanguageCheckup) -> Figure:
     """The window of each layer: by its own decays, and as measured in the stack."""
     replay = found.replay
     cap = replay.longest
-    own = np.minimum(np.median(replay.own_windows, axis=1), cap)
-    measured = np.minimum(np.median(replay.state_windows, axis=1), cap)
+    median = lambda windows: np.minimum([replay.quantile(0.5, row) for row in windows], cap)
+    own, measured = median(replay.own_windows), median(replay.state_windows)
     layers = np.array(replay.layers)
 
     def draw():

@@ -31,11 +31,13 @@ def test_one_layer_forgets_as_its_decays_say(key):
     found = rm.replay_window(net, text(60), error=1e-3)
     np.testing.assert_allclose(found.gaps, found.decayed, rtol=1e-6, atol=1e-15)
     gaps = found.gaps[0] * np.exp(np.log(2) * np.arange(1, 31))
-    assert (found.state_windows >= 5).all() and (found.state_windows <= 16).all()
-    assert (gaps.max(axis=1) / gaps.min(axis=1) < 100).all()
+    reached = found.state_windows[:, found.room >= 16]
+    assert (reached >= 5).all() and (reached <= 16).all() and reached.size > 8
+    assert (np.nanmax(gaps, axis=1) / np.nanmin(gaps, axis=1) < 100).all()
     # The convolution that is not there, one layer: both bounds are the window itself.
     assert (found.own_windows == found.state_windows).all()
-    assert found.stack_law == (len(found.positions), len(found.positions))
+    can = int(np.isfinite(found.state_windows).sum())
+    assert found.stack_law == (can, can) and can > 12
     assert found.bottleneck == 0 and np.isfinite(found.first_token)
 
 
@@ -51,32 +53,63 @@ def test_what_is_measured_is_what_a_restart_gives(key):
     net = language_model("mamba", key, convolved=True)
     tokens = text(50)
     found = rm.replay_window(net, tokens, error=1e-3)
-    row = 4
-    a = int(found.positions[row])
-    full = net(jnp.asarray(tokens))[a : a + found.longest]
-    short = net(jnp.asarray(tokens[a : a + found.longest]))
+    assert_restarted(found, 4, net, tokens)
+    assert_restarted(found, -2, net, tokens)
+    last = found.excess[found.room == found.longest, -1]
+    assert found.cost(found.longest) == pytest.approx(last.mean())
+
+
+def assert_restarted(found, row, net, tokens):
+    """A row is what the network itself gives from there, and NaN behind its end."""
+    a, k = int(found.positions[row]), int(found.room[row])
+    full = net(jnp.asarray(tokens))[a : a + k]
+    short = net(jnp.asarray(tokens[a : a + k]))
     logs = [np.asarray(y, float) for y in (full, short)]
     p, q = (y - np.log(np.exp(y).sum(axis=1, keepdims=True)) for y in logs)
-    np.testing.assert_allclose(found.divergence[row], (np.exp(p) * (p - q)).sum(1), atol=1e-5)
-    np.testing.assert_allclose(found.log_probability[row], np.abs(p - q).max(1), atol=1e-4)
-    asked = tokens[a + 1 : a + found.longest + 1]
-    excess = (p - q)[np.arange(len(asked)), asked]
-    np.testing.assert_allclose(found.excess[row], excess, atol=1e-4)
-    assert found.cost(found.longest) == pytest.approx(found.excess[:, -1].mean())
+    asked = tokens[a + 1 : a + k + 1]
+    excess = (p - q)[np.arange(k), asked]
+    kl = (np.exp(p) * (p - q)).sum(1)
+    np.testing.assert_allclose(found.divergence[row, :k], kl, atol=1e-5)
+    np.testing.assert_allclose(found.log_probability[row, :k], np.abs(p - q).max(1), atol=1e-4)
+    np.testing.assert_allclose(found.excess[row, :k], excess, atol=1e-4)
+    assert np.isnan(found.divergence[row, k:]).all()
+
+
+def test_positions_are_drawn_from_the_whole_text(key):
+    """Were they all in the first half, a memory that the second half needs would be missed."""
+    found = rm.replay_window(language_model("mingru", key), text(400))
+    assert found.positions[0] == 1 and (found.texts == 0).all()
+    quarters = np.bincount(found.positions[1:] * 4 // 400, minlength=4)
+    assert (quarters >= 2).all() and found.longest == 200
+    np.testing.assert_array_equal(found.room, np.minimum(200, 399 - found.positions))
+
+
+def test_several_texts_are_one_measurement(key):
+    net = language_model("mamba", key, convolved=True)
+    one, two = text(60), text(30, seed=1)
+    found = rm.replay_window(net, [one, two])
+    assert set(found.texts) == {0, 1} and found.longest == 30
+    row = int(np.argmax(found.texts))
+    assert_restarted(found, row, net, two)
+    padded = np.stack([one, np.pad(two, (0, 30))])
+    again = rm.replay_window(net, padded, lengths=[60, 30])
+    np.testing.assert_array_equal(found.divergence, again.divergence)
 
 
 def test_the_record_says_what_few_starts_may_miss(key):
     found = rm.replay_window(language_model("mamba", key, convolved=True), text(50), error=1e-1)
-    drawn = len(found.positions)
-    more = int((found.windows > found.window).sum())
+    judges = (found.room >= found.window) & (np.arange(24) > 0)  # the first was not drawn
+    more = int((found.windows[judges] > found.window).sum())
     # As likely as 1 in 20: a share so large, and no more of those drawn above the window.
-    assert binom.cdf(more, drawn, found.missed) == pytest.approx(0.05)
-    assert f"from {drawn} positions drawn; at most {found.missed:.2g} of all" in str(found)
+    assert binom.cdf(more, judges.sum(), found.missed) == pytest.approx(0.05)
+    assert f"with {found.window:.0f} tokens after them at most {found.missed:.2g}" in str(found)
 
 
 def test_a_window_counts_if_every_longer_one_is_as_good():
     errors = np.array([[0.0, 2.0, 0.5, 0.1], [0.1, 0.1, 0.1, 2.0], [0.0, 0.0, 0.0, 0.0]])
     assert first_good(errors, 1.0).tolist() == [3.0, np.inf, 1.0]
+    ended = np.array([[0.0, 2.0, 0.5, np.nan], [0.1, 2.0, np.nan, np.nan]])
+    assert first_good(ended, 1.0).tolist() == [3.0, np.inf]
 
 
 def test_refusals(key):
@@ -84,7 +117,8 @@ def test_refusals(key):
     for tokens, words in (
         (text(0), "at least 4 tokens, got 0"),
         (text(1), "at least 4 tokens, got 1"),
-        (text(20).reshape(2, 10), "one text of tokens"),
+        (text(20).reshape(2, 5, 2), "texts of tokens"),
+        ([text(20), text(2)], "at least 4 tokens, got 2"),
         (text(20) + 9, "tokens must lie in 0 to 10"),
     ):
         with pytest.raises(ValueError, match=words):

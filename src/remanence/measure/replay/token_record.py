@@ -7,21 +7,28 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaincinv
 
+from .shares import window_of_share
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TokenReplay:
     """How many of the last tokens must be read again from an empty state.
 
-    The model was emptied at some positions and followed for `longest` tokens beside the
-    full run. What the output needs and what the states need are two windows: an output may
-    be right long before a state is. A window counts if every longer one is as good; inf
-    says that none up to `longest` is.
+    The model was emptied at positions drawn from the whole of the texts and followed beside
+    the full run, for `longest` tokens or to the end: a position judges windows up to its
+    `room`, and errors beyond it are NaN. What the output needs and what the states need are
+    two windows: an output may be right long before a state is. A window counts if every
+    longer one is as good; inf says that none is.
     """
 
     error: float
     """Nats for distributions (KL divergence), relative for states."""
     positions: Int[np.ndarray, " starts"]
-    """Where the state was emptied."""
+    """Where the state was emptied: before the second token of the first text, then drawn."""
+    texts: Int[np.ndarray, " starts"]
+    """In which text."""
+    room: Int[np.ndarray, " starts"]
+    """For how many tokens it was followed."""
     divergence: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
     """KL divergence of the next-token distribution from the full run's, after 1, 2, ... tokens."""
     log_probability: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
@@ -60,9 +67,11 @@ class TokenReplay:
         own = first_good(self.decayed, self.error)
         return own + self.memory[list(self.layers)][:, None]
 
-    def quantile(self, share: float) -> float:
-        """The window that serves at a share of the positions."""
-        return float(np.quantile(self.windows, share, method="higher"))
+    def quantile(self, share: float, windows: Float[np.ndarray, " starts"] | None = None) -> float:
+        """The window that serves at a share of the positions that can judge it."""
+        windows = self.windows if windows is None else windows
+        reached = np.minimum(windows, self.room + 1).astype(int)
+        return window_of_share(reached, self.room, 1 - share)
 
     @property
     def median(self) -> float:
@@ -77,7 +86,7 @@ class TokenReplay:
     @property
     def worst(self) -> float:
         """At all of them."""
-        return float(self.windows.max())
+        return self.quantile(1.0)
 
     @property
     def window(self) -> float:
@@ -86,28 +95,34 @@ class TokenReplay:
 
     @property
     def missed(self) -> float:
-        """With 95 % confidence at most this share of all positions needs more than `window`."""
-        more = int((self.windows > self.window).sum())
-        return float(betaincinv(more + 1, len(self.windows) - more, 0.95))
+        """With 95 % confidence at most this share of the positions needs more than `window`:
+        of all positions of the texts with so many tokens after them."""
+        judges = self.windows[1:][self.room[1:] >= self.window]
+        more = int((judges > self.window).sum())
+        return float(betaincinv(more + 1, len(judges) - more, 0.95)) if more < len(judges) else 1.0
 
     @property
     def evidence(self) -> str:
         """Where it was measured, and what that may have missed."""
-        among = f"from {len(self.positions)} positions drawn"
+        among = f"from {len(self.positions)} positions drawn over the whole text"
         if math.isinf(self.window):
             return among
-        return f"{among}; at most {self.missed:.2g} of all need more, with 95 % confidence"
+        return (
+            f"{among}; of all with {self.window:.0f} tokens after them at most {self.missed:.2g} "
+            "need more, with 95 % confidence"
+        )
 
     @property
     def states_median(self) -> float:
         """Tokens after which the states of all layers are right, at half of the positions."""
-        return float(np.median(self.state_windows.max(axis=0)))
+        return self.quantile(0.5, self.state_windows.max(axis=0))
 
     @property
     def bottleneck(self) -> int:
         """The layer whose own decays ask for the longest window."""
-        reached = np.log(self.decayed[:, :, -1]).mean(axis=1)
-        windows = np.minimum(self.own_windows, 2.0 * self.longest).mean(axis=1)
+        ends = self.decayed[:, np.arange(len(self.room)), self.room - 1]
+        reached = np.log(np.maximum(ends, 1e-300)).mean(axis=1)
+        windows = [self.quantile(0.5, own) for own in self.own_windows]
         # Among layers that never get there, the one that is furthest off.
         order = np.lexsort((reached, windows))
         return self.layers[int(order[-1])]
@@ -132,14 +147,13 @@ class TokenReplay:
     @property
     def first_token(self) -> float:
         """After how many tokens the distribution no longer shows the first one."""
-        first = int(np.argmin(self.positions))
-        return float(self.windows[first])
+        return float(self.windows[0])
 
     def cost(self, window: int) -> float:
         """The mean excess, in nats a token, of replaying so many tokens."""
         if not 1 <= window <= self.longest:
             raise ValueError(f"windows of 1 to {self.longest} were followed, got {window}")
-        return float(self.excess[:, window - 1].mean())
+        return float(np.nanmean(self.excess[:, window - 1]))
 
     @property
     def decision(self) -> str:
@@ -162,8 +176,12 @@ class TokenReplay:
 
 
 def first_good(errors: np.ndarray, allowed: float) -> np.ndarray:
-    """The least window from which on errors stay within what is allowed, else inf."""
-    bad = ~(errors <= allowed)
+    """The least window from which on errors stay within what is allowed, else inf.
+
+    NaN stands where a run had ended.
+    """
+    bad = errors > allowed
     last = errors.shape[-1] - np.argmax(bad[..., ::-1], axis=-1)
     windows = np.where(bad.any(axis=-1), last + 1, 1).astype(float)
-    return np.where(windows > errors.shape[-1], np.inf, windows)
+    room = errors.shape[-1] - np.isnan(errors).sum(axis=-1)
+    return np.where(windows > room, np.inf, windows)

@@ -25,45 +25,66 @@ STARTS = 24
 
 
 def token_replay(
-    net: Any, tokens: Any, *, error: float, starts: int = STARTS, key: Key | None = None
+    net: Any,
+    tokens: Any,
+    *,
+    error: float,
+    lengths: Any = None,
+    starts: int = STARTS,
+    key: Key | None = None,
 ) -> TokenReplay:
-    """Empty the model at `starts` positions, the first token among them, and follow it.
+    """Empty the model at `starts` positions of one or several texts, and follow it.
 
-    A run is half as long as the text, so that every window is judged by as many positions.
+    One of them is the first token of the first text, the others are drawn from all positions.
+    A run ends with its text, or after half the length of the longest.
     """
-    tokens = np.asarray(tokens)
-    if tokens.ndim != 1:
-        raise ValueError(f"one text of tokens would do, got shape {tokens.shape}")
-    if len(tokens) < 4:
-        raise ValueError(f"a replay window needs at least 4 tokens, got {len(tokens)}")
+    texts = _texts(tokens, lengths)
+    longest = max(map(len, texts)) // 2
     with double():
-        driven(net, tokens)  # refuses bad weights and tokens
+        for text in texts:
+            driven(net, text)  # refuses bad weights and tokens
         net = network_in_double(net)
-        longest = len(tokens) // 2
-        free = np.arange(2, len(tokens) - longest)
-        draw = jr.permutation(jr.key(0) if key is None else key, len(free))
-        chosen = free[np.asarray(draw)[: starts - 1]]
-        positions = np.sort(np.concatenate([[1], chosen]))
-        kept = _states_before(net, tokens, positions)
-        rows = [
-            _followed(net, h, tokens[a : a + longest + 1])
-            for a, h in zip(positions, kept, strict=True)
-        ]
-    stack = lambda name: np.stack([row[name] for row in rows])
-    by_layer = lambda name: np.stack([row[name] for row in rows], axis=1)
+        free = np.array([(i, a) for i, text in enumerate(texts) for a in range(1, len(text) - 1)])
+        draw = 1 + jr.permutation(jr.key(0) if key is None else key, len(free) - 1)
+        places = free[np.sort(np.append(0, np.asarray(draw)[: starts - 1]))]
+        rows = []
+        for i, text in enumerate(texts):
+            positions = places[places[:, 0] == i, 1]
+            kept = _states_before(net, text, positions)
+            ends = [text[a : a + longest + 1] for a in positions]
+            rows += [_followed(net, h, end) for h, end in zip(kept, ends, strict=True)]
+    room = np.array([row["loss"].shape[-1] for row in rows])
+    ended = lambda a: [(0, 0)] * (a.ndim - 1) + [(0, room.max() - a.shape[-1])]
+    filled = lambda a: np.pad(a, ended(a), constant_values=np.nan)
+    stack = lambda name, axis=0: np.stack([filled(row[name]) for row in rows], axis=axis)
     layers = net.cell.layers
     return TokenReplay(
         error=error,
-        positions=positions,
+        positions=places[:, 1],
+        texts=places[:, 0],
+        room=room,
         divergence=stack("divergence"),
         log_probability=stack("log_probability"),
         excess=stack("excess"),
-        gaps=by_layer("gaps"),
-        decayed=by_layer("decayed"),
+        gaps=stack("gaps", 1),
+        decayed=stack("decayed", 1),
         layers=tuple(i for i, one in enumerate(layers) if one.recurrence is not None),
         memory=np.array([layer.memory for layer in layers]),
-        loss=float(np.mean([row["loss"] for row in rows])),
+        loss=float(np.nanmean(stack("loss"))),
     )
+
+
+def _texts(tokens: Any, lengths: Any) -> list[np.ndarray]:
+    """One text, a row each with its length, or a list of texts of any lengths."""
+    ragged = isinstance(tokens, list | tuple) and np.ndim(tokens[0] if tokens else 0) > 0
+    rows = [np.asarray(row) for row in tokens] if ragged else list(np.atleast_2d(tokens))
+    if lengths is not None:
+        rows = [row[:n] for row, n in zip(rows, np.atleast_1d(lengths), strict=True)]
+    if any(row.ndim != 1 for row in rows):
+        raise ValueError(f"texts of tokens would do, got shape {np.shape(tokens)}")
+    if (least := min(map(len, rows), default=0)) < 4:
+        raise ValueError(f"a replay window needs at least 4 tokens, got {least}")
+    return rows
 
 
 def _states_before(net: Any, tokens: np.ndarray, positions: np.ndarray) -> list[Any]:
@@ -103,7 +124,7 @@ def _followed(net: Any, kept: Any, tokens: np.ndarray) -> dict[str, Any]:
     }
     if not np.isfinite(joined["loss"]).all():
         raise ValueError("the model's outputs are not finite on these tokens")
-    return joined | {"loss": joined["loss"].mean()}
+    return joined
 
 
 @eqx.filter_jit

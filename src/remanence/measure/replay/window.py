@@ -37,8 +37,9 @@ def replay_window(
 
     The answer is a `ReplayWindow`; for the tokens of a recurrent language model (a cell with
     layers) a `TokenReplay`: windows of the next-token distribution and of every layer's
-    state, beside what the layers' decays predict. What follows is of other networks, and of
-    a language model if `of` is given.
+    state, beside what the layers' decays predict, on one text or several (a list, or rows
+    with their `lengths`). What follows is of other networks, and of a language model if
+    `of` is given.
 
     The network (or bare cell) is started from its empty state at every place of every
     sequence and followed from there: at position t, after k inputs, its output (or its
@@ -61,12 +62,10 @@ def replay_window(
     (11.0, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11])
     """
     layers = hasattr(getattr(net, "cell", None), "layers")
-    if of is None and layers and np.issubdtype(np.asarray(inputs).dtype, np.integer):
-        if lengths is not None or targets is not None:
-            raise ValueError(
-                "a language model predicts its tokens; give neither lengths nor targets"
-            )
-        return token_replay(net, inputs, error=_positive(error), key=key)
+    if of is None and layers and _are_tokens(inputs):
+        if targets is not None:
+            raise ValueError("a language model predicts its tokens; give no targets")
+        return token_replay(net, inputs, error=_positive(error), lengths=lengths, key=key)
     of = "outputs" if of is None else of
     if of not in get_args(Of):
         raise ValueError(f"of must be 'outputs' or 'states', got {of!r}")
@@ -85,6 +84,11 @@ def replay_window(
         size = full.outputs if of == "outputs" else full.states
         scale = float(jnp.sqrt(jnp.mean(jnp.sum(size**2, axis=1))))
     return _record(full, tally, drawn, error, of, scale, len(ends))
+
+
+def _are_tokens(inputs: Any) -> bool:
+    rows = inputs if isinstance(inputs, list | tuple) else [inputs]
+    return all(np.issubdtype(np.asarray(row).dtype, np.integer) for row in rows)
 
 
 def _positive(error: float) -> float:
