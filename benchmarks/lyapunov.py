@@ -27,6 +27,7 @@ os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_force_host_platform_device_count=2"
 )
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -35,7 +36,7 @@ from _turns import PAUSE
 
 from remanence._precision import as_double, double
 from remanence.cells import Elman, Residual
-from remanence.measure import exponents_of_each, lyapunov_spectrum
+from remanence.measure import growth_along, lyapunov_spectrum
 from remanence.measure.lyapunov.frame import start_frame
 
 
@@ -282,8 +283,18 @@ def batch_of_networks(count, units, k, steps):
         xs = jr.normal(jr.key(4), (steps, INPUTS))
         xs = np.asarray(xs)
 
+    one = lambda cell: growth_along(cell, cell.initial_state(), jnp.asarray(xs), k=k, warmup=WARMUP)
+    over = {
+        "mesh": jax.sharding.Mesh(np.array(jax.devices()), ("networks",)),
+        "in_specs": jax.sharding.PartitionSpec("networks"),
+        "out_specs": jax.sharding.PartitionSpec("networks"),
+    }
+    share = jax.shard_map(lambda cells: jax.lax.map(one, cells), **over, check_vma=False)
+    compiled = eqx.filter_jit(share)
+
     def run():
-        found, rounding = exponents_of_each(cells, xs, k=k, warmup=WARMUP)
+        with double():
+            found, rounding = (np.asarray(part) for part in compiled(cells))
         assert float(rounding.max()) < 1e-6, "the interval was too long"
         return found
 

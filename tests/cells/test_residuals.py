@@ -57,15 +57,10 @@ def test_without_coupling_an_lstm_carries_both_its_parts(key):
 )
 def test_a_nonlinear_residual_has_the_slope_of_its_activation(activation, slopes, key):
     inner = drawn(cells.Elman, 2, key)
-    residual = cells.NonlinearResidual(0.5, activation)
+    residual = lambda h: activation(0.5 * h)
     cell = cells.Residual(residual, inner.W_h, inner.W_x, inner.b, 0.0)
     J = cells.jacobian(cell, jnp.array([1.0, -1.0]), jnp.zeros(2))
     np.testing.assert_allclose(J, 0.5 * np.diag(slopes), atol=1e-6)
-
-
-def test_a_nonlinear_residual_turns_before_its_activation():
-    h = jnp.array([1.0, 2.0])
-    np.testing.assert_allclose(cells.NonlinearResidual(R, jnp.tanh)(h), jnp.tanh(R @ h))
 
 
 def test_what_does_not_fit_is_refused(key):

@@ -9,7 +9,7 @@ import pytest
 
 import remanence as rm
 from remanence.cells import Linear
-from remanence.measure import covariant_vectors, fixed_points, memory_capacity
+from remanence.measure import fixed_points, memory_capacity
 
 
 TURN = np.array([[0.6, -0.8], [0.8, 0.6]], np.float32)
@@ -110,39 +110,6 @@ def test_padding_is_not_heard(xs):
         rm.lyapunov_spectrum(cell, batch, lengths=[160.0, 99.5])
     with pytest.raises(ValueError, match="NaN"):
         rm.lyapunov_spectrum(cell, padded, lengths=[160, 101])
-
-
-class Henon(eqx.Module):
-    """x' = 1 - 1.4 x² + y, y' = 0.3 x."""
-
-    def __call__(self, h, x):
-        return jnp.stack([1 - 1.4 * h[0] ** 2 + h[1], 0.3 * h[0]])
-
-    def initial_state(self):
-        return jnp.zeros(2)
-
-
-def test_covariant_vectors_of_a_map_left_alone():
-    found = covariant_vectors(Henon(), steps=20_000, h0=jnp.array([0.1, 0.1]))
-    np.testing.assert_allclose(found.exponents, [0.419, -1.623], atol=0.01)
-    # Carried by the map: J v is parallel to the next v. Chaos forgets digits, so soon.
-    found = covariant_vectors(Henon(), steps=200, h0=jnp.array([0.1, 0.1]), warmup=5)
-    h = np.array([0.1, 0.1])
-    for t in range(-5, 10):
-        if t >= 0:
-            carried = np.array([[-2.8 * h[0], 1], [0.3, 0]]) @ found.vectors[t]
-            carried /= np.linalg.norm(carried, axis=0)
-            turned = np.abs((carried * found.vectors[t + 1]).sum(axis=0))
-            np.testing.assert_allclose(turned, 1, atol=1e-9)
-        h = np.array([1 - 1.4 * h[0] ** 2 + h[1], 0.3 * h[0]])
-
-
-def test_covariant_vectors_of_a_closed_loop(xs):
-    cell = Linear(0.5 * jnp.eye(2), jnp.eye(2))
-    found = covariant_vectors(cell, steps=400, feedback=lambda h: jnp.array([0.3, 0.1]) * h)
-    np.testing.assert_allclose(found.exponents, np.log([0.8, 0.6]), atol=1e-9)
-    with pytest.raises(ValueError, match="one sequence would do, got 2"):
-        covariant_vectors(cell, np.stack([xs, xs]))
 
 
 def test_what_fixed_points_and_windows_refuse(xs):

@@ -18,7 +18,7 @@ def network(kind, activation, inputs, readout, key):
             "scalar": 0.9,
             "array": jnp.asarray(0.9),
             "matrix": 0.3 * jr.normal(key_R, (6, 6)),
-            "nonlinear": cells.NonlinearResidual(0.9),
+            "nonlinear": lambda h: jnp.tanh(0.9 * h),
         }[kind]
         cell = cells.Residual.init(
             inputs, 6, key=key_c, residual=R, coupling=0.4, activation=activation

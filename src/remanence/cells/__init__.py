@@ -15,7 +15,6 @@ from .contraction_form import (
     GRUForm as GRUForm,
     LoopForm as LoopForm,
     LSTMForm as LSTMForm,
-    NonlinearResidualForm as NonlinearResidualForm,
     StackForm as StackForm,
 )
 from .delta_rule import DeltaRule as DeltaRule, GatedDelta as GatedDelta, RWKV7 as RWKV7
@@ -25,10 +24,10 @@ from .gated_residual import WeaklyCoupled as WeaklyCoupled
 from .general_gru import GeneralGRU as GeneralGRU
 from .general_lstm import GeneralLSTM as GeneralLSTM
 from .gru import GRU as GRU
+from .heads import Heads as Heads
 from .linear import Linear as Linear
 from .linear_attention import (
     GLA as GLA,
-    Heads as Heads,
     MLSTM as MLSTM,
     RetNet as RetNet,
     RWKV4 as RWKV4,
@@ -36,7 +35,6 @@ from .linear_attention import (
 )
 from .linear_recurrence import LinearRecurrence as LinearRecurrence
 from .lstm import LSTM as LSTM
-from .nonlinear_residual import NonlinearResidual as NonlinearResidual
 from .residual import Residual as Residual
 from .selective import (
     Mamba as Mamba,

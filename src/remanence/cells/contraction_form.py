@@ -19,13 +19,6 @@ class LoopForm(NamedTuple):
     coupling: Any = 1.0
 
 
-class NonlinearResidualForm(NamedTuple):
-    r"""$h' = \sigma(R h) + \gamma\,\rho(W_h h + W_x x + b)$."""
-
-    loop: LoopForm
-    residual_activation: Callable
-
-
 class LSTMForm(NamedTuple):
     """The gates of `cells.LSTM`, in its order."""
 

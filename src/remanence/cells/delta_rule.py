@@ -14,26 +14,18 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Input, Key, Scalar
-from .base import AbstractCell
-from .linear_attention import Heads
+from .._types import Input, Scalar
+from .heads import AbstractHeadGates, Heads
+from .linear_recurrence import AbstractGatedCell
 
 
 Transition = tuple[Array, Array, Array]
 
 
-class AbstractDeltaGates(eqx.Module):
+class AbstractDeltaGates(AbstractHeadGates):
     """What one input does to the matrices of a delta rule, and what is read of them."""
-
-    heads: eqx.AbstractVar[Heads]
-
-    @property
-    @abc.abstractmethod
-    def width(self) -> int:
-        """How many numbers an input `u` holds."""
 
     @abc.abstractmethod
     def transition(self, u: Array) -> Transition:
@@ -67,16 +59,12 @@ class GatedDelta(AbstractDeltaGates):
     eps: float = eqx.field(static=True, default=1e-6)
 
     @property
-    def _rest(self) -> tuple[int, ...]:
+    def rest(self) -> tuple[int, ...]:
         H = self.heads.count
         return (H,) if self.A_log is None else (H, self.A_log.size)
 
-    @property
-    def width(self) -> int:
-        return self.heads.width(*self._rest)
-
     def _keys(self, u: Array) -> tuple[Array, Array]:
-        _, k, _, b, *_ = self.heads.split(u, *self._rest)
+        _, k, _, b, *_ = self.split(u)
         return unit_vectors(k, self.eps), jax.nn.sigmoid(b)[:, None]
 
     def transition(self, u: Array) -> Transition:
@@ -89,10 +77,10 @@ class GatedDelta(AbstractDeltaGates):
 
     def write(self, u: Array) -> tuple[Array, Array]:
         k, beta = self._keys(u)
-        return beta * k, self.heads.split(u, *self._rest)[2]
+        return beta * k, self.split(u)[2]
 
     def read(self, after: Array, u: Array) -> Array:
-        q = unit_vectors(self.heads.split(u, *self._rest)[0], self.eps)
+        q = unit_vectors(self.split(u)[0], self.eps)
         return jnp.einsum("hk,hkv->hv", q * self.heads.keys**-0.5, after).ravel()
 
 
@@ -105,33 +93,29 @@ class RWKV7(AbstractDeltaGates):
     heads: Heads
 
     @property
-    def _rest(self) -> tuple[int, int, int]:
+    def rest(self) -> tuple[int, int, int]:
         n = self.heads.count * self.heads.keys
         return (n, n, n)
 
-    @property
-    def width(self) -> int:
-        return self.heads.width(*self._rest)
-
     def transition(self, u: Array) -> Transition:
         shape = (self.heads.count, self.heads.keys)
-        parts = self.heads.split(u, *self._rest)[3:]
+        parts = self.split(u)[3:]
         w, kappa, a = (part.reshape(shape) for part in parts)
         length = jnp.linalg.norm(kappa, axis=1, keepdims=True)
         kappa = kappa / jnp.maximum(length, 1e-12)
         return w, a * kappa, kappa
 
     def write(self, u: Array) -> tuple[Array, Array]:
-        _, k, v, *_ = self.heads.split(u, *self._rest)
+        _, k, v, *_ = self.split(u)
         return k, v
 
     def read(self, after: Array, u: Array) -> Array:
-        r = self.heads.split(u, *self._rest)[0]
+        r = self.split(u)[0]
         return jnp.einsum("hk,hkv->hv", r, after).ravel()
 
 
-class DeltaRule(AbstractCell):
-    """Any delta gates as a cell; `W_in` turns an input into what the gates take.
+class DeltaRule(AbstractGatedCell):
+    """Any delta gates as a cell.
 
     >>> cell = DeltaRule(GatedDelta(Heads(1, 2, 1)))
     >>> u = jnp.array([1.0, 0.0, 1.0, 0.0, 3.0, 0.0])  # q, k, v and b = 0: half is replaced
@@ -142,29 +126,16 @@ class DeltaRule(AbstractCell):
     gates: AbstractDeltaGates
     W_in: Float[Array, "gates inputs"] | None = None
 
-    @classmethod
-    def init(
-        cls, gates: AbstractDeltaGates, inputs: int, *, key: Key, gain: float = 1.0
-    ) -> "DeltaRule":
-        """The gates behind a Gaussian input map."""
-        scale = gain * inputs**-0.5
-        return cls(gates, scale * jr.normal(key, (gates.width, inputs)))
-
-    def _gated(self, x: Input) -> Array:
-        if x is None:
-            raise ValueError("the gates are set by an input, and none came")
-        return x if self.W_in is None else self.W_in @ x
-
     def _step(self, S: Array, u: Array) -> Array:
         k, v = self.gates.write(u)
         return transported(self.gates.transition(u), S) + k[:, :, None] * v[:, None, :]
 
     def __call__(self, h: Float[Array, "..."], x: Input) -> Float[Array, "..."]:
-        return self._step(h, self._gated(x))
+        return self._step(h, self._gate_inputs(x))
 
     def transition(self, h: Any, x: Input) -> Transition:
         """(d, p, q) of the step; the tangent map of a head is diag(d) - p q^T."""
-        return self.gates.transition(self._gated(x))
+        return self.gates.transition(self._gate_inputs(x))
 
     def log_volume(self) -> Callable[[Any, Input], Scalar]:
         values = self.gates.heads.values
@@ -178,16 +149,6 @@ class DeltaRule(AbstractCell):
             return S, (S, self.gates.read(S, u))
 
         return jax.lax.scan(step, h, us)[1]
-
-    def initial_state(self) -> Float[Array, "..."]:
-        leaves = jax.tree.leaves(eqx.filter(self, eqx.is_inexact_array))
-        dtype = jnp.result_type(*leaves) if leaves else jnp.result_type(float)
-        heads = self.gates.heads
-        return jnp.zeros((heads.count, heads.keys, heads.values), dtype)
-
-    @property
-    def input_size(self) -> int:
-        return self.gates.width if self.W_in is None else self.W_in.shape[1]
 
 
 def transported(transition: Transition, S: Float[Array, "heads keys any"]) -> Array:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Inexact
 
-from .._types import Frame, Input, InputFrame, Key, Scalar, State
+from .._types import Input, Key, Scalar, State
 from .base import AbstractCell
 from .contraction_form import DiagonalForm
 
@@ -60,21 +60,6 @@ class Diagonal(AbstractCell):
         if x is None:
             return following
         return following[0] + self.B.real @ x, following[1] + self.B.imag @ x
-
-    def pushforward(
-        self, h: State, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[State, Frame]:
-        following = self(h, x)
-        if not jnp.iscomplexobj(self.a):
-            moved = self.a[:, None] * Q
-            return following, moved if X is None else moved + self.B @ X
-        Q_re, Q_im = jnp.split(Q, 2)
-        a_re, a_im = self.a.real[:, None], self.a.imag[:, None]
-        moved = jnp.concatenate([a_re * Q_re - a_im * Q_im, a_re * Q_im + a_im * Q_re])
-        if X is None:
-            return following, moved
-        B = jnp.concatenate([self.B.real, self.B.imag])
-        return following, moved + B @ X
 
     def log_volume(self) -> Callable[[State, Input], Scalar]:
         """The sum of the logarithms of the moduli; each complex unit counts twice."""

@@ -14,10 +14,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._types import Input, Vector
-from .base import AbstractCell
+from .affine import AbstractAffine, require_blocks
 
 
-class GeneralGRU(AbstractCell):
+class GeneralGRU(AbstractAffine):
     """Blocks are in the order r, z, n as in `GRU`; `b_n` is the recurrent bias of n.
 
     `activations` are of the gates and of the candidate.
@@ -33,18 +33,12 @@ class GeneralGRU(AbstractCell):
     )
 
     def __check_init__(self):
-        gates, units = self.W_h.shape
-        if gates != 3 * units:
-            raise ValueError(f"W_h must be 3N x N for a GRU, got {gates} x {units}")
+        require_blocks(self.W_h, 3, "a GRU")
 
     def __call__(self, h: Vector, x: Input) -> Vector:
         gate, candidate = self.activations
         units = h.size
-        drive = jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
-        if x is not None:
-            drive = drive + self.W_x @ x
-        if self.b is not None:
-            drive = drive + self.b
+        drive = self.input_drive(x)
         rz = gate(drive[: 2 * units] + self.W_h[: 2 * units] @ h)
         r, z = jnp.split(rz, 2)
         U = self.W_h[2 * units :]
@@ -53,10 +47,3 @@ class GeneralGRU(AbstractCell):
             carried = carried + self.b_n
         n = candidate(drive[2 * units :] + (r * carried if self.reset_after else carried))
         return (1 - z) * n + z * h
-
-    def initial_state(self) -> Vector:
-        return jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
-
-    @property
-    def input_size(self) -> int:
-        return self.W_x.shape[1]

@@ -16,13 +16,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._types import Input
-from .base import AbstractCell
+from .affine import AbstractAffine
 
 
 Pair = tuple[Float[Array, " outputs"], Float[Array, " units"]]
 
 
-class GeneralLSTM(AbstractCell):
+class GeneralLSTM(AbstractAffine):
     """The state is the pair `(h, c)`; blocks are in the order i, f, g, o as in `LSTM`.
 
     `peepholes` are those of the gates i, f and o. `activations` are of the gates, of the
@@ -51,10 +51,7 @@ class GeneralLSTM(AbstractCell):
     def __call__(self, h: Pair, x: Input) -> Pair:
         gate, candidate, outer = self.activations
         hidden, c = h
-        z = self.W_h @ hidden
-        if x is not None:
-            z = z + self.W_x @ x
-        i, f, g, o = jnp.split(z if self.b is None else z + self.b, 4)
+        i, f, g, o = jnp.split(self.drive(hidden, x), 4)
         if self.peepholes is not None:
             i, f = i + self.peepholes[0] * c, f + self.peepholes[1] * c
         i = gate(i)
@@ -72,7 +69,3 @@ class GeneralLSTM(AbstractCell):
         gates, outputs = self.W_h.shape
         zeros = lambda size: jnp.zeros(size, self.W_h.dtype)
         return zeros(outputs), zeros(gates // 4)
-
-    @property
-    def input_size(self) -> int:
-        return self.W_x.shape[1]

@@ -9,13 +9,12 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Vector
-from .affine import uniform
-from .base import AbstractCell
+from .affine import AbstractAffine, require_blocks, uniform
 from .contraction_form import GRUForm
 from .slopes import sigmoid_and_slope, tanh_and_slope
 
 
-class GRU(AbstractCell):
+class GRU(AbstractAffine):
     """torch's GRU: the reset gate acts after the product with `W_h`.
 
     The three blocks of `W_h`, `W_x` and `b` are the reset gate, the update gate
@@ -37,18 +36,11 @@ class GRU(AbstractCell):
         return cls(W_h, W_x, draw(key_b, 3 * units), draw(key_n, units))
 
     def __check_init__(self):
-        gates, units = self.W_h.shape
-        if gates != 3 * units:
-            raise ValueError(f"W_h must be 3N x N for a GRU, got {gates} x {units}")
+        require_blocks(self.W_h, 3, "a GRU")
 
     def _drives(self, h: Vector, x: Input):
         """The arguments of the two gates, and the candidate's two parts."""
-        drive = jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
-        if x is not None:
-            drive = drive + self.W_x @ x
-        if self.b is not None:
-            drive = drive + self.b
-        x_r, x_z, x_n = jnp.split(drive, 3)
+        x_r, x_z, x_n = jnp.split(self.input_drive(x), 3)
         h_r, h_z, h_n = jnp.split(self.W_h @ h, 3)
         if self.b_n is not None:
             h_n = h_n + self.b_n
@@ -78,10 +70,3 @@ class GRU(AbstractCell):
 
     def contraction_form(self) -> GRUForm:
         return GRUForm(self.W_h, self.W_x, self.b, self.b_n)
-
-    def initial_state(self) -> Vector:
-        return jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
-
-    @property
-    def input_size(self) -> int:
-        return self.W_x.shape[1]

@@ -2,16 +2,15 @@ r"""The linear cell of document 000, $h' = W_h h + W_x x$."""
 
 from collections.abc import Callable
 
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .affine import gaussian_weights
-from .base import AbstractCell, log_determinant
+from .._types import Input, Key, Scalar, Vector
+from .affine import AbstractAffine, gaussian_weights
+from .base import log_determinant
 from .contraction_form import LoopForm
 
 
-class Linear(AbstractCell):
+class Linear(AbstractAffine):
     """The simplest memory: no bias and no non-linearity.
 
     >>> import jax.numpy as jnp
@@ -32,12 +31,6 @@ class Linear(AbstractCell):
         drive = self.W_h @ h
         return drive if x is None else drive + self.W_x @ x
 
-    def pushforward(
-        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[Vector, Frame]:
-        Z = self.W_h @ Q if X is None else self.W_h @ Q + self.W_x @ X
-        return self(h, x), Z
-
     def log_volume(self) -> Callable[[Vector, Input], Scalar]:
         r"""$\log|\det W_h|$, everywhere."""
         whole = log_determinant(self.W_h)
@@ -45,10 +38,3 @@ class Linear(AbstractCell):
 
     def contraction_form(self) -> LoopForm:
         return LoopForm(self.W_h, self.W_x)
-
-    def initial_state(self) -> Vector:
-        return jnp.zeros(self.W_h.shape[0], self.W_h.dtype)
-
-    @property
-    def input_size(self) -> int:
-        return self.W_x.shape[1]

@@ -10,80 +10,104 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from .heads import AbstractHeadGates, Heads
 from .linear_recurrence import AbstractGates
 
 
-class Heads(eqx.Module):
-    """How many heads there are, and how long their keys and values."""
+class AbstractLinearAttention(AbstractHeadGates, AbstractGates):
+    """$k v^\top$ is written and $q^\top S$ is read."""
 
-    count: int = eqx.field(static=True)
-    keys: int = eqx.field(static=True)
-    values: int = eqx.field(static=True)
+    def write(self, u: Array) -> Array:
+        k, v = self.split(u)[1:3]
+        return k[:, :, None] * v[:, None, :]
 
-    def split(self, u: Array, *rest: int) -> list[Array]:
-        """(q, k, v, ...): a row a head; `rest` are the lengths of what follows."""
-        H, n, m = self.count, self.keys, self.values
-        sizes = [H * n, H * n, H * m, *rest]
-        edges = [sum(sizes[: i + 1]) for i in range(len(sizes) - 1)]
-        q, k, v, *others = jnp.split(u, edges)
-        return [q.reshape(H, n), k.reshape(H, n), v.reshape(H, m), *others]
-
-    def width(self, *rest: int) -> int:
-        """The length of what is split."""
-        return self.count * (2 * self.keys + self.values) + sum(rest)
+    def read(self, before: Array, after: Array, u: Array) -> Array:
+        return jnp.einsum("hk,hkv->hv", self.split(u)[0], after).ravel()
 
 
-class GLA(AbstractGates):
-    r"""$A = \sigma(\alpha)^{1/\tau}$, one number a key, $u = (q, k, v, \alpha)$, $y = q^\top S$."""
+class GLA(AbstractLinearAttention):
+    r"""$A = \sigma(\alpha)^{1/\tau}$, one number a key, $u = (q, k, v, \alpha)$."""
 
     heads: Heads
     temperature: float = eqx.field(static=True, default=16.0)
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return (self.heads.count, self.heads.keys, self.heads.values)
-
-    @property
-    def width(self) -> int:
-        return self.heads.width(self.heads.count * self.heads.keys)
+    def rest(self) -> tuple[int]:
+        return (self.heads.count * self.heads.keys,)
 
     def clock(self, u: Array) -> Array:
-        alpha = u[-self.heads.count * self.heads.keys :]
-        log_a = jax.nn.log_sigmoid(alpha) / self.temperature
+        log_a = jax.nn.log_sigmoid(self.split(u)[3]) / self.temperature
         return log_a.reshape(self.heads.count, self.heads.keys, 1)
 
-    def write(self, u: Array) -> Array:
-        _, k, v, _ = self.heads.split(u, self.heads.count * self.heads.keys)
-        return k[:, :, None] * v[:, None, :]
 
-    def read(self, before: Array, after: Array, u: Array) -> Array:
-        q = self.heads.split(u, self.heads.count * self.heads.keys)[0]
-        return jnp.einsum("hk,hkv->hv", q, after).ravel()
-
-
-class RetNet(AbstractGates):
+class RetNet(AbstractLinearAttention):
     r"""$A = \gamma_h$, one constant a head, $u = (q, k, v)$."""
 
     heads: Heads
     gamma: Float[Array, " heads"]
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        return (self.heads.count, self.heads.keys, self.heads.values)
-
-    @property
-    def width(self) -> int:
-        return self.heads.width()
-
     def clock(self, u: Array) -> Array:
         return jnp.log(self.gamma)[:, None, None]
 
-    def write(self, u: Array) -> Array:
-        _, k, v = self.heads.split(u)
-        return k[:, :, None] * v[:, None, :]
+
+class RWKV6(AbstractLinearAttention):
+    r"""$A = e^{-e^w}$, one number a key, $y = r^\top (S + \mathrm{diag}(b)\, k v^\top)$.
+
+    With `decay` it is RWKV-5: a constant, $u = (r, k, v)$. Without, $u = (r, k, v, w)$.
+    """
+
+    heads: Heads
+    bonus: Float[Array, "heads keys"]
+    decay: Float[Array, "heads keys"] | None = None
+
+    @property
+    def rest(self) -> tuple[int, ...]:
+        return () if self.decay is not None else (self.heads.count * self.heads.keys,)
+
+    def clock(self, u: Array) -> Array:
+        w = self.split(u)[3].reshape(self.bonus.shape) if self.decay is None else self.decay
+        return -jnp.exp(w)[:, :, None]
 
     def read(self, before: Array, after: Array, u: Array) -> Array:
-        return jnp.einsum("hk,hkv->hv", self.heads.split(u)[0], after).ravel()
+        now = before + self.bonus[:, :, None] * self.write(u)
+        return jnp.einsum("hk,hkv->hv", self.split(u)[0], now).ravel()
+
+
+class MLSTM(AbstractLinearAttention):
+    r"""$(C, n)' = \sigma(f) (C, n) + e^i k (v, 1)^\top$, $y = q^\top C / \max(|q^\top n|, 1)$.
+
+    $u = (q, k, v, i, f)$; gates are capped softly, $c \tanh(x / c)$. The normaliser $n$ is
+    the last column of the state.
+    """
+
+    heads: Heads
+    cap: float = eqx.field(static=True, default=15.0)
+    eps: float = eqx.field(static=True, default=1e-6)
+
+    @property
+    def rest(self) -> tuple[int, int]:
+        return (self.heads.count, self.heads.count)
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return (self.heads.count, self.heads.keys, self.heads.values + 1)
+
+    def _capped(self, gate: Array) -> Array:
+        return self.cap * jnp.tanh(gate / self.cap)
+
+    def clock(self, u: Array) -> Array:
+        return jax.nn.log_sigmoid(self._capped(self.split(u)[4]))[:, None, None]
+
+    def write(self, u: Array) -> Array:
+        _, k, v, i, _ = self.split(u)
+        v = jnp.concatenate([v, jnp.ones_like(v[:, :1])], 1)
+        return jnp.exp(self._capped(i))[:, None, None] * k[:, :, None] * v[:, None, :]
+
+    def read(self, before: Array, after: Array, u: Array) -> Array:
+        q = self.split(u)[0] * self.heads.keys**-0.5
+        both = jnp.einsum("hk,hkv->hv", q, after)
+        scale = jnp.maximum(jnp.abs(both[:, -1:]), 1.0) + self.eps
+        return (both[:, :-1] / scale).ravel()
 
 
 class RWKV4(AbstractGates):
@@ -114,80 +138,3 @@ class RWKV4(AbstractGates):
         k, v = jnp.split(u, 2)
         e = jnp.exp(self.bonus + k)
         return (before[:, 0] + e * v) / (before[:, 1] + e)
-
-
-class RWKV6(AbstractGates):
-    r"""$A = e^{-e^w}$, one number a key, $y = r^\top (S + \mathrm{diag}(b)\, k v^\top)$.
-
-    With `decay` it is RWKV-5: a constant, $u = (r, k, v)$. Without, $u = (r, k, v, w)$.
-    """
-
-    heads: Heads
-    bonus: Float[Array, "heads keys"]
-    decay: Float[Array, "heads keys"] | None = None
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        return (self.heads.count, self.heads.keys, self.heads.values)
-
-    @property
-    def _rest(self) -> tuple[int, ...]:
-        return () if self.decay is not None else (self.heads.count * self.heads.keys,)
-
-    @property
-    def width(self) -> int:
-        return self.heads.width(*self._rest)
-
-    def clock(self, u: Array) -> Array:
-        w = self.decay
-        if w is None:
-            w = self.heads.split(u, *self._rest)[3].reshape(self.bonus.shape)
-        return -jnp.exp(w)[:, :, None]
-
-    def write(self, u: Array) -> Array:
-        k, v = self.heads.split(u, *self._rest)[1:3]
-        return k[:, :, None] * v[:, None, :]
-
-    def read(self, before: Array, after: Array, u: Array) -> Array:
-        r = self.heads.split(u, *self._rest)[0]
-        now = before + self.bonus[:, :, None] * self.write(u)
-        return jnp.einsum("hk,hkv->hv", r, now).ravel()
-
-
-class MLSTM(AbstractGates):
-    r"""$(C, n)' = \sigma(f) (C, n) + e^i k (v, 1)^\top$, $y = q^\top C / \max(|q^\top n|, 1)$.
-
-    $u = (q, k, v, i, f)$; gates are capped softly, $c \tanh(x / c)$. The normaliser $n$ is
-    the last column of the state.
-    """
-
-    heads: Heads
-    cap: float = eqx.field(static=True, default=15.0)
-    eps: float = eqx.field(static=True, default=1e-6)
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        return (self.heads.count, self.heads.keys, self.heads.values + 1)
-
-    @property
-    def width(self) -> int:
-        return self.heads.width(self.heads.count, self.heads.count)
-
-    def _parts(self, u: Array) -> list[Array]:
-        parts = self.heads.split(u, self.heads.count, self.heads.count)
-        capped = [self.cap * jnp.tanh(gate / self.cap) for gate in parts[3:]]
-        return [*parts[:3], *capped]
-
-    def clock(self, u: Array) -> Array:
-        return jax.nn.log_sigmoid(self._parts(u)[4])[:, None, None]
-
-    def write(self, u: Array) -> Array:
-        _, k, v, i, _ = self._parts(u)
-        v = jnp.concatenate([v, jnp.ones_like(v[:, :1])], 1)
-        return jnp.exp(i)[:, None, None] * k[:, :, None] * v[:, None, :]
-
-    def read(self, before: Array, after: Array, u: Array) -> Array:
-        q = self._parts(u)[0] * self.heads.keys**-0.5
-        both = jnp.einsum("hk,hkv->hv", q, after)
-        scale = jnp.maximum(jnp.abs(both[:, -1:]), 1.0) + self.eps
-        return (both[:, :-1] / scale).ravel()

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, InputFrame, Key, Scalar
+from .._types import Input, Key, Scalar
 from .base import AbstractCell
 
 
@@ -51,13 +51,43 @@ class AbstractGates(eqx.Module):
         """What is written into a state that is all zeros."""
         return self.write(u)
 
-    @abc.abstractmethod
     def read(self, before: Array, after: Array, u: Array) -> Float[Array, " outputs"]:
         """What a layer sees of the states before and after the step."""
+        return after
 
 
-class LinearRecurrence(AbstractCell):
-    """Any gates as a cell; `W_in` turns an input into what the gates take, if it is there.
+class AbstractGatedCell(AbstractCell):
+    """Gates that are set by the input alone, as a cell.
+
+    `W_in` turns an input into what the gates take, if it is there.
+    """
+
+    gates: eqx.AbstractVar[Any]
+    W_in: eqx.AbstractVar[Float[Array, "gates inputs"] | None]
+
+    @classmethod
+    def init(cls: Any, gates: Any, inputs: int, *, key: Key, gain: float = 1.0) -> Any:
+        """The gates behind a Gaussian input map."""
+        scale = gain * inputs**-0.5
+        return cls(gates, scale * jr.normal(key, (gates.width, inputs)))
+
+    def _gate_inputs(self, x: Input) -> Array:
+        if x is None:
+            raise ValueError("the gates are set by an input, and none came")
+        return x if self.W_in is None else self.W_in @ x
+
+    def initial_state(self) -> Float[Array, "..."]:
+        leaves = jax.tree.leaves(eqx.filter(self, eqx.is_inexact_array))
+        dtype = jnp.result_type(*leaves) if leaves else jnp.result_type(float)
+        return jnp.zeros(self.gates.shape, dtype)
+
+    @property
+    def input_size(self) -> int:
+        return self.gates.width if self.W_in is None else self.W_in.shape[1]
+
+
+class LinearRecurrence(AbstractGatedCell):
+    """Any gates of a linear recurrence as a cell.
 
     >>> from remanence.cells.selective import MinGRU
     >>> cell = LinearRecurrence(MinGRU(units=1))
@@ -69,21 +99,8 @@ class LinearRecurrence(AbstractCell):
     gates: AbstractGates
     W_in: Float[Array, "gates inputs"] | None = None
 
-    @classmethod
-    def init(
-        cls, gates: AbstractGates, inputs: int, *, key: Key, gain: float = 1.0
-    ) -> "LinearRecurrence":
-        """The gates behind a Gaussian input map."""
-        scale = gain * inputs**-0.5
-        return cls(gates, scale * jr.normal(key, (gates.width, inputs)))
-
-    def _gated(self, x: Input) -> Array:
-        if x is None:
-            raise ValueError("the gates are set by an input, and none came")
-        return x if self.W_in is None else self.W_in @ x
-
     def __call__(self, h: Float[Array, "..."], x: Input) -> Float[Array, "..."]:
-        u = self._gated(x)
+        u = self._gate_inputs(x)
         a = jnp.exp(self.gates.rate * self.gates.clock(u))
         return a * h + self._write(h, u)
 
@@ -93,26 +110,16 @@ class LinearRecurrence(AbstractCell):
 
     def log_decays(self, h: Any, x: Input) -> Float[Array, "..."]:
         """The logarithm of what one step leaves of the state; it broadcasts to the state."""
-        return self.gates.rate * self.gates.clock(self._gated(x))
+        return self.gates.rate * self.gates.clock(self._gate_inputs(x))
 
     def clock(self, h: Any, x: Input) -> Float[Array, "..."]:
         """What `rate` multiplies to give the decays: fewer numbers than they are."""
-        return self.gates.clock(self._gated(x))
+        return self.gates.clock(self._gate_inputs(x))
 
     @property
     def rate(self) -> Array | float:
         """The constant part of the decays."""
         return self.gates.rate
-
-    def pushforward(
-        self, h: Array, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[Array, Frame]:
-        a = jnp.exp(jnp.broadcast_to(self.log_decays(h, x), h.shape)).ravel()
-        moved = a[:, None] * Q
-        if X is not None:
-            _, linear = jax.linearize(lambda x: self(h, x).ravel(), x)
-            moved = moved + jax.vmap(linear, in_axes=1, out_axes=1)(X)
-        return self(h, x), moved
 
     def log_volume(self) -> Callable[[Any, Input], Scalar]:
         return lambda h, x: jnp.sum(jnp.broadcast_to(self.log_decays(h, x), self.gates.shape))
@@ -130,12 +137,3 @@ class LinearRecurrence(AbstractCell):
         after = jax.lax.associative_scan(join, (a, b))[1]
         before = jnp.concatenate([h[None], after[:-1]])
         return after, jax.vmap(self.gates.read)(before, after, us)
-
-    def initial_state(self) -> Float[Array, "..."]:
-        leaves = jax.tree.leaves(eqx.filter(self, eqx.is_inexact_array))
-        dtype = jnp.result_type(*leaves) if leaves else jnp.result_type(float)
-        return jnp.zeros(self.gates.shape, dtype)
-
-    @property
-    def input_size(self) -> int:
-        return self.gates.width if self.W_in is None else self.W_in.shape[1]

@@ -11,7 +11,7 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .affine import AbstractAffine, uniform
+from .affine import AbstractAffine, require_blocks, uniform
 from .base import log_determinant
 from .contraction_form import LSTMForm
 from .slopes import log_slope, sigmoid_and_slope, tanh_and_slope
@@ -41,9 +41,7 @@ class LSTM(AbstractAffine):
         return cls(draw(key_h, 4 * units, units), draw(key_x, 4 * units, inputs), b)
 
     def __check_init__(self):
-        gates, units = self.W_h.shape
-        if gates != 4 * units:
-            raise ValueError(f"W_h must be 4N x N for an LSTM, got {gates} x {units}")
+        require_blocks(self.W_h, 4, "an LSTM")
 
     def __call__(self, h: Pair, x: Input) -> Pair:
         return self.from_drive(self.drive(h[0], x), h)

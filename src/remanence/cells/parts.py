@@ -96,17 +96,17 @@ class Convolution(eqx.Module):
         self, past: Float[Array, "past channels"], xs: Float[Array, "time channels"]
     ) -> tuple[Array, Array]:
         """The past after the last input, and the outputs."""
-        heard = jnp.concatenate([past, xs])
+        recent = jnp.concatenate([past, xs])
         taps = self.weight.shape[1]
-        ys = sum(heard[k : k + len(xs)] * self.weight[:, k] for k in range(taps))
+        ys = sum(recent[k : k + len(xs)] * self.weight[:, k] for k in range(taps))
         ys = jnp.asarray(ys) if self.bias is None else ys + self.bias
-        return heard[len(heard) - len(past) :], ys
+        return recent[len(recent) - len(past) :], ys
 
 
 class LocalAttention(eqx.Module):
     """Attention to the last `window` inputs with rotary positions: exact memory window - 1.
 
-    Angles depend on distances only, so the state holds keys that are not turned yet, with
+    Angles depend on distances only, so the state holds keys that are not rotated yet, with
     their values and a 1 for every place that is filled.
     """
 
@@ -117,7 +117,7 @@ class LocalAttention(eqx.Module):
     heads: int = eqx.field(static=True)
     window: int = eqx.field(static=True)
     rotated: int = eqx.field(static=True)
-    """How many numbers of a head are turned."""
+    """How many numbers of a head are rotated."""
     base: float = eqx.field(static=True, default=10000.0)
 
     def initial_state(self) -> tuple[Array, Array, Array]:
@@ -130,22 +130,22 @@ class LocalAttention(eqx.Module):
         """The past after the last input, and the outputs."""
         T, W = len(xs), self.window
         here = (self.key(xs), self.value(xs), jnp.ones((T, 1), xs.dtype))
-        heard = [jnp.concatenate(pair) for pair in zip(past, here, strict=True)]
+        recent = [jnp.concatenate(pair) for pair in zip(past, here, strict=True)]
         size = len(self.query.W) // self.heads
         split = lambda a: a.reshape(len(a), -1, size)
-        q, k, v = split(self.query(xs)), split(heard[0]), split(heard[1])
+        q, k, v = split(self.query(xs)), split(recent[0]), split(recent[1])
         k, v = (jnp.repeat(a, self.heads // a.shape[1], axis=1) for a in (k, v))
-        # Place j of what was heard is at time j - (W - 1), the queries at 0 ... T - 1.
+        # Place j of the recent inputs is at time j - (W - 1), the queries at 0 ... T - 1.
         now, then = jnp.arange(T), jnp.arange(T + W - 1) - W + 1
-        q, k = self._turned(q, now), self._turned(k, then)
+        q, k = self._rotate(q, now), self._rotate(k, then)
         age = now[:, None] - then
-        seen = (age >= 0) & (age < W) & (heard[2][:, 0] > 0.5)
+        seen = (age >= 0) & (age < W) & (recent[2][:, 0] > 0.5)
         scores = jnp.einsum("thd,shd->hts", q, k) * size**-0.5
         weights = jax.nn.softmax(jnp.where(seen, scores, -jnp.inf), axis=-1)
         y = self.out(jnp.einsum("hts,shd->thd", weights, v).reshape(T, -1))
-        return tuple(part[len(part) - W + 1 :] for part in heard), y  # pyright: ignore[reportReturnType]
+        return tuple(part[len(part) - W + 1 :] for part in recent), y  # pyright: ignore[reportReturnType]
 
-    def _turned(self, x: Array, at: Array) -> Array:
+    def _rotate(self, x: Array, at: Array) -> Array:
         half = self.rotated // 2
         frequency = self.base ** (-jnp.arange(half, dtype=x.dtype) / half)
         angle = (at.astype(x.dtype)[:, None] * frequency)[:, None, :]

@@ -12,8 +12,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .affine import AbstractAffine, gaussian_weights
-from .contraction_form import LoopForm, NonlinearResidualForm
-from .nonlinear_residual import NonlinearResidual
+from .contraction_form import LoopForm
 from .slopes import value_and_slope
 
 
@@ -87,10 +86,5 @@ class Residual(AbstractAffine):
             JQ = JQ + gain * (self.W_x @ X)
         return carried + self.coupling * value, JQ
 
-    def contraction_form(self) -> LoopForm | NonlinearResidualForm:
-        rest = (self.W_h, self.W_x, self.b, self.activation)
-        R = self.R
-        if isinstance(R, NonlinearResidual) and type(R) is NonlinearResidual:
-            loop = LoopForm(*rest, R.R, self.coupling)
-            return NonlinearResidualForm(loop, R.activation)
-        return LoopForm(*rest, R, self.coupling)
+    def contraction_form(self) -> LoopForm:
+        return LoopForm(self.W_h, self.W_x, self.b, self.activation, self.R, self.coupling)

@@ -3,6 +3,8 @@ r"""Gates that choose what a channel keeps: Mamba, Mamba-2, RG-LRU, minGRU and m
 Gu and Dao (2023), Dao and Gu (2024), De et al. (2024), Feng et al. (2024).
 """
 
+import abc
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -141,9 +143,6 @@ class RGLRU(AbstractGates):
     def _gated_input(self, u: Array) -> Array:
         return self._sigmoid(u, self.W_i, self.b_i) * u
 
-    def read(self, before: Array, after: Array, u: Array) -> Array:
-        return after
-
     @staticmethod
     def _sigmoid(u: Array, W: Array, b: Array) -> Array:
         blocks = u.reshape(b.shape)
@@ -155,52 +154,48 @@ def positive(x: Array) -> Array:
     return jnp.where(x >= 0, x + 0.5, jax.nn.sigmoid(x))
 
 
-class MinGRU(AbstractGates):
-    r"""$h' = (1 - z) h + z\, g(\tilde h)$ with $u = (\tilde h, z)$, $z$ behind a sigmoid."""
+class AbstractMinimal(AbstractGates):
+    r"""$h' = (1 - z) h + z\, g(\tilde h)$, $z$ a sigmoid of the `odds` that $u = (\tilde h, ...)$ sets."""
 
-    units: int = eqx.field(static=True)
+    units: eqx.AbstractVar[int]
+
+    @abc.abstractmethod
+    def odds(self, u: Array) -> Array:
+        r"""$\log z / (1 - z)$."""
 
     @property
     def shape(self) -> tuple[int]:
         return (self.units,)
+
+    def clock(self, u: Array) -> Array:
+        return -jax.nn.softplus(self.odds(u))
+
+    def write(self, u: Array) -> Array:
+        return jax.nn.sigmoid(self.odds(u)) * positive(u[: self.units])
+
+
+class MinGRU(AbstractMinimal):
+    r"""$u = (\tilde h, \log z / (1 - z))$."""
+
+    units: int = eqx.field(static=True)
 
     @property
     def width(self) -> int:
         return 2 * self.units
 
-    def clock(self, u: Array) -> Array:
-        return -jax.nn.softplus(u[self.units :])
-
-    def write(self, u: Array) -> Array:
-        return jax.nn.sigmoid(u[self.units :]) * positive(u[: self.units])
-
-    def read(self, before: Array, after: Array, u: Array) -> Array:
-        return after
+    def odds(self, u: Array) -> Array:
+        return u[self.units :]
 
 
-class MinLSTM(AbstractGates):
-    r"""$h' = \frac{f}{f+i} h + \frac{i}{f+i}\, g(\tilde h)$ with $u = (\tilde h, f, i)$."""
+class MinLSTM(AbstractMinimal):
+    r"""$z = i / (f + i)$ with $u = (\tilde h, f, i)$, gates behind sigmoids."""
 
     units: int = eqx.field(static=True)
-
-    @property
-    def shape(self) -> tuple[int]:
-        return (self.units,)
 
     @property
     def width(self) -> int:
         return 3 * self.units
 
-    def _odds(self, u: Array) -> Array:
-        """The logarithm of i / f."""
+    def odds(self, u: Array) -> Array:
         _, f, i = jnp.split(u, 3)
         return jax.nn.log_sigmoid(i) - jax.nn.log_sigmoid(f)
-
-    def clock(self, u: Array) -> Array:
-        return -jax.nn.softplus(self._odds(u))
-
-    def write(self, u: Array) -> Array:
-        return jax.nn.sigmoid(self._odds(u)) * positive(u[: self.units])
-
-    def read(self, before: Array, after: Array, u: Array) -> Array:
-        return after

@@ -23,10 +23,7 @@ from .gradients import (
 from .horizon import memory_horizon as memory_horizon, MemoryHorizon as MemoryHorizon
 from .low_rank import LowRank as LowRank, smallest_rank as smallest_rank
 from .lyapunov import (
-    covariant_vectors as covariant_vectors,
-    CovariantVectors as CovariantVectors,
     exponents_along as exponents_along,
-    exponents_of_each as exponents_of_each,
     growth_along as growth_along,
     lyapunov_spectrum as lyapunov_spectrum,
     Spectrum as Spectrum,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from adversaries import largest_excess
 
-from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, NonlinearResidual, Residual, Stack
+from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
 from remanence.measure.contraction import contraction, worst_pair_rate
 
 
@@ -20,11 +20,6 @@ def residual(key, gain):
     return Residual.init(2, 6, key=key, residual=R, coupling=0.5)
 
 
-def nonlinear(key, gain):
-    R = NonlinearResidual(0.6 * gain * jr.normal(key, (6, 6)) / 6**0.5)
-    return Residual.init(2, 6, key=key, residual=R, coupling=0.3)
-
-
 GATED = ("norm", "infinity", "diagonal")
 LOOP = (*GATED, "full")
 CELLS = {
@@ -35,7 +30,6 @@ CELLS = {
         LOOP,
     ),
     "residual": (residual, LOOP),
-    "nonlinear residual": (nonlinear, GATED),
     "diagonal": (lambda key, gain: Diagonal.init(2, 3, key=key, radius=(0.1, gain)), ("auto",)),
     "lstm": (lambda key, gain: scaled(LSTM.init(2, 4, key=key), 0.6 * gain), GATED),
     "gru": (lambda key, gain: scaled(GRU.init(2, 4, key=key), 0.6 * gain), GATED),
@@ -113,7 +107,7 @@ def test_no_adversary_passes_the_proof_of_a_stack(kind):
 def test_no_adversary_passes_one_of_five_hundred_proofs(kind):
     draw, metrics = CELLS[kind]
     for metric in metrics:
-        wanted = -(-63 // len(metrics))
+        wanted = -(-72 // len(metrics))
         assert_never_passed(draw, metric, wanted, **HARD)
 
 

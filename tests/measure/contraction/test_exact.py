@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, NonlinearResidual, Residual, Stack
+from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
 from remanence.measure.contraction import contraction
 from remanence.measure.contraction.comparison import maximum_proof, scaled_proof
 from remanence.measure.contraction.loop import loop_of
@@ -77,21 +77,6 @@ def test_a_nilpotent_mask_structure_is_beyond_every_diagonal_metric():
 def test_a_residual_without_coupling_is_its_residual(residual):
     cell = Residual(residual, jnp.ones((2, 2)), jnp.ones((2, 1)), coupling=0.0)
     assert contraction(cell, metric="norm").rate == pytest.approx(abs(residual))
-
-
-def test_a_nonlinear_residual_without_coupling_is_its_steepest_slope():
-    R = jnp.array([[0.5, 0.2], [0.0, 0.25]])
-    bend = lambda act: Residual(
-        NonlinearResidual(R, act), jnp.ones((2, 2)), jnp.ones((2, 1)), coupling=0.0
-    )
-    proof = contraction(bend(jnp.tanh), metric="diagonal")
-    assert proof.rate == pytest.approx(0.5, rel=1e-3) and proof.limit <= proof.rate
-    quarter = contraction(bend(jax.nn.sigmoid), metric="norm")
-    assert quarter.rate == pytest.approx(float(jnp.linalg.norm(R, 2)) / 4, rel=1e-6)
-    with pytest.raises(ValueError, match="its slopes are not known; give R as"):
-        contraction(Residual(lambda h: h / 2, jnp.eye(2), jnp.ones((2, 1))))
-    with pytest.raises(ValueError, match="no full metric is known for a nonlinear"):
-        contraction(bend(jnp.tanh), metric="full")
 
 
 def test_a_leaky_residual_uses_the_middle_of_the_slopes():
@@ -176,7 +161,7 @@ def test_the_norm_is_bounded_from_above_and_closely():
             {},
             "slopes of the activation",
         ),
-        (Residual(jnp.flip, jnp.eye(2), jnp.ones((2, 1))), {}, "give R as a matrix"),
+        (Residual(jnp.flip, jnp.eye(2), jnp.ones((2, 1))), {}, "a matrix or a number would do"),
         (jax.nn.relu, {}, "offers contraction_form"),
         (Recurrent(linear(jnp.eye(2))), {}, "got Recurrent; its .cell would do"),
     ],

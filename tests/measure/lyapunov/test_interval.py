@@ -4,13 +4,12 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-import pytest
 from exponent_cases import linear, tanh_net
 
 import remanence as rm
 from remanence._precision import as_double, double
 from remanence.cells import Elman, Residual
-from remanence.measure import exponents_of_each, growth_along
+from remanence.measure import exponents_along, growth_along
 from remanence.measure.lyapunov.frame import start_frame
 
 
@@ -97,28 +96,6 @@ def test_the_last_exponent_follows_from_the_sum():
     assert (np.abs(summed.exponents - every) <= 10 * summed.rounding + 1e-9).all()
 
 
-def test_many_networks_are_each_as_alone():
-    with double():
-        keys = jr.split(jr.key(0), 3)
-        cells = as_double(jax.vmap(lambda key: Elman.init(2, 6, key=key))(keys))
-    xs = np.random.default_rng(0).normal(size=(200, 2))
-    found, cost = exponents_of_each(cells, xs, k=2, warmup=40)
-    assert found.shape == cost.shape == (3, 2) and (cost < 1e-6).all()
-    own, _ = exponents_of_each(cells, np.stack([xs, 0 * xs, xs]), k=2, warmup=40)
-    np.testing.assert_array_equal(own[[0, 2]], found[[0, 2]])
-    assert np.abs(own[1] - found[1]).min() > 1e-3
-    for i in range(3):
-        one = jax.tree.map(lambda leaf, i=i: leaf[i], cells)
-        alone = rm.lyapunov_spectrum(one, xs, k=2, warmup=40)
-        np.testing.assert_allclose(found[i], alone.exponents, atol=1e-7)
-    with pytest.raises(ValueError, match="hears 2 numbers a step, the inputs have 3"):
-        exponents_of_each(cells, np.ones((50, 3)), k=2)
-    with pytest.raises(ValueError, match="3 networks need finite inputs"):
-        exponents_of_each(cells, np.full((50, 2), np.nan), k=2)
-    with pytest.raises(ValueError, match="one leading axis"):
-        exponents_of_each(one, xs, k=2)
-
-
 def test_the_first_exponents_of_large_networks_equal_qr_after_every_step():
     """An error that turns a few columns towards those left out costs more than itself."""
     with double():
@@ -127,7 +104,8 @@ def test_the_first_exponents_of_large_networks_equal_qr_after_every_step():
         cells = as_double(jax.vmap(draw)(keys))
         xs = np.asarray(jr.normal(jr.key(4), (2000, 4)))
         Q = np.asarray(start_frame(jnp.zeros(64), 8, key=jr.key(0)))
-    found, _ = exponents_of_each(cells, xs, k=8, warmup=200)
+        run = lambda cell: exponents_along(cell, jnp.zeros(64), jnp.asarray(xs), k=8, warmup=200)
+        found = jax.jit(lambda cells: jax.lax.map(run, cells))(cells)
     W, U = np.asarray(cells.W_h), np.asarray(cells.W_x)
     h, Q, growth = np.zeros((4, 64)), np.stack([Q] * 4), np.zeros((4, 8))
     for t, x in enumerate(xs):

@@ -8,15 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...cells import (
-    DiagonalForm,
-    dimension,
-    GRUForm,
-    LoopForm,
-    LSTMForm,
-    NonlinearResidualForm,
-    StackForm,
-)
+from ...cells import DiagonalForm, dimension, GRUForm, LoopForm, LSTMForm, StackForm
 from ...nets import Recurrent
 from .choice import best, Bounds, METRICS, Request
 from .gru import gru_certificate
@@ -25,7 +17,6 @@ from .loop import infinity_proof, loop_bounds, loop_of, norm_proof
 from .lstm import lstm_certificate
 from .lyapunov_equation import lyapunov_proof
 from .metric import euclidean, Proof
-from .nonlinear_residual import nonlinear_residual_certificate
 from .quadratic_metric import quadratic_proof
 from .record import Contraction
 from .rounding import above, below, exact_weights, input_gains
@@ -164,7 +155,6 @@ def _diagonal(form: DiagonalForm, request: Request) -> Contraction:
 
 CERTIFICATES: dict[type, Callable[[Any, Request], Contraction]] = {
     LoopForm: _loop,
-    NonlinearResidualForm: nonlinear_residual_certificate,
     LSTMForm: lstm_certificate,
     GRUForm: gru_certificate,
     DiagonalForm: _diagonal,

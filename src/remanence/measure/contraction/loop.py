@@ -57,7 +57,7 @@ def loop_of(form: LoopForm, slopes: Slopes | None) -> Loop:
     if callable(form.R):
         raise ValueError(
             "a residual given as a function cannot be certified, since its slopes are not "
-            "known; give R as a matrix, a number or cells.NonlinearResidual(R, activation)"
+            "known; a matrix or a number would do"
         )
     scalar = np.ndim(form.R) == 0
     R = exact_weights("R", form.R, () if scalar else (N, N)) * (np.eye(N) if scalar else 1.0)
