@@ -21,7 +21,7 @@ def prepare_jax(*, one_thread: bool = False) -> None:
     settings = {
         "MPLBACKEND": "agg",
         "JAX_COMPILATION_CACHE_DIR": str(cache),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0.3",
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
         "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "0",
     }
     if one_thread:

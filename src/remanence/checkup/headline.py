@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from .record import Checkup
 
 
+TITLE = " · checkup · remanence"
+"""How the title of every page of a checkup ends."""
 FORGOTTEN = -36.0  # nats: below, one step leaves less of a difference than a float resolves
 
 

@@ -5,8 +5,9 @@ import xarray as xr
 
 from ..report import Figure
 from ..report.html import render
+from .headline import TITLE
 from .language_model import LanguageCheckup
-from .page import drawn_pictures, TEMPLATES, TITLE
+from .page import drawn_pictures, TEMPLATES
 from .pictures.canvas import blank
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..report import json_bytes, write_atomically
+from .headline import TITLE
 from .language_model import LanguageCheckup
-from .page import checkup_page, TITLE
 from .record import Checkup
 
 
@@ -71,6 +71,8 @@ def write_page(found: Sequence[Any], path: pathlib.Path) -> None:
     elif path.suffix == ".json":
         write_atomically(path, json_bytes(document(found)))
     else:
+        from .page import checkup_page  # and with it matplotlib and xarray
+
         write_atomically(path, checkup_page(found).encode())
 
 

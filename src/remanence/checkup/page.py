@@ -14,7 +14,7 @@ from ..report import Figure
 from ..report.html import render
 from ..report.style import style, Theme
 from .compare import comparison_table, WIDE
-from .headline import headline, large_numbers
+from .headline import headline, large_numbers, TITLE
 from .pictures import memory_pictures, network_pictures
 from .pictures.canvas import SIZE
 from .pictures.training import over_training
@@ -25,8 +25,6 @@ TEMPLATES = pathlib.Path(__file__).parent / "templates"
 HEAVY = 150_000  # bytes above which a picture goes in as PNG
 LONGEST = 5
 """Units of each layer that the table names."""
-TITLE = " · checkup · remanence"
-"""How the title of every such page ends."""
 
 
 def checkup_page(found: Sequence[Checkup]) -> str:

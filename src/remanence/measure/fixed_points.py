@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-import optimistix as optx
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Complex, Float
 
@@ -58,6 +57,8 @@ class FixedPoint:
 
 @eqx.filter_jit
 def _search(cell, x, starts, steps):
+    import optimistix as optx  # a third of a second
+
     unravel = ravel_pytree(cell.initial_state())[1]
 
     def residual(flat, _):

@@ -15,7 +15,6 @@ import time
 
 import numpy as np
 import scipy.linalg
-import scipy.optimize
 from jaxtyping import Float
 
 from .loop import Loop, Square
@@ -139,8 +138,10 @@ def descend(loop: Loop, *, full: bool, deadline: float) -> tuple[Square, Multipl
             slope = multipliers * (by_slope @ share)
             return soft, np.concatenate([slope, G[entries] * off])
 
+        from scipy.optimize import minimize  # a fifth of a second
+
         try:
-            scipy.optimize.minimize(
+            minimize(
                 height,
                 np.zeros(n + len(off)),
                 jac=True,

@@ -10,7 +10,7 @@ import dataclasses
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from ..._show import aligned, html_table
 
@@ -123,7 +123,7 @@ class Spectrum:
         """The interval that holds each exponent with the given probability."""
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}")
-        reach = student.ppf(0.5 + level / 2, max(self.dof, 1)) * self.stderr
+        reach = stdtrit(max(self.dof, 1), 0.5 + level / 2) * self.stderr
         low = np.where(self.below, -np.inf, self.exponents - reach)
         return low, self.exponents + reach
 
