@@ -310,8 +310,6 @@ def test_refusals_in_one_sentence(checkup, models):
         ((model, "--inputs", "absent.npy"), "absent.npy"),
         ((model, "--text", "words.txt"), "a text needs a network with an embedding"),
         ((model, "--compare", "empty"), "holds no checkpoint ("),
-        ((model, "--layout", "keras"), "no recurrent_kernel is in the file"),
-        ((model, "--layout", "tf"), "layout must be one of torch, keras, flax"),
         ((model, "--require", "widow<3"), "no figure is called 'widow'"),
         ((model, "--activation", "cube"), "activation must be 'tanh' or 'relu'"),
         (("absent.safetensors",), "there is no file absent.safetensors"),

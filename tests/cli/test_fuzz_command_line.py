@@ -30,7 +30,6 @@ OPTIONS = [
     "--error",
     "--require",
     "--compare",
-    "--layout",
     "--port",
     "--version",
 ]

@@ -2,11 +2,8 @@
 
 import pathlib
 
-import jax.numpy as jnp
-
-from ..cells import Stack
 from ..formats import save
-from ..formats.saving import kind_of
+from ..formats.saving import torch_module
 from ..nets import Recurrent
 from ..report import write_atomically
 
@@ -59,7 +56,7 @@ def refuse_no_module(net: Recurrent) -> None:
     """Refuse a network that torch has no module for."""
     if net.head is not None:
         raise ValueError("a head that is any function cannot be written for torch")
-    if kind_of(net.cell) is None:
+    if torch_module(net.cell) is None:
         raise ValueError(f"torch has no module for {type(net.cell).__name__}")
 
 
@@ -70,14 +67,10 @@ def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathli
     if not 1 <= window < float("inf"):
         raise ValueError("there is no window to truncate to: none tried keeps the error")
     refuse_no_module(net)
-    kind = str(kind_of(net.cell))
-    layers = net.cell.cells if isinstance(net.cell, Stack) else (net.cell,)
-    first = layers[0]
-    options = f"num_layers={len(layers)}, bias={first.b is not None}"
-    if kind == "rnn":
-        word = "tanh" if first.activation is jnp.tanh else "relu"
-        options += f', nonlinearity="{word}"'
-    inputs, units = first.W_x.shape[1], first.W_h.shape[1]
+    described = torch_module(net.cell)
+    assert described is not None
+    kind, (inputs, units), options = described
+    words = [f"{inputs}, {units}", *(f"{key}={value!r}" for key, value in options.items())]
     ends = {"embedding": "None", "readout": "None"}
     if net.embedding is not None:
         ends["embedding"] = "torch.nn.Embedding({}, {})".format(*net.embedding.shape)
@@ -87,7 +80,7 @@ def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathli
     text = SOURCE.format(
         window=int(window),
         units=units,
-        rnn=f"torch.nn.{kind.upper()}({inputs}, {units}, {options})",
+        rnn=f"torch.nn.{kind}({', '.join(words)})",
         last="states = states[-1]" if net.readout == "last" else "# read at every step",
         **ends,
     )

@@ -115,8 +115,7 @@ def networks_in(
     `options` are those given that go with one network only.
     """
     if prefix is None:
-        layout, activation = reading["layout"], reading["activation"]
-        found = recurrent_modules(path, layout=layout, activation=activation)
+        found = recurrent_modules(path, activation=reading["activation"])
         if len(found) > 1 and options:
             raise ValueError(
                 f"{path.name} holds the recurrent networks {list(found)}, and {options[0]} "

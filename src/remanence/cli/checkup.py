@@ -65,9 +65,6 @@ def checkup(
         pathlib.Path | None,
         typer.Option(help="Write the truncated network for torch (.py and weights)."),
     ] = None,
-    layout: Annotated[
-        str, typer.Option(help="Names and gate order: torch, keras or flax.")
-    ] = "torch",
     activation: Annotated[
         str | None, typer.Option(help="tanh or relu, where the file does not say.")
     ] = None,
@@ -131,7 +128,6 @@ def checkup(
     }
     alone = [option for option, value in named.items() if value]
     reading = {
-        "layout": layout,
         "activation": activation,
         "embedding": embedding,
         "readout": readout,

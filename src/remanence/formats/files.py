@@ -15,7 +15,7 @@ from .._escape import printable
 from .._natural_sort import natural_sort_key
 from ..cells import input_size, output
 from ..nets import Recurrent
-from . import hugging_face, keras, layouts, native, npz, onnx, safetensors, state_dict, torch_file
+from . import hugging_face, keras, native, npz, onnx, safetensors, state_dict, torch_file
 from .ends import AmbiguousEnds
 from .keras.store import MAGIC
 from .reading import Options, Reading, Taken
@@ -28,9 +28,8 @@ PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 def load(
     path: str | os.PathLike,
     *,
-    layout: str = "torch",
-    activation: str | None = None,
     prefix: str | None = None,
+    activation: str | None = None,
     embedding: str | None = None,
     readout: str | None = None,
     positions: str | None = None,
@@ -39,16 +38,13 @@ def load(
     """The recurrent network in a file.
 
     Read are .safetensors, torch's .pt, .pth and .bin, .npz, .onnx (with onnx installed),
-    and Keras's .keras, .h5 and .hdf5 (with h5py). Nothing in a file is executed. Of
-    several networks `prefix` names one (`recurrent_modules` lists them).
-
-    In a state dict names are those of `torch.nn` RNN, LSTM and GRU and their cells. The kind and the sizes follow from the shapes. What a state dict does not say is
-    given by keyword or by the file's metadata: `activation` ("tanh" or "relu", for
-    an RNN; tanh unless given), which matrices are `embedding` and `readout` (found
-    by their shapes unless named; an empty string: none), and `positions` ("every"
-    step is read out, or the "last"). What was taken is printed unless `quiet`.
-    `layout` is "torch", "keras" or "flax". Double precision in the file is kept
-    where JAX has it enabled, and rounded to float32 elsewhere.
+    Keras's .keras, .h5 and .hdf5 (with h5py), and Hugging Face folders. Nothing in a
+    file is executed. Of several networks `prefix` names one (`recurrent_modules`
+    lists them). What a state dict does not say is given by keyword or by the file's
+    metadata: `activation` ("tanh" or "relu", for an RNN; tanh unless given), which matrices
+    are `embedding` and `readout` (found by their shapes unless named; an empty string:
+    none), and `positions` ("every" step is read out, or the "last"). What was taken is
+    printed unless `quiet`. Double precision is kept where JAX has it enabled.
 
     >>> import jax, pathlib, tempfile
     >>> from remanence import cells, formats
@@ -59,42 +55,26 @@ def load(
     >>> type(load(path, quiet=True).cell).__name__
     'LSTM'
     """
-    net, taken = load_and_tell(
-        path,
-        layout=layout,
-        prefix=prefix,
-        activation=activation,
-        embedding=embedding,
-        readout=readout,
-        positions=positions,
-    )
+    options = {"activation": activation, "embedding": embedding, "readout": readout}
+    net, taken = load_and_tell(path, prefix=prefix, positions=positions, **options)
     if not quiet:
         sys.stderr.write(f"loaded: {printable(taken)}\n")
     return net
 
 
 def load_and_tell(
-    path: str | os.PathLike,
-    *,
-    layout: str = "torch",
-    prefix: str | None = None,
-    **options: str | None,
+    path: str | os.PathLike, *, prefix: str | None = None, **options: str | None
 ) -> tuple[Recurrent, str]:
     """As `load`, with what was taken in words."""
-    net, taken = _chosen(readings(path, layout=layout), prefix)(Options(**options))  # pyright: ignore[reportArgumentType]
-    return net, str(taken)
-
-
-def _chosen(found: dict[str, Reading], prefix: str | None) -> Reading:
+    chosen, found = Options(**options), readings(path)  # pyright: ignore[reportArgumentType]
     names = sorted(found, key=natural_sort_key)
-    if prefix is None:
-        if len(found) != 1:
-            raise ValueError(f"several recurrent modules came, {names}; name one by prefix=")
-        return found[names[0]]
-    name = prefix.rstrip(".")
+    if prefix is None and len(names) > 1:
+        raise ValueError(f"several recurrent modules came, {names}; name one by prefix=")
+    name = names[0] if prefix is None else prefix.rstrip(".")
     if name not in found:
         raise ValueError(f"no recurrent module is called {prefix!r}, only {names}")
-    return found[name]
+    net, taken = found[name](chosen)
+    return net, str(taken)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,9 +97,7 @@ class RecurrentModule:
         return f"{' → '.join(map(str, self.sizes))}: {self.taken}"
 
 
-def recurrent_modules(
-    source: Any, *, layout: str = "torch", activation: str | None = None
-) -> dict[str, RecurrentModule]:
+def recurrent_modules(source: Any, *, activation: str | None = None) -> dict[str, RecurrentModule]:
     """Every recurrent network of a file, or of a torch module in memory, by its name.
 
     Names are those that `prefix=` of `load` takes. Each direction of a bidirectional
@@ -130,7 +108,7 @@ def recurrent_modules(
         live = live_networks(source)
         return {name: RecurrentModule(name, *found) for name, found in live.items()}
     found: dict[str, RecurrentModule] = {}
-    for name, read in readings(source, layout=layout).items():
+    for name, read in readings(source).items():
         try:
             net, taken = read(Options(activation=activation))
         except AmbiguousEnds as error:
@@ -141,77 +119,70 @@ def recurrent_modules(
     return found
 
 
-def readings(path: str | os.PathLike, *, layout: str = "torch") -> dict[str, Reading]:
+def readings(path: str | os.PathLike) -> dict[str, Reading]:
     """Every recurrent network in a file by its name, none of them built yet."""
     path = pathlib.Path(path)
     if path.is_dir() and hugging_face.is_model(path):
         return hugging_face.networks(path)
-    path = safetensors.existing(path)
+    path, suffix = safetensors.existing(path), path.suffix.lower()
     with path.open("rb") as file:
         opening = file.read(9)
     # A safetensors file opens with the length of its header, which may look like the
     # first bytes of anything; the brace behind it tells them apart.
     if opening[8:] == b"{":
-        return _of_safetensors(path, layout)
+        return _of_safetensors(path)
     if zipfile.is_zipfile(path):
-        return _of_zip(path, layout)
-    if opening.startswith(MAGIC[:8]):
+        return _of_zip(path)
+    if opening.startswith(MAGIC):
         return keras.networks(path)
-    if path.suffix.lower() == ".onnx":
+    if suffix == ".onnx":
         return onnx.networks(path)
-    if opening[:1] == b"\x80" or path.suffix.lower() in PICKLES:
-        return _scoped(torch_file.read(path))
-    if path.suffix.lower() != ".safetensors":
-        raise ValueError(
-            f"{path.name} is no file of weights that is known; .safetensors, .pt, .npz, .onnx, "
-            ".h5 and .keras are read"
-        )
-    return _of_safetensors(path, layout)
+    if opening[:1] == b"\x80" or suffix in PICKLES:
+        return _of_scopes(torch_file.read(path))
+    if suffix == ".safetensors":
+        return _of_safetensors(path)
+    raise ValueError(
+        f"{path.name} is no file of weights that is known; .safetensors, .pt, .npz, .onnx, "
+        ".h5 and .keras are read"
+    )
 
 
-def _of_zip(path: pathlib.Path, layout: str) -> dict[str, Reading]:
+def _of_zip(path: pathlib.Path) -> dict[str, Reading]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise ValueError(f"{path.name} is not a whole zip: {error}") from None
     if names and all(name.endswith(".npy") for name in names):
-        tensors = safetensors.finite(npz.read(path))
-        return state_dict.networks(layouts.as_torch(tensors, layout))
+        return _of_scopes({"": npz.read(path)})
     if "model.weights.h5" in names or path.suffix.lower() == ".keras":
         return keras.networks(path)
-    return _scoped(torch_file.read(path))
+    return _of_scopes(torch_file.read(path))
 
 
-def _scoped(scopes: dict[str, safetensors.Tensors]) -> dict[str, Reading]:
-    """The networks of several state dicts in one file, each named by its place."""
+def _of_scopes(scopes: dict[str, safetensors.Tensors]) -> dict[str, Reading]:
+    """The networks of the state dicts in one file, named by their place if they are several."""
     found: dict[str, Reading] = {}
     for place, tensors in scopes.items():
+        safetensors.finite(tensors)
+        inside = {"": hugging_face.rwkv7_reading(tensors)} if hugging_face.is_rwkv7(tensors) else {}
         stem = f"{place}." if place and len(scopes) > 1 else ""
-        inside = _named(safetensors.finite(tensors))
+        inside = inside or state_dict.networks(tensors)
         found |= {f"{stem}{name}": reading for name, reading in inside.items()}
     return found
 
 
-def _named(tensors: safetensors.Tensors) -> dict[str, Reading]:
-    """The networks of one state dict, by the names of its tensors."""
-    if hugging_face.is_rwkv7(tensors):
-        return {"": hugging_face.rwkv7_reading(tensors)}
-    return state_dict.networks(tensors)
-
-
-def _of_safetensors(path: pathlib.Path, layout: str) -> dict[str, Reading]:
+def _of_safetensors(path: pathlib.Path) -> dict[str, Reading]:
     tensors, metadata = safetensors.read(path)
-    safetensors.finite(tensors)
     described = _metadata(metadata)
     if "cell" in described:
+        safetensors.finite(tensors)
         return {"": lambda options: native.network(described, tensors, options)}
-    found = _named(layouts.as_torch(tensors, layout))
 
     def with_metadata(read: Reading) -> Reading:
         return lambda options: read(options.filled_from(described))
 
-    return {name: with_metadata(read) for name, read in found.items()}
+    return {name: with_metadata(read) for name, read in _of_scopes({"": tensors}).items()}
 
 
 def _metadata(metadata: dict[str, str]) -> dict[str, Any]:

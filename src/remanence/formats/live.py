@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..cells import output
-from ..nets import Recurrent
+from ..nets import Recurrent, unroll
 from .calls import join, recorded_calls
 from .recording import evaluation_mode
 
@@ -34,7 +34,7 @@ WAY_OUT = {
 class Run:
     """One run of a module; arrays are `sequences x time x width`, in double."""
 
-    given: tuple[Any, ...]
+    given: Any
     inputs: np.ndarray
     outputs: np.ndarray
     from_zero: bool
@@ -61,16 +61,22 @@ def refuse_mismatch(
         _compare_states(torch, recurrent, net)
         if module is recurrent or not ends:
             return
-        run = _run(torch, module, recurrent, net, example)
+        if example is None:
+            run = _first_run(torch, module, recurrent, net)
+        else:
+            given = example if isinstance(example, tuple) else (example,)
+            run = _run(torch, module, recurrent, given)
     if "embedding" in ends:
         _compare_inputs(net, run)
     if "readout" in ends:
-        if not run.from_zero:
-            raise ValueError(
-                "the module starts its recurrent part from a state other than zero; "
-                f"{WAY_OUT['readout']}"
-            )
         _compare_returned(net, run)
+
+
+def states_of(cell: Any, xs: np.ndarray) -> np.ndarray:
+    """A cell's output after every input, from its empty state."""
+    h0 = cell.initial_state()
+    states = unroll(cell, h0, jnp.asarray(xs, jax.tree.leaves(h0)[0].dtype))
+    return np.asarray(jax.vmap(lambda h: output(cell, h))(states))
 
 
 def _compare_states(torch: Any, recurrent: Any, net: Recurrent) -> None:
@@ -84,25 +90,19 @@ def _compare_states(torch: Any, recurrent: Any, net: Recurrent) -> None:
             state = recurrent(x, state)
             steps.append(state[0] if isinstance(state, tuple) else state)
         expected = torch.stack(steps)
-    h, states = net.cell.initial_state(), []
-    for x in jnp.asarray(xs, jax.tree.leaves(h)[0].dtype):
-        h = net.cell(h, x)
-        states.append(output(net.cell, h))
-    if gap := _gap(np.stack(states), _double(expected)):
+    if gap := _gap(_double(expected), states_of(net.cell, xs)):
         raise ValueError(
             f"the recurrent module's states differ from those of its weights by {gap}; "
             "one that computes torch.nn's own equations would do"
         )
 
 
-def _run(torch: Any, module: Any, recurrent: Any, net: Recurrent, example: Any) -> Run:
-    if example is not None:
-        given = example if isinstance(example, tuple) else (example,)
-        return _run_on(torch, module, recurrent, given)
+def _first_run(torch: Any, module: Any, recurrent: Any, net: Recurrent) -> Run:
+    """The module on a short sequence of our own, in the first arrangement that it takes."""
     problem: Any = None
     for given in _examples(torch, recurrent, net):
         try:
-            run = _run_on(torch, module, recurrent, (given,))
+            run = _run(torch, module, recurrent, (given,))
         except Exception as error:  # whatever the user's own forward raises
             problem = problem or error
             continue
@@ -117,20 +117,28 @@ def _run(torch: Any, module: Any, recurrent: Any, net: Recurrent, example: Any) 
     )
 
 
-def _run_on(torch: Any, module: Any, recurrent: Any, given: tuple[Any, ...]) -> Run:
-    """Run a module on its inputs, listening to its recurrent part."""
+def _examples(torch: Any, recurrent: Any, net: Recurrent) -> Iterator[Any]:
+    """One sequence with a batch of one before or behind time, then without."""
+    rng, like = np.random.default_rng(1), next(recurrent.parameters())
+    if net.embedding is not None:
+        one = torch.as_tensor(rng.integers(len(net.embedding), size=STEPS)).to(like.device)
+    else:
+        one = torch.as_tensor(rng.normal(size=(STEPS, recurrent.input_size))).to(like)
+    first = getattr(recurrent, "batch_first", True)
+    yield from (one[None], one[:, None]) if first else (one[:, None], one[None])
+    yield one
+
+
+def _run(torch: Any, module: Any, recurrent: Any, given: tuple[Any, ...]) -> Run:
+    """Run a module on its inputs, with its recurrent part recorded."""
     with recorded_calls(torch, {"": recurrent}) as calls:
         returned = _first_tensor(torch, module(*given))
     if not calls[""] or returned is None:
         raise ValueError("the module does not use its recurrent part, or returns no tensor")
-    inputs, outputs = (_stack(join(calls[""], what)) for what in ("inputs", "outputs"))
-    return Run(given, inputs, outputs, calls[""][0].from_zero, _double(returned))
-
-
-def _stack(sequences: list[np.ndarray]) -> np.ndarray:
-    """Sequences side by side, as long as the shortest, in double."""
-    shortest = min(map(len, sequences))
-    return np.stack([x[:shortest] for x in sequences]).astype(np.float64)
+    both = [join(calls[""], what) for what in ("inputs", "outputs")]
+    shortest = min(map(len, both[0]))
+    inputs, outputs = (np.stack([x[:shortest] for x in each], dtype=np.float64) for each in both)
+    return Run(given[0], inputs, outputs, calls[""][0].from_zero, _double(returned))
 
 
 def _first_tensor(torch: Any, value: Any) -> Any:
@@ -148,77 +156,59 @@ def _double(tensor: Any) -> np.ndarray:
     return tensor.detach().cpu().double().numpy()
 
 
-def _examples(torch: Any, recurrent: Any, net: Recurrent) -> Iterator[Any]:
-    """One sequence with a batch of one before or behind time, then without."""
-    rng = np.random.default_rng(1)
-    like = next(recurrent.parameters())
-    if net.embedding is not None:
-        tokens = rng.integers(len(net.embedding), size=STEPS)
-        one = torch.as_tensor(tokens).to(like.device)
-    else:
-        one = torch.as_tensor(rng.normal(size=(STEPS, recurrent.input_size))).to(like)
-    first = getattr(recurrent, "batch_first", True)
-    yield from (one[None], one[:, None]) if first else (one[:, None], one[None])
-    yield one
-
-
-def _gap(one: Any, two: np.ndarray) -> str:
-    """The largest difference in words, or nothing where it is rounding."""
-    apart = float(np.abs(np.asarray(one, np.float64) - two).max(initial=0.0))
-    scale = float(np.abs(two).max(initial=0.0))
-    if apart <= TOLERANCE * scale:
+def _gap(came: np.ndarray, *ways: np.ndarray) -> str:
+    """How far the first of several arrangements is off, in words; "" where one agrees."""
+    scale = float(np.abs(came).max(initial=0.0))
+    apart = [float(np.abs(way.ravel() - came.ravel()).max(initial=0.0)) for way in ways]
+    if min(apart) <= TOLERANCE * scale:
         return ""
-    return f"up to {apart:.2g}, where they reach {scale:.2g}"
+    return f"up to {apart[0]:.2g}, where they reach {scale:.2g}"
 
 
 def _compare_inputs(net: Recurrent, run: Run) -> None:
     """The inputs of the recurrent part, beside the rows of the embedding or the module's."""
-    first = _double(run.given[0])
+    first, what = _double(run.given), "inputs"
     if net.embedding is not None:
-        if run.given[0].is_floating_point():
+        if run.given.is_floating_point():
             raise ValueError(
                 "an embedding was found, but the module was given no tokens; "
                 f"{WAY_OUT['embedding']}"
             )
-        first = np.asarray(net.embedding, np.float64)[first.astype(int)]
-    ways = [first[None] if first.ndim == 2 else first]
-    ways += [ways[0].swapaxes(0, 1)] if ways[0].ndim == 3 else []
-    gaps = [_gap(way, run.inputs) for way in ways if way.shape == run.inputs.shape]
-    # Of another shape they are a front end's: nobody takes them for the module's inputs.
-    if (gaps or net.embedding is not None) and all(gaps):
-        size = f" by {gaps[0]}" if gaps else ""
+        first, what = np.asarray(net.embedding, np.float64)[first.astype(int)], "embedding"
+    elif first.size != run.inputs.size:
+        return  # they are a front end's: nobody takes them for the module's inputs
+    gap = "another shape"
+    if first.size == run.inputs.size:
+        gap = _gap(run.inputs, first, *([first.swapaxes(0, 1)] if first.ndim == 3 else []))
+    if gap:
         raise ValueError(
-            "the inputs of the recurrent module differ from the "
-            f"{'embedding' if net.embedding is not None else 'inputs'}{size}: something "
+            f"the inputs of the recurrent module differ from the {what} by {gap}: something "
             f"acts on it before; {WAY_OUT['embedding']}"
         )
 
 
 def _compare_returned(net: Recurrent, run: Run) -> None:
-    B, T = run.outputs.shape[:2]
+    if not run.from_zero:
+        raise ValueError(
+            "the module starts its recurrent part from a state other than zero; "
+            f"{WAY_OUT['readout']}"
+        )
     dtype = jax.tree.leaves(net.cell.initial_state())[0].dtype
-    decode = jax.vmap(jax.vmap(net.decode))
-    expected = np.asarray(decode(jnp.asarray(run.outputs, dtype)), np.float64)
-    outputs, every = expected.shape[-1], net.readout == "every"
-    came, size = run.returned, run.returned.size
-    if not every:
-        expected = expected[:, -1]
-    if size != expected.size:
-        would = WAY_OUT["readout"]
-        if size in (B * T * outputs, B * outputs):
-            would = f"positions='{'last' if every else 'every'}' would do"
+    decoded = jax.vmap(jax.vmap(net.decode))(jnp.asarray(run.outputs, dtype))
+    every, last = np.asarray(decoded, np.float64), np.asarray(decoded[:, -1], np.float64)
+    # Also time first, or time last as torch's cross entropy wants it.
+    ways, word = [every, every.swapaxes(0, 1), every.swapaxes(1, 2)], "last"
+    if net.readout == "last":
+        ways, last, word = [last], every, "every"
+    came = run.returned
+    if came.size != ways[0].size:
+        would = f"positions='{word}' would do" if came.size == last.size else WAY_OUT["readout"]
         raise ValueError(
             f"the module returns {list(came.shape)} numbers where the network read from it "
-            f"gives {list(expected.shape)}; {would}"
+            f"gives {list(ways[0].shape)}; {would}"
         )
-    ways: list[np.ndarray] = [came.reshape(expected.shape)]
-    if every:  # time first, or time last as torch's cross entropy wants it
-        ways.append(came.reshape(T, B, outputs).swapaxes(0, 1))
-        ways.append(came.reshape(B, outputs, T).swapaxes(1, 2))
-    gaps = [_gap(expected, way) for way in ways]
-    if all(gaps):
+    if gap := _gap(came, *ways):
         raise ValueError(
-            f"the module's outputs differ from those of the network read from it by "
-            f"{gaps[0]}: something acts between its states and its outputs; "
-            f"{WAY_OUT['readout']}"
+            f"the module's outputs differ from those of the network read from it by {gap}: "
+            f"something acts between its states and its outputs; {WAY_OUT['readout']}"
         )

@@ -12,6 +12,9 @@ from ..nets import Recurrent
 from .safetensors import finite, plain, real
 
 
+BOTH = "a readout takes both directions"
+
+
 @dataclasses.dataclass(frozen=True)
 class Options:
     """None where the file, or else the shapes in it, shall say."""

@@ -14,22 +14,10 @@ from .._atomic_write import write_atomically
 
 
 Tensors = dict[str, np.ndarray]
-KINDS = [
-    "F64",
-    "F32",
-    "F16",
-    "BF16",
-    "C64",
-    "I64",
-    "I32",
-    "I16",
-    "I8",
-    "U64",
-    "U32",
-    "U16",
-    "U8",
-    "BOOL",
-]
+KINDS = (
+    *("F64", "F32", "F16", "BF16", "C64", "BOOL"),
+    *("I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8"),
+)
 LARGEST = 8 * 2**30
 FLOAT8 = {"F8_E4M3": jnp.float8_e4m3fn, "F8_E5M2": jnp.float8_e5m2}
 """Kinds that NumPy, and so safetensors' reader for it, does not know by name."""
@@ -54,7 +42,7 @@ def existing(path: pathlib.Path) -> pathlib.Path:
 
 
 def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
-    """The tensors of a file, as float32 or float64 (integers and complex as they are), and its metadata.
+    """The tensors of a file (half precisions as float32) and its metadata.
 
     A file that is cut short or malformed is refused with a sentence.
     """
@@ -63,41 +51,26 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
         with safe_open(path, framework="np") as file:
             metadata = dict(file.metadata() or {})
             kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
-            _refuse_packed(kinds)
-            known = [name for name, kind in kinds.items() if kind not in FLOAT8]
-            tensors = {name: plain(file.get_tensor(name)) for name in known}
-        if len(known) < len(kinds):
-            tensors |= _float8(path, kinds)
+            for name, kind in kinds.items():  # others mean nothing without their scales
+                if kind not in (*KINDS, *FLOAT8):
+                    known = ", ".join((*KINDS, *FLOAT8))
+                    raise ValueError(f"{name} holds numbers of kind {kind}; {known} are read")
+            plain_kinds = [name for name, kind in kinds.items() if kind in KINDS]
+            tensors = {name: plain(file.get_tensor(name)) for name in plain_kinds}
+        if len(tensors) < len(kinds):
+            tensors |= _float8(path)
     except (SafetensorError, OSError, ValueError, TypeError, MemoryError) as error:
         raise ValueError(f"{path.name} is not a whole safetensors file: {error}") from None
-    return tensors | _shared(tensors, metadata), metadata
+    # Tied weights: `save_model` writes them once and names the others in the metadata.
+    tied = {n: kept for n, kept in metadata.items() if n not in tensors and kept in tensors}
+    return tensors | {name: tensors[kept] for name, kept in tied.items()}, metadata
 
 
-def _refuse_packed(kinds: Mapping[str, str]) -> None:
-    """Quantised kinds that mean nothing without their scales."""
-    for name, kind in kinds.items():
-        if kind not in KINDS and kind not in FLOAT8:
-            raise ValueError(
-                f"{name} holds numbers of kind {kind}; {', '.join((*KINDS, *FLOAT8))} are read"
-            )
-
-
-def _float8(path: pathlib.Path, kinds: Mapping[str, str]) -> Tensors:
+def _float8(path: pathlib.Path) -> Tensors:
     return {
-        name: np.frombuffer(part["data"], FLOAT8[kinds[name]])
-        .reshape(part["shape"])
-        .astype(np.float32)
+        name: plain(np.frombuffer(part["data"], FLOAT8[part["dtype"]]).reshape(part["shape"]))
         for name, part in deserialize(path.read_bytes())
-        if kinds[name] in FLOAT8
-    }
-
-
-def _shared(tensors: Tensors, metadata: Mapping[str, str]) -> Tensors:
-    """Tied weights: `save_model` writes them once and names the others in the metadata."""
-    return {
-        name: tensors[kept]
-        for name, kept in metadata.items()
-        if name not in tensors and kept in tensors
+        if part["dtype"] in FLOAT8
     }
 
 
@@ -110,13 +83,10 @@ def plain(tensor: np.ndarray) -> np.ndarray:
 
 def write(path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: Mapping) -> None:
     """Write a file whole or not at all."""
-    path = pathlib.Path(path)
-    words = {
-        key: value if isinstance(value, str) else json.dumps(value)
-        for key, value in metadata.items()
-    }
+    text = lambda value: value if isinstance(value, str) else json.dumps(value)
+    words = {key: text(value) for key, value in metadata.items()}
     whole = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
-    write_atomically(path, serialized(whole, metadata=words))
+    write_atomically(pathlib.Path(path), serialized(whole, metadata=words))
 
 
 def finite(tensors: Tensors) -> Tensors:
@@ -124,10 +94,8 @@ def finite(tensors: Tensors) -> Tensors:
     for name, tensor in tensors.items():
         if tensor.dtype.kind in "fc" and not np.isfinite(tensor).all():
             count = int((~np.isfinite(tensor)).sum())
-            raise ValueError(
-                f"{name} holds {count} values that are NaN or infinite; "
-                "a network with finite weights would do"
-            )
+            would = "a network with finite weights would do"
+            raise ValueError(f"{name} holds {count} values that are NaN or infinite; {would}")
     return tensors
 
 

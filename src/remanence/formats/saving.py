@@ -27,15 +27,13 @@ def save(net: Any, path: str | os.PathLike, *, names: dict[str, str] | None = No
     called = {part: part for part in ("embedding", "rnn", "readout")} | (names or {})
     metadata: dict[str, Any] = {"positions": net.readout}
     bare = net.embedding is None and net.W_y is None and net.b_y is None
-    kind = kind_of(net.cell)
-    if kind is None:
+    described = torch_module(net.cell)
+    if described is None:
         metadata["cell"], tensors = native.structure_of(net.cell, "cell.")
         called = {part: part for part in called}
     else:
-        if kind == "rnn":
-            layers = getattr(net.cell, "cells", (net.cell,))
-            tanh = layers[0].activation is jnp.tanh
-            metadata["activation"] = "tanh" if tanh else "relu"
+        if "nonlinearity" in described[2]:
+            metadata["activation"] = described[2]["nonlinearity"]
         tensors = tensors_of(net.cell, "" if bare else f"{called['rnn']}.")
     ends = (
         ("embedding", "weight", net.embedding),
@@ -45,7 +43,7 @@ def save(net: Any, path: str | os.PathLike, *, names: dict[str, str] | None = No
     for part, word, array in ends:
         if array is not None:
             tensors[f"{called[part]}.{word}"] = np.asarray(array)
-            if kind is not None and word == "weight":
+            if described is not None and word == "weight":
                 metadata[part] = f"{called[part]}.weight"
     safetensors.finite(tensors)
     words = json.dumps(metadata, sort_keys=True)
@@ -75,12 +73,18 @@ def tensors_of(cell: Any, prefix: str = "") -> Tensors:
     return out
 
 
-def kind_of(cell: Any) -> str | None:
-    """`rnn`, `lstm` or `gru` where torch has such a module, else None."""
+def torch_module(cell: Any) -> tuple[str, tuple[int, int], dict[str, Any]] | None:
+    """The class of torch.nn that computes the same, its sizes and options; None without one."""
     layers = cell.cells if isinstance(cell, Stack) else (cell,)
-    kinds = {Elman: "rnn", LSTM: "lstm", GRU: "gru"}
-    found = {kinds.get(type(layer)) for layer in layers}
-    activations = {layer.activation for layer in layers if isinstance(layer, Elman)}
-    known = len(activations) <= 1 and activations <= {jnp.tanh, jax.nn.relu}
-    sizes = {layer.W_h.shape[1] for layer in layers if type(layer) in kinds}
-    return found.pop() if len(found) == 1 and known and len(sizes) == 1 else None
+    kinds = {type(layer) for layer in layers}
+    name = {Elman: "RNN", LSTM: "LSTM", GRU: "GRU"}.get(kinds.pop()) if len(kinds) == 1 else None
+    if name is None or len({layer.W_h.shape[1] for layer in layers}) > 1:
+        return None
+    first: Any = layers[0]
+    options: dict[str, Any] = {"num_layers": len(layers), "bias": first.b is not None}
+    if name == "RNN":
+        words = {jnp.tanh: "tanh", jax.nn.relu: "relu"}
+        if len({layer.activation for layer in layers}) > 1 or first.activation not in words:
+            return None
+        options["nonlinearity"] = words[first.activation]
+    return name, (first.W_x.shape[1], first.W_h.shape[1]), options

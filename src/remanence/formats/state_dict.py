@@ -50,7 +50,7 @@ def networks(tensors: Tensors) -> dict[str, Reading]:
         names = ", ".join(sorted(tensors)[:4]) or "nothing"
         raise ValueError(
             f"no weight_ih_l0 is among the tensors ({names} …); torch's names for "
-            "RNN, LSTM or GRU would do, or layout='keras' or 'flax'"
+            "RNN, LSTM or GRU would do"
         )
     found: dict[str, Reading] = {}
     for prefix, layers in sorted(endings.items()):

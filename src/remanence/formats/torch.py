@@ -4,17 +4,14 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
-from ..cells import output, Stack
-from ..nets import Recurrent, unroll
+from ..nets import Recurrent
 from . import live, state_dict
 from .reading import Options, Taken
 from .recording import import_torch, record, recurrent_parts, unwrap
 from .safetensors import finite
-from .saving import kind_of, tensors_of
+from .saving import tensors_of, torch_module
 
 
 def from_torch(
@@ -50,22 +47,19 @@ def from_torch(
     tensors |= _tensors(torch, recurrent, f"{prefix}." if prefix else "")
     word = getattr(recurrent, "nonlinearity", "tanh")
     (read,) = state_dict.networks(finite(tensors)).values()
-    options = Options(word, embedding, "" if head else readout, positions, live=True)
-    net, taken = read(options)
-    if head is not None:
-        net = dataclasses.replace(net, head=head)
+    net, taken = read(Options(word, embedding, "" if head else readout, positions, live=True))
+    net = net if head is None else dataclasses.replace(net, head=head)
     given = {"embedding": embedding, "readout": readout}
-    compared = tuple(end for end, name in given.items() if name != "" or head is not None)
+    ends = tuple(end for end, name in given.items() if name != "" or (head and end == "readout"))
     if type(module).forward is torch.nn.Module.forward:  # it has none of its own
-        names = [getattr(taken, end) for end in compared if not given[end]]
-        guessed = [name for name in names if name]
-        if guessed:
-            raise ValueError(
-                f"{type(module).__name__} has no forward, so that {guessed[0]} cannot be "
-                "compared with it; named by embedding= or readout=, it would do"
-            )
-        compared = ()
-    live.refuse_mismatch(torch, module, prefix, net, ends=compared, example=example)
+        for end in ends:
+            if not given[end] and (guessed := getattr(taken, end)):
+                raise ValueError(
+                    f"{type(module).__name__} has no forward, so that {guessed} cannot be "
+                    "compared with it; named by embedding= or readout=, it would do"
+                )
+        ends = ()
+    live.refuse_mismatch(torch, module, prefix, net, ends=ends, example=example)
     return net
 
 
@@ -109,14 +103,7 @@ def model_networks(
             inputs = [x[turn] for x in sequences]
             yield title, net, taken, inputs, recorded.from_zero[name]
             if "direction" in taken.remarks:
-                outputs.append([_states(net.cell, x)[turn] for x in inputs])
-
-
-def _states(cell: Any, xs: np.ndarray) -> np.ndarray:
-    """A cell's output after every input, from its empty state."""
-    h0 = cell.initial_state()
-    states = unroll(cell, h0, jnp.asarray(xs, jax.tree.leaves(h0)[0].dtype))
-    return np.asarray(jax.vmap(lambda h: output(cell, h))(states))
+                outputs.append([live.states_of(net.cell, x)[turn] for x in inputs])
 
 
 def _tensors(torch: Any, recurrent: Any, prefix: str) -> dict[str, np.ndarray]:
@@ -125,12 +112,8 @@ def _tensors(torch: Any, recurrent: Any, prefix: str) -> dict[str, np.ndarray]:
     endings = [f"{d}{back}" for d in depths for back in ("", "_reverse")] or [""]
     parts = ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
     names = [f"{part}{ending}" for ending in endings for part in parts]
-    found = {name: getattr(recurrent, name, None) for name in names}
-    return {
-        f"{prefix}{name}": _plain(torch, tensor)
-        for name, tensor in found.items()
-        if tensor is not None
-    }
+    found = {f"{prefix}{name}": getattr(recurrent, name, None) for name in names}
+    return {name: _plain(torch, tensor) for name, tensor in found.items() if tensor is not None}
 
 
 def _plain(torch: Any, tensor: Any) -> np.ndarray:
@@ -151,55 +134,38 @@ def to_torch(net: Any) -> Any:
         raise ValueError(
             "a head that is a function in JAX has no module of torch's; W_y and b_y have"
         )
-    kind = kind_of(net.cell)
-    if kind is None:
+    described = torch_module(net.cell)
+    if described is None:
         raise ValueError(
             f"torch has no module for {type(net.cell).__name__}; "
             "Elman (tanh or ReLU), LSTM, GRU and stacks of one kind have one"
         )
-    layers = net.cell.cells if isinstance(net.cell, Stack) else (net.cell,)
-    first = layers[0]
-    options: dict[str, Any] = {"num_layers": len(layers), "bias": first.b is not None}
-    if kind == "rnn":
-        options["nonlinearity"] = "tanh" if first.activation is jnp.tanh else "relu"
-    make = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}[kind]
-    tensor = lambda array: torch.from_numpy(np.array(array))
-    dtype = tensor(first.W_h).dtype
-    rnn = make(first.W_x.shape[1], first.W_h.shape[1], dtype=dtype, **options)
-    parts = {k: tensor(v) for k, v in tensors_of(net.cell).items()}
-    rnn.load_state_dict(parts, strict=True)
-    if net.embedding is None and net.W_y is None:
-        return rnn
-    return _with_ends(torch, rnn, net, tensor)
+    kind, sizes, options = described
+    tensors = {k: torch.from_numpy(np.array(v)) for k, v in tensors_of(net.cell).items()}
+    rnn = getattr(torch.nn, kind)(*sizes, dtype=tensors["weight_hh_l0"].dtype, **options)
+    rnn.load_state_dict(tensors, strict=True)
+    return rnn if net.embedding is None and net.W_y is None else _with_ends(torch, rnn, net)
 
 
-def _with_ends(torch: Any, rnn: Any, net: Recurrent, tensor: Any) -> Any:
+def _with_ends(torch: Any, rnn: Any, net: Recurrent) -> Any:
     class RecurrentNetwork(torch.nn.Module):
         """Embedding, recurrent module, readout at every step or at the last."""
 
-        def __init__(self):
-            super().__init__()
-            self.embedding = self.readout = None
-            if net.embedding is not None:
-                rows = tensor(net.embedding)
-                self.embedding = torch.nn.Embedding.from_pretrained(rows, freeze=False)
-            self.rnn = rnn
-            if net.W_y is not None:
-                outputs, units = net.W_y.shape
-                dtype = tensor(net.W_y).dtype
-                bias = net.b_y is not None
-                self.readout = torch.nn.Linear(units, outputs, bias=bias, dtype=dtype)
-                with torch.no_grad():
-                    self.readout.weight.copy_(tensor(net.W_y))
-                    if bias:
-                        self.readout.bias.copy_(tensor(net.b_y))
-
         def forward(self, xs: Any) -> Any:
-            if self.embedding is not None:
-                xs = self.embedding(xs)
-            states, _ = self.rnn(xs)
-            if net.readout == "last":
-                states = states[-1]
+            states, _ = self.rnn(xs if self.embedding is None else self.embedding(xs))
+            states = states[-1] if net.readout == "last" else states
             return states if self.readout is None else self.readout(states)
 
-    return RecurrentNetwork()
+    tensor = lambda array: torch.from_numpy(np.array(array))
+    module: Any = RecurrentNetwork()
+    module.rnn, module.embedding, module.readout = rnn, None, None
+    if net.embedding is not None:
+        module.embedding = torch.nn.Embedding.from_pretrained(tensor(net.embedding), freeze=False)
+    if net.W_y is not None:
+        parts = {"weight": tensor(net.W_y)}
+        parts |= {} if net.b_y is None else {"bias": tensor(net.b_y)}
+        outputs, units = net.W_y.shape
+        options = {"bias": net.b_y is not None, "dtype": parts["weight"].dtype}
+        module.readout = torch.nn.Linear(units, outputs, **options)
+        module.readout.load_state_dict(parts)
+    return module

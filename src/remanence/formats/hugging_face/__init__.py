@@ -13,26 +13,29 @@ from typing import Any
 from ...nets import Recurrent
 from .. import safetensors, state_dict, torch_file
 from ..reading import Options, Reading, Taken
-from .griffin import recurrent_gemma
-from .mamba import mamba, mamba2
-from .model import Source
-from .qwen3_next import qwen3_next
-from .rwkv4 import rwkv4
-from .rwkv7 import is_rwkv7 as is_rwkv7, rwkv7
-from .xlstm import xlstm
+from .griffin import griffin_layer
+from .mamba import mamba2_layer, mamba_layer
+from .model import Family, Source
+from .qwen3_next import qwen3_next_layer
+from .rwkv import is_rwkv7 as is_rwkv7, rwkv4, rwkv7
+from .xlstm import xlstm_layer
 
 
 LARGEST_JSON = 64 * 2**20
 INDEX = "model.safetensors.index.json"
 WEIGHTS = ("model.safetensors", INDEX, "pytorch_model.bin")
+MAMBA = ("backbone", "layers", "embeddings", "norm_f", ("layer_norm_epsilon", 1e-5))
+GEMMA = ("model", "layers", "embed_tokens", "final_norm", ("rms_norm_eps", 1e-6), 1.0)
+XLSTM = ("backbone", "blocks", "embeddings", "out_norm", ("norm_eps", 1e-6))
+QWEN = ("model", "layers", "embed_tokens", "norm", ("rms_norm_eps", 1e-6), 1.0)
 FAMILIES: dict[str, Callable[[Source], Recurrent]] = {
-    "mamba": mamba,
-    "falcon_mamba": mamba,
-    "mamba2": mamba2,
-    "recurrent_gemma": recurrent_gemma,
+    "mamba": Family(mamba_layer, *MAMBA),
+    "falcon_mamba": Family(mamba_layer, *MAMBA),
+    "mamba2": Family(mamba2_layer, *MAMBA),
+    "recurrent_gemma": Family(griffin_layer, *GEMMA, ("logits_soft_cap", 30.0), scaled=True),
     "rwkv": rwkv4,
-    "xlstm": xlstm,
-    "qwen3_next": qwen3_next,
+    "xlstm": Family(xlstm_layer, *XLSTM, cap=("output_logit_soft_cap", 30.0)),
+    "qwen3_next": Family(qwen3_next_layer, *QWEN),
 }
 """The readers of recurrent language models, by `model_type`."""
 

@@ -6,18 +6,12 @@ from typing import Any
 from ...cells import LinearRecurrence, Mamba, Mamba2
 from ...cells.layers import GatedLayer
 from ...cells.parts import Norm
-from ...nets import Recurrent
-from .model import language_model, rows, Source
+from .model import rows, Source
 
 
-def mamba(source: Source) -> Recurrent:
+def mamba_layer(layer: Source, _: int) -> GatedLayer:
     """Mamba; Falcon Mamba normalises the time step, B and C as well."""
-    falcon = source.config.get("model_type") == "falcon_mamba"
-    eps = source.number("mixer_rms_eps", 1e-6) if falcon else None
-    return _model(source, lambda layer: _mamba_layer(layer, eps))
-
-
-def _mamba_layer(layer: Source, eps: float | None) -> GatedLayer:
+    falcon = layer.config.get("model_type") == "falcon_mamba"
     mixer = layer.under("mixer")
     A_log = mixer.array("A_log", 2)
     channels = len(A_log)
@@ -27,7 +21,7 @@ def _mamba_layer(layer: Source, eps: float | None) -> GatedLayer:
         mixer.array("x_proj.weight", 2),
         mixer.array("dt_proj.weight", 2),
         mixer.array("dt_proj.bias", 1),
-        eps,
+        layer.number("mixer_rms_eps", 1e-6) if falcon else None,
     )
     W_in, W_gate = rows(mixer.dense("in_proj"), slice(channels), slice(channels, 2 * channels))
     return GatedLayer(
@@ -41,12 +35,8 @@ def _mamba_layer(layer: Source, eps: float | None) -> GatedLayer:
     )
 
 
-def mamba2(source: Source) -> Recurrent:
-    """Mamba-2."""
-    return _model(source, _mamba2_layer)
-
-
-def _mamba2_layer(layer: Source) -> GatedLayer:
+def mamba2_layer(layer: Source, _: int) -> GatedLayer:
+    """Mamba-2, whose norm behind the gate is of each group of channels."""
     mixer = layer.under("mixer")
     A_log, dt_bias = mixer.array("A_log", 1), mixer.array("dt_bias", 1)
     size, states = layer.whole("head_dim", 64), layer.whole("state_size", 128)
@@ -56,8 +46,6 @@ def _mamba2_layer(layer: Source) -> GatedLayer:
     inner = len(A_log) * size
     W_gate, W_in = rows(mixer.dense("in_proj"), slice(inner), slice(inner, None))
     eps = layer.number("layer_norm_epsilon", 1e-5)
-    # The norm behind the gate is of each group of channels.
-    weight = mixer.array("norm.weight", 1)
     return GatedLayer(
         layer.norm("norm", eps),
         W_in,
@@ -65,7 +53,7 @@ def _mamba2_layer(layer: Source) -> GatedLayer:
         mixer.dense("out_proj"),
         mixer.convolution("conv1d"),
         W_gate,
-        Norm(weight, None, eps, False, groups),
+        Norm(mixer.array("norm.weight", 1), None, eps, False, groups),
         activation=layer.activation("hidden_act", "silu"),
         norm_last=True,
     )
@@ -81,16 +69,3 @@ def _limits(given: Any) -> tuple[float, float]:
             f"config.json has time_step_limit = {given!r:.60}; two numbers would do"
         ) from None
     return low, high
-
-
-def _model(source: Source, layer) -> Recurrent:
-    body = source.under("backbone") if source.has("backbone.norm_f.weight") else source
-    layers = body.layers("layers", source.whole("num_hidden_layers"))
-    embedding = body.tensor("embeddings.weight", 2)
-    tied = not source.has("lm_head.weight")
-    return language_model(
-        [layer(one) for one in layers],
-        body.norm("norm_f", source.number("layer_norm_epsilon", 1e-5)),
-        embedding,
-        embedding if tied else source.tensor("lm_head.weight", 2),
-    )

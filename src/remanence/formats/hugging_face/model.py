@@ -38,29 +38,21 @@ class Source:
         """The same, one level further down."""
         return dataclasses.replace(self, prefix=f"{self.prefix}{name}.")
 
-    def layers(self, name: str, count: int) -> list["Source"]:
-        """The sources of layers that are numbered."""
-        return [self.under(f"{name}.{i}") for i in range(count)]
-
     def has(self, name: str) -> bool:
         return self.prefix + name in self.tensors
 
-    def tensor(self, name: str, dimensions: int | None = None) -> np.ndarray:
+    def array(self, name: str, dimensions: int | None = None) -> jax.Array:
         """The tensor of that name, refused if it is missing or of other dimensions."""
         if not self.has(name):
             raise ValueError(f"the weights hold no {self.prefix}{name}")
         found = np.asarray(self.tensors[self.prefix + name])
         if found.dtype.kind != "f":
             raise ValueError(f"{self.prefix}{name} holds {found.dtype}, not real numbers")
-        if dimensions is not None and found.ndim != dimensions:
+        if dimensions not in (None, found.ndim):
             raise ValueError(
                 f"{self.prefix}{name} has {found.ndim} dimensions; {dimensions} would do"
             )
-        return found
-
-    def array(self, name: str, dimensions: int | None = None) -> jax.Array:
-        """The same, for JAX."""
-        return jnp.asarray(self.tensor(name, dimensions))
+        return jnp.asarray(found)
 
     def whole(self, key: str, default: int | None = None) -> int:
         """A whole number of the configuration, from 1 on."""
@@ -84,27 +76,25 @@ class Source:
             raise ValueError(f"config.json has {key} = {name!r:.40}; {words} are read")
         return ACTIVATIONS[name]
 
+    def bias(self, name: str) -> jax.Array | None:
+        """The bias that goes with a weight, if there is one."""
+        return self.array(f"{name}.bias", 1) if self.has(f"{name}.bias") else None
+
     def norm(self, name: str, eps: float, *, centred=False, groups=1, one=0.0) -> Norm:
         """A norm whose weight is stored as what is added to `one`."""
-        inside = self.under(name)
-        weight = inside.array("weight", 1) + one
-        bias = inside.array("bias", 1) if inside.has("bias") else None
-        return Norm(weight, bias, eps, centred, groups)
+        weight = self.array(f"{name}.weight", 1) + one
+        return Norm(weight, self.bias(name), eps, centred, groups)
 
     def dense(self, name: str) -> Dense:
         """A linear layer."""
-        inside = self.under(name)
-        bias = inside.array("bias", 1) if inside.has("bias") else None
-        return Dense(inside.array("weight", 2), bias)
+        return Dense(self.array(f"{name}.weight", 2), self.bias(name))
 
     def convolution(self, name: str) -> Convolution:
         """A convolution of each channel for itself."""
-        inside = self.under(name)
-        weight = inside.array("weight", 3)
+        weight = self.array(f"{name}.weight", 3)
         if weight.shape[1] != 1:
             raise ValueError(f"{self.prefix}{name} mixes channels; one a channel would do")
-        bias = inside.array("bias", 1) if inside.has("bias") else None
-        return Convolution(weight[:, 0], bias)
+        return Convolution(weight[:, 0], self.bias(name))
 
     def mlp(self, name: str, norm: Norm | None, activation: Callable) -> GatedMLP:
         """A gated perceptron under Llama's names."""
@@ -138,20 +128,56 @@ class SoftCappedHead(eqx.Module):
         return self.cap * jnp.tanh(self.W @ y / self.cap)
 
 
+@dataclasses.dataclass(frozen=True)
+class Family:
+    """Where a family of models keeps its parts, and how one of its layers is read."""
+
+    layer: Callable[[Source, int], Any]
+    body: str
+    layers: str
+    embedding: str
+    norm: str
+    eps: tuple[str, float]
+    """The configuration's name for what is added in norms, and its default."""
+    one: float = 0.0
+    cap: tuple[str, float] | None = None
+    """The configuration's name for the cap of the logits, and its default."""
+    scaled: bool = False
+    """Whether embeddings are multiplied by the root of their width."""
+
+    def __call__(self, source: Source) -> Recurrent:
+        """The whole model; without a head of its own it is read out by its embedding."""
+        inside = source.has(f"{self.body}.{self.embedding}.weight")
+        body = source.under(self.body) if inside else source
+        own = "num_blocks" in source.config and source.config.get("num_hidden_layers") is None
+        count = source.whole("num_blocks" if own else "num_hidden_layers")
+        layers = [self.layer(body.under(f"{self.layers}.{i}"), i) for i in range(count)]
+        rows = body.array(f"{self.embedding}.weight", 2)
+        tied = not source.has("lm_head.weight")
+        # transformers keeps the factor in bfloat16.
+        scale = float(jnp.asarray(rows.shape[1] ** 0.5, jnp.bfloat16)) if self.scaled else 1.0
+        return language_model(
+            layers,
+            body.norm(self.norm, source.number(*self.eps), one=self.one),
+            rows * scale,
+            rows if tied else source.array("lm_head.weight", 2),
+            cap=None if self.cap is None else source.number(*self.cap),
+        )
+
+
 def language_model(
     layers: list[Any],
     norm: Norm,
-    embedding: np.ndarray,
-    head: np.ndarray,
+    embedding: jax.Array,
+    head: jax.Array,
     *,
     cap: float | None = None,
     spare: int = 0,
 ) -> Recurrent:
     """The whole model, refused unless its weights take a step."""
     body = Blocks(tuple(layers), norm, embedding.shape[1], spare)
-    E, W = jnp.asarray(embedding), jnp.asarray(head)
-    soft = None if cap is None else SoftCappedHead(W, cap)
-    net = Recurrent(body, W if soft is None else None, embedding=E, head=soft)
+    soft = None if cap is None else SoftCappedHead(head, cap)
+    net = Recurrent(body, head if soft is None else None, embedding=embedding, head=soft)
     logits = eqx.filter_eval_shape(net, jnp.zeros(2, jnp.int32))
     if logits.shape != (2, len(embedding)):
         raise ValueError(f"the head gives {logits.shape[-1]} numbers for {len(embedding)} tokens")

@@ -12,33 +12,24 @@ import numpy as np
 from ...cells import DeltaRule, GatedDelta, Heads
 from ...cells.layers import GatedLayer
 from ...cells.parts import Experts, Norm
-from ...nets import Recurrent
-from .model import language_model, rows, Source, stacked
+from .model import rows, Source, stacked
 
 
-def qwen3_next(source: Source) -> Recurrent:
-    """A stack of gated delta layers."""
-    body = source.under("model") if source.has("model.norm.weight") else source
-    count = source.whole("num_hidden_layers")
-    layers = body.layers("layers", count)
-    full = [i for i, one in enumerate(layers) if one.has("self_attn.q_proj.weight")]
-    if full:
-        names = ", ".join(map(str, full[:12])) + (" ..." if len(full) > 12 else "")
+def qwen3_next_layer(layer: Source, index: int) -> GatedLayer:
+    """A gated delta layer."""
+    if layer.has("self_attn.q_proj.weight"):
+        stem = layer.prefix.removesuffix(f"{index}.")
+        full = [
+            str(i)
+            for i in range(index, layer.whole("num_hidden_layers"))
+            if f"{stem}{i}.self_attn.q_proj.weight" in layer.tensors
+        ]
+        names = ", ".join(full[:12]) + (" ..." if len(full) > 12 else "")
         raise ValueError(
-            f"layers {names} of {count} are full attention, which keeps every token and "
-            "forgets none; a model whose layers all have a state of fixed size would do"
+            f"layers {names} of {layer.whole('num_hidden_layers')} are full attention, which "
+            "keeps every token and forgets none; a model whose layers all have a state of "
+            "fixed size would do"
         )
-    embedding = body.tensor("embed_tokens.weight", 2)
-    tied = not source.has("lm_head.weight")
-    return language_model(
-        [_layer(layer) for layer in layers],
-        body.norm("norm", source.number("rms_norm_eps", 1e-6), one=1.0),
-        embedding,
-        embedding if tied else source.tensor("lm_head.weight", 2),
-    )
-
-
-def _layer(layer: Source) -> GatedLayer:
     unit = layer.under("linear_attn")
     eps = layer.number("rms_norm_eps", 1e-6)
     H, groups = (layer.whole("linear_num_value_heads", 32), layer.whole("linear_num_key_heads", 16))
@@ -96,6 +87,6 @@ def _experts(inside: Source, count: int) -> tuple[Any, Any]:
     """In one tensor, or one perceptron each."""
     if inside.has("experts.gate_up_proj"):
         return inside.array("experts.gate_up_proj", 3), inside.array("experts.down_proj", 3)
-    each = inside.layers("experts", count)
+    each = [inside.under(f"experts.{i}") for i in range(count)]
     both = [stacked(one.dense("gate_proj"), one.dense("up_proj")).W for one in each]
     return jnp.stack(both), jnp.stack([one.dense("down_proj").W for one in each])

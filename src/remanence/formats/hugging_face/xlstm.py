@@ -4,33 +4,17 @@ import jax
 
 from ...cells import Heads, LinearRecurrence, MLSTM
 from ...cells.layers import GatedLayer
-from ...cells.parts import Dense, GatedMLP
-from ...nets import Recurrent
-from .model import language_model, rows, Source, stacked
+from ...cells.parts import GatedMLP
+from .model import rows, Source, stacked
 
 
-def xlstm(source: Source) -> Recurrent:
-    """Blocks of an mLSTM and a gated perceptron."""
-    body = source.under("backbone") if source.has("backbone.embeddings.weight") else source
-    count = source.config.get("num_hidden_layers") or source.whole("num_blocks")
-    eps = source.number("norm_eps", 1e-6)
-    embedding = body.tensor("embeddings.weight", 2)
-    tied = not source.has("lm_head.weight")
-    return language_model(
-        [_layer(block, eps) for block in body.layers("blocks", count)],
-        body.norm("out_norm", eps),
-        embedding,
-        embedding if tied else source.tensor("lm_head.weight", 2),
-        cap=source.number("output_logit_soft_cap", 30.0),
-    )
-
-
-def _layer(block: Source, eps: float) -> GatedLayer:
+def xlstm_layer(block: Source, _: int) -> GatedLayer:
+    """An mLSTM and a gated perceptron."""
+    eps = block.number("norm_eps", 1e-6)
     unit, ffn = block.under("mlstm_layer"), block.under("ffn")
     H = block.whole("num_heads", 8)
     if unit.has("qkv_opreact.weight"):
-        values = block.whole("hidden_size")
-        values = int(values * block.number("v_dim_factor", 1.0))
+        values = int(block.whole("hidden_size") * block.number("v_dim_factor", 1.0))
         fused, gates_in = unit.dense("qkv_opreact"), unit.dense("ifgate_preact")
         qkv, W_gate = rows(fused, slice(-values), slice(-values, None))
     else:
@@ -55,7 +39,6 @@ def _layer(block: Source, eps: float) -> GatedLayer:
 
 
 def _perceptron(block: Source, ffn: Source, eps: float) -> GatedMLP:
-    gate: Dense
     if ffn.has("proj_up_gate_z.weight"):
         both = ffn.dense("proj_up_gate_z")
         half = len(both.W) // 2

@@ -9,7 +9,7 @@ import pathlib
 from importlib import import_module
 
 from ...nets import Recurrent
-from ..reading import assemble, Options, Parts, Reading, Readout, Taken
+from ..reading import assemble, BOTH, Options, Parts, Reading, Taken
 from ..recurrent_cell import GATES
 from .ends import embedding_before, layer_above, readout_behind
 from .graph import attributes, Scope
@@ -56,12 +56,10 @@ def _networks(whole: Scope) -> dict[str, Reading]:
             number = sum(name == other.name.partition("#")[0] for other in found)
             name = f"{name}#{number + 1}" if number else name
             settings = attributes(whole.onnx, node)
-            if settings.get("direction", "forward") not in DIRECTIONS:
-                raise ValueError(
-                    f"{name!a} must be forward, reverse or bidirectional, "
-                    f"not {settings['direction']!a}"
-                )
             found.append(Operator(scope, node, name, settings))
+            if found[-1].direction not in DIRECTIONS:
+                words = f"forward, reverse or bidirectional, not {found[-1].direction!a}"
+                raise ValueError(f"{name!a} must be {words}")
     if not found:
         loops = sorted(others & {"Loop", "Scan"})
         why = f"; its {loops[0]} may be one" if loops else ""
@@ -71,38 +69,26 @@ def _networks(whole: Scope) -> dict[str, Reading]:
         )
     readings: dict[str, Reading] = {}
     for chain in _chains(found):
-        first = chain[0]
-        if first.direction == "bidirectional":
-            readings[f"{first.name}.forward"] = _reading(chain, 0)
-            readings[f"{first.name}.backward"] = _reading(chain, 1)
+        name = chain[0].name
+        if chain[0].direction == "bidirectional":
+            readings[f"{name}.forward"] = _reading(chain, 0)
+            readings[f"{name}.backward"] = _reading(chain, 1)
         else:
-            readings[first.name] = _reading(chain, 0)
+            readings[name] = _reading(chain, 0)
     return readings
 
 
 def _chains(found: list[Operator]) -> list[list[Operator]]:
-    """Operators that feed each other directly, the lowest first."""
-    by_node = {id(operator.node): operator for operator in found}
-    above = {
-        id(op.node): id(layer_above(op.scope, op.node))
-        for op in found
-        if op.direction == "forward" and op.node.output
-    }
-    above = {
-        low: high
-        for low, high in above.items()
-        if high in by_node and by_node[high].direction == "forward" and high != low
-    }
-    chains, seen = [], set()
-    for operator in found:
-        if id(operator.node) in above.values():
-            continue
-        chain, at = [], id(operator.node)
-        while at in by_node and at not in seen:
-            seen.add(at)
-            chain.append(by_node[at])
-            at = above.get(at, 0)
-        chains.append(chain)
+    """Operators that feed each other directly, the lowest first; a graph is in that order."""
+    forward = [op for op in found if op.direction == "forward" and op.node.output]
+    above = {op.name: id(layer_above(op.scope, op.node)) for op in forward}
+    chains: list[list[Operator]] = []
+    for op in found:
+        onto = [chain for chain in chains if above.get(chain[-1].name) == id(op.node)]
+        if onto and op.direction == "forward":
+            onto[0].append(op)
+        else:
+            chains.append([op])
     return chains
 
 
@@ -113,11 +99,9 @@ def _reading(chain: list[Operator], side: int) -> Reading:
 
     def read(options: Options) -> tuple[Recurrent, Taken]:
         remarks: dict[str, str] = {}
-        readout: Readout | str = "a readout takes both directions"
         if both or backward:
             remarks["direction"] = f"{'backward' if backward else 'forward'} direction"
-        if not both:
-            readout = readout_behind(last.scope, last.node)
+        readout = BOTH if both else readout_behind(last.scope, last.node)
         parts = Parts(
             kind=first.kind,
             name=first.name,

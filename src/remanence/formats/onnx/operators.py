@@ -57,12 +57,11 @@ def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
         raise ValueError(f"{operator.name!a} lacks a matrix W or R")
     units = R.shape[1]
     gates = GATES[kind] * units
-    shapes = {"W": (gates, W.shape[1]), "R": (gates, units), "B": (2 * gates,)}
-    shapes["P"] = (3 * units,)
-    for name, value in {"W": W, "R": R, "B": B, "P": P}.items():
-        if value is not None and (value.shape != shapes[name] or not units):
+    shapes = ((gates, W.shape[1]), (gates, units), (2 * gates,), (3 * units,))
+    for name, value, shape in zip("WRBP", (W, R, B, P), shapes, strict=True):
+        if value is not None and (value.shape != shape or not units):
             raise ValueError(
-                f"{name} of {operator.name!a} is {value.shape}; {shapes[name]} would do "
+                f"{name} of {operator.name!a} is {value.shape}; {shape} would do "
                 f"beside {units} units"
             )
     stated = operator.settings.get("hidden_size", units)
@@ -108,25 +107,23 @@ def _functions(operator: Operator, side: int) -> Any:
     """The activations of one direction, clipped where the operator has a clip."""
     kind, settings = operator.kind, operator.settings
     count = len(DEFAULTS[kind])
-    names = [*settings.get("activations", ())]
     sides = 2 if operator.direction == "bidirectional" else 1
-    if not names:
-        names = [*DEFAULTS[kind]] * sides
+    names = [*settings.get("activations", ())] or [*DEFAULTS[kind]] * sides
     if len(names) != sides * count:
         raise ValueError(f"{operator.name!a} has {len(names)} activations, not {sides * count}")
     alphas, betas = ([*settings.get(f"activation_{n}", ())] for n in ("alpha", "beta"))
     found: list[Callable] = []
     for name in names:
         word = name.lower()
+        if word not in {*PLAIN, *SHAPED}:
+            raise ValueError(f"{operator.name!a} has an unknown activation, {name!a}")
         if word in PLAIN:
             found.append(PLAIN[word])
-        elif word in SHAPED:
-            _, alpha, beta = SHAPED[word]
-            alpha = alphas.pop(0) if alphas else alpha
-            beta = betas.pop(0) if betas and word in TAKES_BETA else beta
-            found.append(Shaped(word, float(alpha), float(beta)))
-        else:
-            raise ValueError(f"{operator.name!a} has an unknown activation, {name!a}")
+            continue
+        _, alpha, beta = SHAPED[word]
+        alpha = alphas.pop(0) if alphas else alpha
+        beta = betas.pop(0) if betas and word in TAKES_BETA else beta
+        found.append(Shaped(word, float(alpha), float(beta)))
     bound = float(settings.get("clip", 0))
     if bound > 0:
         found = [Clipped(function, bound) for function in found]
