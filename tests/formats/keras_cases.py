@@ -31,9 +31,7 @@ def models(keras):
         "gru-before-bare": L.GRU(4, return_sequences=True, use_bias=False, reset_after=False),
         "rnn": L.SimpleRNN(4, return_sequences=True),
         "rnn-elu": L.SimpleRNN(4, return_sequences=True, activation="elu"),
-        "cells": L.RNN(
-            L.StackedRNNCells([L.LSTMCell(4), L.GRUCell(5), L.LSTMCell(2)]), return_sequences=True
-        ),
+        "cell": L.RNN(L.LSTMCell(4, **HARD), return_sequences=True),
         "last": L.GRU(4),
         "backwards": L.LSTM(4, go_backwards=True, return_sequences=True),
         "both": L.Bidirectional(L.LSTM(4, return_sequences=True)),
@@ -54,11 +52,11 @@ def models(keras):
             ]
         ),
     )
-    heard = tokens()
-    x = L.Embedding(9, 3, name="words")(heard)
+    words = tokens()
+    x = L.Embedding(9, 3, name="words")(words)
     x = L.GRU(4, return_sequences=True, name="lower")(x)
     x = L.LSTM(4, return_sequences=True)(x)
-    yield "graph", keras.Model(heard, L.TimeDistributed(L.Dense(2))(x))
+    yield "graph", keras.Model(words, L.TimeDistributed(L.Dense(2))(x))
     inner = keras.Sequential([vectors(), L.LSTM(4, return_sequences=True, name="in")])
     yield "nested", keras.Sequential([vectors(), inner])
 

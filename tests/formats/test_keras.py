@@ -33,7 +33,7 @@ NAMES = [
     "gru-before-bare",
     "rnn",
     "rnn-elu",
-    "cells",
+    "cell",
     "last",
     "backwards",
     "both",
@@ -175,6 +175,7 @@ def test_what_files_of_weights_alone_leave_open(key, tmp_path):
     [
         ([layer("LSTM", "layer", activation="wave")], "activation 'wave' is not known"),
         ([layer("LSTM", "layer", activation={"class_name": "f"})], "is not known"),
+        ([layer("RNN", "layer", cell={"config": {"cells": []}})], "stacks several cells"),
         ([layer("ConvLSTM2D", "other")], "holds no LSTM, GRU or SimpleRNN, only ConvLSTM2D"),
         ([{"class_name": "LSTM"}], "configuration is malformed"),
         ("text", "configuration is malformed"),

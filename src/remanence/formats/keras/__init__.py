@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 from ...nets import Recurrent
-from ..reading import assemble, Options, Parts, Reading, Readout, Taken
+from ..reading import assemble, BOTH, Options, Parts, Reading, Taken
 from .chains import chains_of, embedding_of, LAYERS, Neighbours, readout_of
 from .layers import cell_of, recurrent_arrays, weights_of
-from .model import Layer, MODELS, models_of, snake_case
+from .model import Layer, MODELS, models_of
 from .store import store_of
 
 
@@ -56,10 +56,9 @@ def _readings(
     first = chain[0]
     title = f"{first.path}{first.name}"
     if first.kind in LAYERS:
-        return {title: _reading(chain, None, neighbours, version, "")}
-    places = recurrent_arrays(first.weights)
+        return {title: _reading(chain, "", neighbours, version, "")}
     found: dict[str, Reading] = {}
-    for place in places:
+    for place in recurrent_arrays(first.weights):
         ways = [part.partition("_")[0] for part in place.split("/")]
         way = next((w for w in ways if w in ("forward", "backward")), "")
         name = f"{title}.{way}" if way else title
@@ -70,11 +69,7 @@ def _readings(
 
 
 def _reading(
-    chain: list[Layer],
-    place: str | None,
-    neighbours: Neighbours,
-    version: tuple[int, ...],
-    way: str,
+    chain: list[Layer], place: str, neighbours: Neighbours, version: tuple[int, ...], way: str
 ) -> Reading:
     first, last = chain[0], chain[-1]
 
@@ -82,35 +77,28 @@ def _reading(
         remarks: dict[str, str] = {}
         cells, kinds = [], []
         for layer in chain:
-            arrays = recurrent_arrays(layer.weights)
-            arrays = {place: arrays[place]} if place in arrays else arrays
-            inside = _inside(layer, way)
-            for key, settings in zip(_ordered(layer, arrays, inside), inside, strict=True):
-                weights = weights_of(f"{layer.name}/{key}".rstrip("/"), *arrays[key])
-                if not settings:
-                    word = options.activation or "tanh"
-                    settings = {"activation": word} if weights.kind == "RNN" else {}
-                    whose = "CuDNN" if weights.cudnn else f"Keras {version[0]}.{version[1]}"
-                    remarks["activations"] = f"{whose}'s default activations"
-                cells.append(cell_of(weights, settings, version))
-                kinds.append(weights.kind)
+            arrays, settings = recurrent_arrays(layer.weights), _settings(layer, way)
+            at = place or next(iter(arrays))
+            weights = weights_of(f"{layer.name}/{at}".rstrip("/"), *arrays[at])
+            if not settings:
+                word = options.activation or "tanh"
+                settings = {"activation": word} if weights.kind == "RNN" else {}
+                whose = "CuDNN" if weights.cudnn else f"Keras {version[0]}.{version[1]}"
+                remarks["activations"] = f"{whose}'s default activations"
+            cells.append(cell_of(weights, settings, version))
+            kinds.append(weights.kind)
         if way or first.settings.get("go_backwards"):
             remarks["direction"] = f"{way or 'backward'} direction"
-        if any(
-            layer.kind == "Masking" or layer.settings.get("mask_zero")
-            for layer in neighbours.named.values()
-        ):
+        others = neighbours.named.values()
+        if any(each.kind == "Masking" or each.settings.get("mask_zero") for each in others):
             remarks["mask"] = "masks not applied"
-        readout: Readout | str = "a readout takes both directions"
-        if not way:
-            readout = readout_of(last, neighbours)
         every = last.settings.get("return_sequences", True)
         parts = Parts(
             kind=kinds[0],
             name=f"{first.path}{first.name}",
             cells=cells,
             embedding=embedding_of(first, neighbours),
-            readout=readout,
+            readout=BOTH if way else readout_of(last, neighbours),
             positions="every" if every or way else "last",
             remarks=remarks,
         )
@@ -119,8 +107,8 @@ def _reading(
     return read
 
 
-def _inside(layer: Layer, way: str) -> list[dict[str, Any]]:
-    """The configuration of each cell of a layer; {} where there is none."""
+def _settings(layer: Layer, way: str) -> dict[str, Any]:
+    """The configuration of a layer's cell; {} where there is none."""
     settings = layer.settings
     if layer.kind == "Bidirectional":
         inner = settings.get("layer", {})
@@ -128,29 +116,8 @@ def _inside(layer: Layer, way: str) -> list[dict[str, Any]]:
             inner = settings.get("backward_layer") or inner
         settings = inner.get("config", {})
     elif layer.kind not in LAYERS:
-        return [{}]
-    if "cell" not in settings:
-        return [settings]
-    cell = settings["cell"]
-    cells = cell.get("config", {}).get("cells") or [cell]
-    return [each["config"] | {"class_name": each["class_name"]} for each in cells]
-
-
-def _ordered(layer: Layer, arrays: dict[str, Any], inside: list[dict[str, Any]]) -> list[str]:
-    """The places of a layer's cells in the order of the configuration."""
-    if len(arrays) == len(inside) == 1:
-        return list(arrays)
-    counts: dict[str, int] = {}
-    places = []
-    for settings in inside:
-        stem = snake_case(str(settings.get("class_name", "")))
-        number = counts[stem] = counts.get(stem, -1) + 1
-        names = {f"{stem}_{number}" if number else stem, settings.get("name")}
-        fits = [place for place in arrays if names & {*place.split("/")}]
-        if len(fits) != 1:
-            raise ValueError(
-                f"{layer.name} holds {len(arrays)} cells, and its configuration has "
-                f"{len(inside)}; cells that go by their names would do"
-            )
-        places += fits
-    return places
+        return {}
+    inside = settings.get("cell", {}).get("config", settings)
+    if "cells" in inside:
+        raise ValueError(f"{layer.name} stacks several cells; layers of their own would do")
+    return inside

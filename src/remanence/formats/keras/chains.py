@@ -18,10 +18,9 @@ SCORES = ("softmax", "sigmoid")
 
 
 class Neighbours:
-    """Which layer of a model feeds which."""
+    """Which layer of a model feeds which; layers of unknown neighbours have none."""
 
     def __init__(self, layers: list[Layer]):
-        """Layers of unknown neighbours have none."""
         self.named = {layer.name: layer for layer in layers}
         self.users: dict[str, list[Layer]] = {}
         for layer in layers:
@@ -31,12 +30,11 @@ class Neighbours:
     def below(self, layer: Layer) -> Layer | None:
         """The one layer that feeds this one, past those that do nothing."""
         for _ in self.named:
-            if layer.before is None or len(layer.before) != 1:
+            if layer.before is None or len(layer.before) != 1 or layer.before[0] not in self.named:
                 return None
-            found = self.named.get(layer.before[0])
-            if found is None or found.kind not in FREE:
-                return found
-            layer = found
+            layer = self.named[layer.before[0]]
+            if layer.kind not in FREE:
+                return layer
         return None
 
     def above(self, layer: Layer) -> Layer | str:
@@ -56,15 +54,10 @@ def chains_of(layers: list[Layer], neighbours: Neighbours) -> list[list[Layer]]:
     chains: list[list[Layer]] = []
     for layer in layers:
         below = neighbours.below(layer) if layer.kind in LAYERS else None
-        onto = [c for c in chains if c[-1] is below]
-        follows = (
-            below is not None
-            and below.kind in LAYERS
-            and below.settings.get("return_sequences")
-            and not below.settings.get("go_backwards")
-            and not layer.settings.get("go_backwards")
-        )
-        if onto and follows:
+        onto = [c for c in chains if c[-1] is below and c[-1].kind in LAYERS]
+        forward = below is not None and below.settings.get("return_sequences")
+        turned = any(each and each.settings.get("go_backwards") for each in (below, layer))
+        if onto and forward and not turned:
             onto[0].append(layer)
         else:
             chains.append([layer])
@@ -97,16 +90,14 @@ def readout_of(layer: Layer, neighbours: Neighbours) -> Readout | str:
     function = settings.get("activation")
     if kernel is None or function not in ("linear", None, *SCORES):
         return f"{above.name} is no affine map with {str(function)[:20]}"
-    last, left = neighbours.above(above), [function] if function in SCORES else []
-    while isinstance(last, Layer) and last.kind in ("Activation", "Softmax") and not left:
-        left = [str(last.settings.get("activation", "softmax"))]
-        if left[0] not in SCORES:
-            break
-        last = neighbours.above(last)
+    last, left = neighbours.above(above), function if function in SCORES else ""
+    if isinstance(last, Layer) and last.kind in ("Activation", "Softmax") and not left:
+        left = str(last.settings.get("activation", "softmax"))
+        last = neighbours.above(last) if left in SCORES else last
     if last != "":
         return f"more than {above.name} stands between its outputs and the model's"
     every = bool(layer.settings.get("return_sequences"))
-    remark = f"its {left[0]} left out" if left else ""
+    remark = f"its {left} left out" if left else ""
     return Readout(above.name, kernel.T, bias, "every" if every else "last", remark)
 
 

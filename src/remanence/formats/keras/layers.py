@@ -100,19 +100,16 @@ def _reset_after(weights: Weights, settings: dict[str, Any], version: tuple[int,
 
 def _function(name: Any, version: tuple[int, ...]) -> Callable:
     """An activation by its name; hard_sigmoid changed its slope with Keras 3."""
-    if name is None:
-        name = "linear"
-    shaped = {
+    known = PLAIN | {
         "hard_sigmoid": Shaped("hardsigmoid", 1 / 6 if version >= (3, 0) else 0.2, 0.5),
         "elu": Shaped("elu", 1.0, 0.0),
         "leaky_relu": Shaped("leakyrelu", 0.2, 0.0),
     }
-    if isinstance(name, str) and name in shaped:
-        return shaped[name]
-    if isinstance(name, str) and name in PLAIN:
-        return PLAIN[name]
-    words = ", ".join([*PLAIN, *shaped])
-    raise ValueError(f"the activation {name!a:.60} is not known; {words} are")
+    name = "linear" if name is None else name
+    if not isinstance(name, str) or name not in known:
+        words = ", ".join(known)
+        raise ValueError(f"the activation {name!a:.60} is not known; {words} are")
+    return known[name]
 
 
 def recurrent_arrays(arrays: Tensors) -> dict[str, tuple[Any, Any, Any]]:

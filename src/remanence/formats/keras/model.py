@@ -63,7 +63,8 @@ def _collect(
             _collect(each, arrays, place, old, f"{path}{name}/", found)
         weights = _under(arrays, place)
         if old and not weights and path:
-            weights = _under(arrays, root, part=name)
+            inside = _under(arrays, root)
+            weights = {key: t for key, t in inside.items() if name in key.split("/")}
         before = previous
         if "inbound_nodes" in each:
             nodes = each["inbound_nodes"]
@@ -74,12 +75,9 @@ def _collect(
     found.append(layers)
 
 
-def _under(arrays: Tensors, place: str, part: str | None = None) -> Tensors:
-    """The arrays below a place by the rest of their names; or those that pass a part."""
-    below = {n.removeprefix(place): t for n, t in arrays.items() if n.startswith(place)}
-    if part is None:
-        return below
-    return {name: t for name, t in below.items() if part in name.split("/")}
+def _under(arrays: Tensors, place: str) -> Tensors:
+    """The arrays below a place by the rest of their names."""
+    return {name.removeprefix(place): t for name, t in arrays.items() if name.startswith(place)}
 
 
 def _inbound_names(node: Any) -> list[str]:
