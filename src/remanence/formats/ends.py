@@ -5,20 +5,10 @@ as there are units may be the readout; it is taken only if no other tensor of th
 could act between it and the state, or behind it. The embedding likewise.
 """
 
-import dataclasses
-
 import numpy as np
 
-from .safetensors import real, Tensors
-
-
-@dataclasses.dataclass(frozen=True)
-class Ends:
-    """The names of the two matrices ("" where there is none), and why one was not taken."""
-
-    embedding: str
-    readout: str
-    remarks: dict[str, str]
+from .reading import Options
+from .safetensors import Tensors
 
 
 class AmbiguousEnds(ValueError):
@@ -26,47 +16,39 @@ class AmbiguousEnds(ValueError):
 
 
 def ends_of(
-    tensors: Tensors,
-    *,
-    inputs: int,
-    units: int,
-    embedding: str | None,
-    readout: str | None,
-    others: Tensors | None,
-) -> Ends:
-    """Choose among `tensors`, those of no recurrent module; names given are believed.
+    tensors: Tensors, others: Tensors, *, inputs: int, units: int, options: Options
+) -> tuple[str, str, dict[str, str]]:
+    """The names of embedding and readout ("" where there is none), and why one was not taken.
 
-    `others` are all tensors that might act beside the two; None where the whole is
-    run and compared anyway.
+    They are chosen among `tensors`, those of no recurrent module; names given are believed.
+    `others` are first matrices of other recurrent modules, which might act between.
     """
     matrices = {n: t for n, t in tensors.items() if t.ndim == 2 and t.dtype.kind == "f"}
-    fits = _readouts(tensors, matrices, units, inputs, embedding)
-    W_y = _chosen(readout, fits, "readout", tensors, units)
-    fits = [
-        name
-        for name, t in matrices.items()
-        if name != W_y and t.shape[1] == inputs and not biased(name, tensors)
-    ]
-    W_e = _chosen(embedding, fits, "embedding", tensors, inputs)
+    fits = _readouts(tensors, matrices, units, inputs, options.embedding)
+    W_y = _chosen("readout", options.readout, fits, tensors)
+    columns = [n for n, t in matrices.items() if t.shape[1] == inputs and not biased(n, tensors)]
+    fits = [name for name in columns if name != W_y]
+    W_e = _chosen("embedding", options.embedding, fits, tensors)
     remarks: dict[str, str] = {}
-    if others is not None:
-        left = {
-            name: t
-            for name, t in others.items()
-            if name not in (W_e, W_y, bias_of(W_y)) and _acts(name, t, others)
-        }
-        if W_y and readout is None:
-            behind = _takers(left, {units, len(tensors[W_y])})
-            W_y = _unless(behind, W_y, "readout", remarks)
-        if W_e and embedding is None:
-            other_rnn = lambda n, t: n not in tensors and t.shape[1:] == (inputs,)
-            before = [
-                name
-                for name, t in left.items()
-                if {*t.shape[:2]} <= {inputs, 1} or other_rnn(name, t)
-            ]
-            W_e = _unless(before, W_e, "embedding", remarks)
-    return Ends(W_e, W_y, remarks)
+    if options.live:  # the whole is run and compared anyway
+        return W_e, W_y, remarks
+    # No counter, and no bias, whose weight answers for both.
+    left = {
+        name: t
+        for name, t in (tensors | others).items()
+        if t.dtype.kind in "fc" and name not in (W_e, W_y)
+        if not (name.endswith("bias") and f"{name.removesuffix('bias')}weight" in tensors)
+    }
+    if W_y and options.readout is None:
+        widths = {units, len(tensors[W_y])}
+        taken = lambda t: {*(t.shape if t.ndim < 2 else t.shape[1:2])}
+        behind = [n for n, t in left.items() if t.size == 1 or taken(t) & widths]
+        W_y = _unless(behind, W_y, "readout", remarks)
+    if W_e and options.embedding is None:
+        before = [n for n, t in left.items() if n not in others and {*t.shape[:2]} <= {inputs, 1}]
+        before += [n for n, t in others.items() if t.shape[1:] == (inputs,)]
+        W_e = _unless(before, W_e, "embedding", remarks)
+    return W_e, W_y, remarks
 
 
 def _unless(between: list[str], name: str, what: str, remarks: dict[str, str]) -> str:
@@ -77,42 +59,14 @@ def _unless(between: list[str], name: str, what: str, remarks: dict[str, str]) -
     return ""
 
 
-def _acts(name: str, tensor: np.ndarray, others: Tensors) -> bool:
-    """Whether a tensor is looked at: no counter, and no bias, whose weight answers for both."""
-    answered = f"{name.removesuffix('bias')}weight" in others
-    return tensor.dtype.kind in "fc" and not (name.endswith("bias") and answered)
-
-
-def _takers(left: Tensors, widths: set[int]) -> list[str]:
-    """The tensors that could act on a vector of such a width, or on what those then give."""
-    found: list[str] = []
-    while more := [
-        name
-        for name, t in left.items()
-        if name not in found
-        and (t.size == 1 or {*(t.shape if t.ndim < 2 else t.shape[1:2])} & widths)
-    ]:
-        found += more
-        widths = widths.union(*(left[name].shape[:1] for name in more))
-    return found
-
-
-def _chosen(given: str | None, fits: list[str], what: str, tensors: Tensors, size: int) -> str:
+def _chosen(what: str, given: str | None, fits: list[str], tensors: Tensors) -> str:
     if given is None:
         if len(fits) > 1:
             raise AmbiguousEnds(f"{what} may be any of {fits}; name one by {what}=")
-        given = fits[0] if fits else ""
-    if given == "":
-        return ""
-    name = given if given in tensors else f"{given}.weight"
-    if name not in tensors or tensors[name].ndim != 2:
+        return fits[0] if fits else ""
+    name = given if given in tensors or not given else f"{given}.weight"
+    if name and (name not in tensors or tensors[name].ndim != 2):
         raise ValueError(f"there is no matrix {given!r} for the {what}")
-    matrix = real(name, tensors[name])
-    if matrix.shape[1] != size or not len(matrix):
-        raise ValueError(f"the {what} {name} is {matrix.shape}; some rows of {size} would do")
-    bias = tensors.get(bias_of(name)) if what == "readout" else None
-    if bias is not None and real(bias_of(name), bias).shape != matrix.shape[:1]:
-        raise ValueError(f"{bias_of(name)} {bias.shape} does not fit {name}")
     return name
 
 

@@ -84,7 +84,7 @@ class Readout:
 
 @dataclasses.dataclass(frozen=True)
 class Parts:
-    """A network in parts; where there is no readout, a sentence gives the reason."""
+    """A network in parts; where there is no readout, a sentence gives the reason, if any."""
 
     kind: str
     name: str
@@ -93,6 +93,7 @@ class Parts:
     readout: Readout | str
     positions: str = "every"
     remarks: dict[str, str] = dataclasses.field(default_factory=dict)
+    unused: tuple[str, ...] = ()
 
 
 def assemble(parts: Parts, options: Options) -> tuple[Recurrent, Taken]:
@@ -104,7 +105,7 @@ def assemble(parts: Parts, options: Options) -> tuple[Recurrent, Taken]:
     W_y = b_y = W_e = None
     readout = parts.readout
     if isinstance(readout, str):
-        remarks["readout"] = readout
+        remarks |= {"readout": readout} if readout else {}
     elif options.readout is None:
         units = output(parts.cells[-1], parts.cells[-1].initial_state()).size
         W_y = _matrix("readout", readout.name, readout.W, units)
@@ -124,6 +125,7 @@ def assemble(parts: Parts, options: Options) -> tuple[Recurrent, Taken]:
         readout="" if isinstance(readout, str) or W_y is None else readout.name,
         positions=positions,
         remarks=remarks,
+        unused=parts.unused,
     )
 
 

@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..cells import Elman, GRU, Stack
+from ..cells import Elman, GRU
 from ..nets import Recurrent
-from .ends import bias_of, biased, Ends, ends_of
-from .reading import Options, Reading, Taken
+from .ends import bias_of, biased, ends_of
+from .reading import assemble, BOTH, Options, Parts, Reading, Readout, Taken
 from .recurrent_cell import KINDS, recurrent_cell
 from .safetensors import real, Tensors
 
@@ -26,7 +26,7 @@ LAYER = re.compile(r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(?P<depth>\d+))?(?P<ba
 RECURRENT = re.compile(r"(^|\.)(weight|bias)_([ih]h|hr)(_l\d+)?(_reverse)?$")
 FIRST = re.compile(r"(^|\.)weight_ih(_l0)?$")
 ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
-BOTH = "a readout takes both directions"
+PARTS = ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
 
 
 def without_wrappers(tensors: Tensors) -> Tensors:
@@ -77,8 +77,7 @@ def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable)
         whole = f"{prefix}{name}{ending}"
         return real(whole, tensors[whole]) if whole in tensors else None
 
-    W_x, W_h, P = array("weight_ih"), array("weight_hh"), array("weight_hr")
-    b_ih, b_hh = array("bias_ih"), array("bias_hh")
+    W_x, W_h, P, b_ih, b_hh = (array(part) for part in PARTS)
     if W_x is None or W_h is None:
         raise ValueError(f"{prefix}weight_hh{ending} is missing from the file")
     if W_x.ndim != 2 or W_h.ndim != 2 or W_x.shape[0] != W_h.shape[0]:
@@ -98,9 +97,8 @@ def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable)
             f"weight_hr{ending} {P.shape} must be a projection of an LSTM's {units} units "
             f"to {width}"
         )
-    if (b_ih is None) != (b_hh is None) or any(
-        b is not None and b.shape != (gates,) for b in (b_ih, b_hh)
-    ):
+    shapes = {None if b is None else b.shape for b in (b_ih, b_hh)}
+    if shapes not in ({None}, {(gates,)}):
         raise ValueError(f"the two biases of layer {ending or 0} must have {gates} entries")
     functions = (activation,) if kind == "RNN" else ()
     return recurrent_cell(kind, W_x, W_h, b_ih, b_hh, functions, projection=P)
@@ -110,62 +108,42 @@ def _reading(
     tensors: Tensors, prefix: str, endings: list[str], *, back: bool | None = None
 ) -> Reading:
     """One network of a state dict; `back`: whether it takes its inputs from the end."""
-    name = prefix.rstrip("._")
 
     def read(options: Options) -> tuple[Recurrent, Taken]:
         word = options.activation or "tanh"
         layers = [layer_from(tensors, prefix, e, ACTIVATIONS[word]) for e in endings]
-        cell = layers[0] if len(layers) == 1 else Stack(tuple(layers))
-        mine = {
-            f"{prefix}{part}{ending}"
-            for ending in endings
-            for part in ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
-        }
-        rest = {n: t for n, t in tensors.items() if n not in mine}
-        remarks: dict[str, str] = {}
-        if isinstance(layers[0], Elman):
-            remarks["activation"] = f"activation {word}"
+        kind = {Elman: "RNN", GRU: "GRU"}.get(type(layers[0]), "LSTM")
+        remarks = {"activation": f"activation {word}"} if kind == "RNN" else {}
         if back is not None:
             remarks["direction"] = f"{'backward' if back else 'forward'} direction"
-            options = dataclasses.replace(options, readout=options.readout or "")
-            if endings[0].removesuffix("_reverse") not in ("_l0", ""):
-                options = dataclasses.replace(options, embedding=options.embedding or "")
-        net, ends, unused = _with_ends(cell, layers, rest, options)
-        remarks |= ends.remarks
-        if back is not None and not options.readout:
-            remarks["readout"] = BOTH
-        return net, Taken(
-            kind={Elman: "RNN", GRU: "GRU"}.get(type(layers[0]), "LSTM"),
-            name=name,
-            embedding=ends.embedding,
-            readout=ends.readout,
-            positions=net.readout,
-            remarks=remarks,
-            unused=tuple(n for n in unused if not (n.startswith(prefix) and RECURRENT.search(n))),
+            upper = endings[0].removesuffix("_reverse") not in ("_l0", "")
+            embedding = (options.embedding or "") if upper else options.embedding
+            given = {"embedding": embedding, "readout": options.readout or ""}
+            options = dataclasses.replace(options, **given)
+        # What other recurrent modules leave here is neither an embedding nor a readout,
+        # but may act between them and this one.
+        mine = {f"{prefix}{part}{ending}" for ending in endings for part in PARTS}
+        rest = {n: t for n, t in tensors.items() if n not in mine}
+        plain = {name: t for name, t in rest.items() if not RECURRENT.search(name)}
+        others = {name: t for name, t in rest.items() if FIRST.search(name)}
+        sizes = {"inputs": layers[0].W_x.shape[1], "units": layers[-1].W_h.shape[1]}
+        W_e, W_y, why = ends_of(plain, others, **sizes, options=options)
+        bias = bias_of(W_y) if biased(W_y, plain) else ""
+        readout: Readout | str = why.pop("readout", "")
+        if W_y:
+            readout = Readout(W_y, plain[W_y], plain.get(bias), "every")
+        elif back is not None and not options.readout:
+            readout = BOTH
+        left = sorted({*rest} - {W_e, W_y, bias})
+        parts = Parts(
+            kind=kind,
+            name=prefix.rstrip("._"),
+            cells=layers,
+            embedding=(W_e, plain[W_e]) if W_e else None,
+            readout=readout,
+            remarks=remarks | why,
+            unused=tuple(n for n in left if not (n.startswith(prefix) and RECURRENT.search(n))),
         )
+        return assemble(parts, dataclasses.replace(options, embedding=None, readout=None))
 
     return read
-
-
-def _with_ends(
-    cell: Any, layers: list[Any], rest: Tensors, options: Options
-) -> tuple[Recurrent, Ends, tuple[str, ...]]:
-    """A cell between the embedding and the readout that its file has, if any."""
-    # What other recurrent modules leave here is neither an embedding nor a readout,
-    # but may act between them and this one.
-    plain = {name: t for name, t in rest.items() if not RECURRENT.search(name)}
-    first = {name: t for name, t in rest.items() if FIRST.search(name)}
-    ends = ends_of(
-        plain,
-        inputs=layers[0].W_x.shape[1],
-        units=layers[-1].W_h.shape[1],
-        embedding=options.embedding,
-        readout=options.readout,
-        others=None if options.live else plain | first,
-    )
-    array = lambda name: jnp.asarray(rest[name]) if name else None
-    bias = bias_of(ends.readout) if biased(ends.readout, plain) else ""
-    W_y, b_y, W_e = (array(name) for name in (ends.readout, bias, ends.embedding))
-    net = Recurrent(cell, W_y, b_y, W_e, options.positions or "every")
-    unused = sorted(set(rest) - {ends.embedding, ends.readout, bias})
-    return net, ends, tuple(unused)

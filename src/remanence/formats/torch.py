@@ -110,8 +110,7 @@ def _tensors(torch: Any, recurrent: Any, prefix: str) -> dict[str, np.ndarray]:
     """The weights that a recurrent module uses, also where they are parametrised."""
     depths = [f"_l{depth}" for depth in range(getattr(recurrent, "num_layers", 0))]
     endings = [f"{d}{back}" for d in depths for back in ("", "_reverse")] or [""]
-    parts = ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
-    names = [f"{part}{ending}" for ending in endings for part in parts]
+    names = [f"{part}{ending}" for ending in endings for part in state_dict.PARTS]
     found = {f"{prefix}{name}": getattr(recurrent, name, None) for name in names}
     return {name: _plain(torch, tensor) for name, tensor in found.items() if tensor is not None}
 
