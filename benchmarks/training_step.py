@@ -29,12 +29,12 @@ import jax.numpy as jnp  # noqa: E402
 import jax.random as jr  # noqa: E402
 import numpy as np  # noqa: E402
 import optax  # noqa: E402
+from _devices import mean_value_and_grad  # noqa: E402
 from _turns import interleaved  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 from remanence.cells import Elman, Residual  # noqa: E402
 from remanence.nets import on_batch, Recurrent  # noqa: E402
-from remanence.train import over_devices  # noqa: E402
 
 
 try:
@@ -69,13 +69,11 @@ def our_step(net: Recurrent, xs, ys):
     split, whole = NamedSharding(devices, P("batch")), NamedSharding(devices, P())
     state = list(jax.device_put((params, optimizer.init(params)), whole))
     batch = jax.device_put((xs, ys), split)
-    shared = over_devices(lambda net, batch: loss(net, *batch))
+    slope = mean_value_and_grad(lambda params, batch: loss(eqx.combine(params, rest), *batch))
 
     @jax.jit
     def step(params, memory, batch):
-        value, gradient = jax.value_and_grad(
-            lambda params: shared(eqx.combine(params, rest), batch)
-        )(params)
+        value, gradient = slope(params, batch)
         updates, memory = optimizer.update(gradient, memory)
         return optax.apply_updates(params, updates), memory, value
 

@@ -26,13 +26,13 @@ import jax.numpy as jnp  # noqa: E402
 import jax.random as jr  # noqa: E402
 import numpy as np  # noqa: E402
 import optax  # noqa: E402
+from _devices import mean_value_and_grad  # noqa: E402
 from _turns import interleaved  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 from remanence.cells import Elman, LSTM  # noqa: E402
 from remanence.measure import contraction, truncation_window  # noqa: E402
 from remanence.nets import Recurrent, token_cross_entropy, truncate  # noqa: E402
-from remanence.train import over_devices  # noqa: E402
 
 
 try:
@@ -145,20 +145,21 @@ def our_steps(net, tokens):
     params, rest = eqx.partition(net, eqx.is_inexact_array)
     mesh = Mesh(np.array(jax.devices()), ("batch",))
     where = {
-        "one device": (jax.devices()[0], jax.devices()[0], token_cross_entropy),
+        "one device": (jax.devices()[0], jax.devices()[0], jax.value_and_grad),
         "a device a core": (
             NamedSharding(mesh, P()),
             NamedSharding(mesh, P("batch")),
-            over_devices(token_cross_entropy),
+            mean_value_and_grad,
         ),
     }
 
-    def stepper(whole, split, loss):
+    def stepper(whole, split, value_and_grad):
+        price = lambda params, rows: token_cross_entropy(eqx.combine(params, rest), rows)
+
         def several(params, memory, rows):
             def step(carry, _):
                 params, memory = carry
-                price = lambda params: loss(eqx.combine(params, rest), rows)
-                value, slope = jax.value_and_grad(price)(params)
+                value, slope = value_and_grad(price)(params, rows)
                 updates, memory = optimizer.update(slope, memory)
                 return (optax.apply_updates(params, updates), memory), value
 

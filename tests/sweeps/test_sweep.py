@@ -35,20 +35,19 @@ def test_static_axes_arrive_as_python_values_one_program_each():
 
     def lane(point, key, data):
         traced.append(dict(point))
-        return {"eye": point["scale"] * jnp.eye(point["units"])[0], "n": 1}
+        return {"total": point["scale"] * jnp.ones(point["units"]).sum(), "n": 1}
 
     axes = {"scale": [1.0, 2.0, 3.0], "units": [1, 3], "word": ["x", "y"]}
-    table = sweeps.sweep(lane, axes, static=("units", "word"), chunk=2, dims={"eye": ("unit",)})
+    table = sweeps.sweep(lane, axes, static=("units", "word"), chunk=2)
     assert len(traced) == 4
     assert {(p["units"], p["word"]) for p in traced} == {(1, "x"), (1, "y"), (3, "x"), (3, "y")}
-    assert table.eye.sel(scale=2, units=3, word="y").values.tolist() == [2, 0, 0]
-    # A smaller program leaves the rest unset, and says so with NaN.
-    np.testing.assert_array_equal(table.eye.sel(scale=2, units=1, word="x"), [2, np.nan, np.nan])
+    assert table.total.sel(scale=2, units=3, word="y").item() == 6
+    assert table.total.sel(scale=2, units=1, word="x").item() == 2
 
 
-def test_sizes_that_differ_need_a_nan():
+def test_sizes_that_differ_between_programs_are_refused():
     lane = lambda point, key, data: {"n": jnp.arange(point["units"])}
-    with pytest.raises(ValueError, match="has no NaN to pad with"):
+    with pytest.raises(ValueError, match="'n' has other sizes at other static points"):
         sweeps.sweep(lane, {"units": [1, 2]}, static=("units",))
 
 

@@ -1,12 +1,11 @@
-"""Texts, music and copying: shapes, refusals, and the known sizes of the real files."""
+"""Texts and music: shapes, refusals, and the known sizes of the real files."""
 
 import os
 
-import jax.random as jr
 import numpy as np
 import pytest
 
-from remanence.tasks import characters, columns, copying, encoded, music, wikitext
+from remanence.tasks import characters, columns, music, wikitext
 
 
 def test_the_shipped_text_reads_back():
@@ -14,14 +13,6 @@ def test_the_shipped_text_reads_back():
     whole = "".join(text.vocabulary[i] for i in [*text.train, *text.valid, *text.test])
     assert whole.startswith("From fairest creatures we desire increase,\nThat")
     assert len(whole) == 6150
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"), [("", "text is empty"), ("abz", "'z' at position 2")]
-)
-def test_texts_that_cannot_be_encoded(text, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        encoded(text, ("a", "b"))
 
 
 def test_unknown_sources_are_refused():
@@ -33,14 +24,6 @@ def test_unknown_sources_are_refused():
         columns(np.arange(3), 2)
 
 
-def test_copying_asks_for_what_it_showed(key):
-    xs, asked = copying(4, symbols=3, length=2, delay=5, key=key)
-    assert np.array_equal(xs[:, :2].argmax(-1), asked)
-    assert np.all(xs[:, 2:7].argmax(-1) == 3) and np.all(xs[:, 7].argmax(-1) == 4)
-    with pytest.raises(ValueError, match="delay must be at least 0, got -1"):
-        copying(4, symbols=3, length=2, delay=-1, key=jr.key(0))
-
-
 @pytest.mark.paper
 @pytest.mark.skipif("REMANENCE_DATA" not in os.environ, reason="needs REMANENCE_DATA")
 def test_the_real_files_have_their_known_sizes():
@@ -50,5 +33,5 @@ def test_the_real_files_have_their_known_sizes():
     full = wikitext(vocabulary=None)
     assert (len(full.train), len(full.valid), len(full.test)) == (2_088_628, 217_646, 245_569)
     assert len(full.vocabulary) == 33_278
-    parts = music("jsb")
+    parts = music()
     assert [len(parts[p].lengths) for p in ("train", "valid", "test")] == [229, 76, 77]

@@ -6,6 +6,7 @@ the grid alone and never from the machine; the last chunk repeats its last lane.
 """
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -60,10 +61,8 @@ class Grid:
 
     @property
     def per_program(self) -> int:
-        """How many lanes share one program."""
-        return math.prod(
-            len(values) for name, values in self.axes.items() if name not in self.static
-        )
+        """How many lanes share one program: there is one for each static point."""
+        return self.total // math.prod(len(self.axes[name]) for name in self.static)
 
     @property
     def width(self) -> int:
@@ -71,59 +70,45 @@ class Grid:
         return math.ceil(self.per_program / math.ceil(self.per_program / self.chunk))
 
     @property
-    def programs(self) -> int:
-        """How many programs there are: one for each static point."""
-        return self.total // self.per_program
-
-    @property
     def parts(self) -> list[Part]:
         """Every chunk of every program."""
-        return [part for program in range(self.programs) for part in self.cut(program)]
-
-    def cut(self, program: int) -> list[Part]:
-        """The chunks of one program."""
-        width, lanes = self.width, self.per_program
-        starts = range(0, lanes, width)
+        lanes, width = self.per_program, self.width
+        chunks = itertools.product(range(self.total // lanes), range(0, lanes, width))
         return [
-            Part(program * len(starts) + number, program, start, min(start + width, lanes))
-            for number, start in enumerate(starts)
+            Part(index, program, start, min(start + width, lanes))
+            for index, (program, start) in enumerate(chunks)
         ]
+
+    def _places(self, program: int, lanes: np.ndarray) -> dict[str, np.ndarray]:
+        """Where lanes of a program lie along each axis."""
+        order = [*self.static, *(name for name in self.axes if name not in self.static)]
+        sizes = [len(self.axes[name]) for name in order]
+        at = np.unravel_index(program * self.per_program + lanes, sizes)
+        places = dict(zip(order, at, strict=True))
+        return {name: places[name] for name in self.axes}
 
     def lanes(self, part: Part) -> Int[np.ndarray, " lanes"]:
         """The lanes of a chunk as positions in the whole grid, padding left out."""
-        sizes = dict(zip(self.axes, self.shape, strict=True))
-        fixed = {name: sizes.pop(name) for name in self.static}
-        at = _places(np.arange(part.start, part.stop), sizes)
-        at |= _places(np.asarray([part.program]), fixed)
-        places = np.broadcast_arrays(*(at[name] for name in self.axes))
-        return np.ravel_multi_index(places, self.shape)
+        places = self._places(part.program, np.arange(part.start, part.stop))
+        return np.ravel_multi_index(tuple(places.values()), self.shape)
 
     def static_point(self, program: int) -> dict[str, Value]:
         """The Python values that a program is compiled for."""
-        sizes = {name: len(self.axes[name]) for name in self.static}
-        at = _places(np.asarray([program]), sizes)
-        return {name: self.axes[name][int(at[name][0])] for name in self.static}
+        places = self._places(program, np.arange(1))
+        return {name: self.axes[name][int(places[name][0])] for name in self.static}
 
     def points(
         self, part: Part
     ) -> tuple[dict[str, Shaped[np.ndarray, " lanes"]], Key[Array, " lanes"]]:
         """The traced values of a chunk's lanes, padded to full width, and their keys."""
-        lanes = self.lanes(part)
-        lanes = np.pad(lanes, (0, self.width - lanes.size), mode="edge")
-        position = np.unravel_index(lanes, self.shape)
-        values = {
-            name: _traced(np.asarray(self.axes[name])[at])
-            for (name, at) in zip(self.axes, position, strict=True)
-            if name not in self.static
-        }
+        lanes = np.minimum(np.arange(part.start, part.start + self.width), part.stop - 1)
+        places = self._places(part.program, lanes)
+        at = {name: np.asarray(self.axes[name])[place] for name, place in places.items()}
         # Lanes with one seed draw the same numbers: differences along other axes
         # are then paired.
-        draws = lanes
-        if "seed" in self.axes:
-            at = position[list(self.axes).index("seed")]
-            draws = np.asarray(self.axes["seed"])[at]
+        draws = at.get("seed", np.ravel_multi_index(tuple(places.values()), self.shape))
         keys = jax.vmap(jr.fold_in, in_axes=(None, 0))(jr.key(self.seed), draws.astype(np.uint32))
-        return values, keys
+        return {name: _traced(at[name]) for name in self.axes if name not in self.static}, keys
 
 
 def grid(
@@ -145,14 +130,6 @@ def grid(
         _check_axis(name, values, name in wanted)
     # In the order of the axes, so that the order in which they were named is no plan.
     return Grid(plain, tuple(name for name in plain if name in wanted), chunk, seed)
-
-
-def _places(numbers: np.ndarray, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-    """Each number as a position along named axes of these sizes."""
-    if not sizes:
-        return {}
-    places = np.unravel_index(numbers, tuple(sizes.values()))
-    return dict(zip(sizes, places, strict=True))
 
 
 def _check_axis(name: str, values: tuple[Any, ...], static: bool) -> None:

@@ -51,7 +51,7 @@ class Program:
         self.work = work
         options: Any = {"compiler_options": FAST_COMPILE} if work.fast_compile else {}
         with jax.enable_x64(work.x64):
-            first = work.grid.points(work.grid.cut(number)[0])
+            first = work.grid.points(next(p for p in work.grid.parts if p.program == number))
             self.compiled = jax.jit(lanes, **options).lower(*first, self.leaves).compile()
 
     def __call__(self, part: Part) -> Arrays:

@@ -51,13 +51,10 @@ def sweep(
 
     With a `folder` each chunk is stored as it ends, and a killed sweep continues to
     the same bits. `time_limit` (seconds) stops between chunks with `Unfinished`.
-    `on` is the address of a running Dask scheduler, a Dask client or cluster: the
-    chunks are then computed by its workers, to the same bits as by like machines
-    anywhere.
-    `fast_compile` compiles in half the time, for sweeps that run no longer than they compile;
-    it may change the last bits. Without `on` all cores are used that this process may
-    use, or at most `cores` of them: by XLA inside a chunk, and where chunks leave cores
-    idle and there is more than a little to do, by further processes.
+    `on` is the address of a running Dask scheduler, a Dask client or cluster, whose
+    workers then compute the chunks, to the same bits. Without it all cores are used that
+    this process may use, or at most `cores` of them, by XLA inside a chunk and by further
+    processes. `fast_compile` compiles in half the time; it may change the last bits.
 
     >>> def lane(point, key, data):
     ...     return {"square": point["x"] ** 2}
@@ -159,9 +156,11 @@ def _assembled(
         arrays = store.get(part.name)
         if arrays is None:
             raise ValueError(f"{part.name} was damaged while the sweep ran; run it again")
-        lanes = grid.lanes(part)
         for name, array in arrays.items():
-            whole[name] = _placed(whole.get(name), lanes, array, name, grid.total)
+            shape = (grid.total, *array.shape[1:])
+            if whole.setdefault(name, np.empty(shape, array.dtype)).shape != shape:
+                raise ValueError(f"{name!r} has other sizes at other static points")
+            whole[name][grid.lanes(part)] = array
     variables = {}
     for name, array in sorted(whole.items()):
         labels = dims.get(name) or tuple(f"{name}_{i}" for i in range(array.ndim - 1))
@@ -170,31 +169,3 @@ def _assembled(
     attrs = {"notices": list(store.notices)} if store.notices else {}
     coords = {name: np.asarray(values) for name, values in grid.axes.items()}
     return xr.Dataset(variables, coords=coords, attrs=attrs)
-
-
-def _placed(
-    whole: np.ndarray | None, lanes: np.ndarray, array: np.ndarray, name: str, total: int
-) -> np.ndarray:
-    """`whole` with the rows `lanes` set; programs of other sizes are padded with NaN."""
-    trailing = array.shape[1:]
-    if whole is None:
-        whole = _empty((total, *trailing), array.dtype)
-    if whole.ndim != array.ndim:
-        raise ValueError(f"{name!r} has other dimensions at other static points")
-    if whole.shape[1:] != trailing:
-        if not np.issubdtype(array.dtype, np.inexact):
-            raise ValueError(
-                f"{name!r} has other sizes at other static points and holds "
-                f"{array.dtype}, which has no NaN to pad with"
-            )
-        larger = map(max, whole.shape[1:], trailing)
-        grown = _empty((total, *larger), whole.dtype)
-        grown[tuple(slice(0, size) for size in whole.shape)] = whole
-        whole = grown
-    whole[(lanes, *(slice(0, size) for size in trailing))] = array
-    return whole
-
-
-def _empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    fill = np.nan if np.issubdtype(dtype, np.inexact) else 0
-    return np.full(shape, fill, dtype)

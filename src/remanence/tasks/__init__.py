@@ -1,16 +1,9 @@
 """What is to be remembered."""
 
 from .adding import adding as adding
-from .copying import copying as copying
 from .download import data_file as data_file
 from .drawn_digits import drawn_digits as drawn_digits
 from .music import Music as Music, music as music
 from .pixels import Pixels as Pixels, pixels as pixels
 from .series import sunspots as sunspots
-from .text import (
-    characters as characters,
-    columns as columns,
-    encoded as encoded,
-    Text as Text,
-    wikitext as wikitext,
-)
+from .text import characters as characters, columns as columns, Text as Text, wikitext as wikitext

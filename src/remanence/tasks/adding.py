@@ -12,10 +12,6 @@ from jaxtyping import Array, Float
 from .._types import Key
 
 
-BASELINE = 1 / 6
-"""Mean square error of the best answer that remembers nothing."""
-
-
 def adding(
     samples: int, length: int, *, key: Key
 ) -> tuple[Float[Array, "samples length 2"], Float[Array, " samples"]]:

@@ -1,24 +1,14 @@
-"""Polyphonic music: piano rolls of 88 keys, the next chord to be told from those before.
+"""Polyphonic music: piano rolls of 88 keys, the next chord to be predicted from those before.
 
-The four sets of Boulanger-Lewandowski et al. (2012), in the MATLAB files of the
+The JSB chorales of Boulanger-Lewandowski et al. (2012), in the MATLAB file of the
 public benchmark; the loss is the negative log-likelihood of a chord, in nats.
 """
-
-from typing import Literal
 
 import equinox as eqx
 import numpy as np
 from jaxtyping import Float, Int
 
 from .download import data_file
-
-
-FILES = {
-    "jsb": "JSB_Chorales",
-    "nottingham": "Nottingham",
-    "muse": "MuseData",
-    "piano": "Piano_midi",
-}
 
 
 class Music(eqx.Module):
@@ -28,14 +18,11 @@ class Music(eqx.Module):
     lengths: Int[np.ndarray, " pieces"]
 
 
-def music(source: Literal["jsb", "nottingham", "muse", "piano"] = "jsb") -> dict[str, Music]:
-    """The parts `train`, `valid` and `test` of a set of piano rolls."""
-    if source not in FILES:
-        raise ValueError(f"source must be one of {', '.join(FILES)}, got {source!r}")
+def music() -> dict[str, Music]:
+    """The parts `train`, `valid` and `test` of the JSB chorales."""
     import scipy.io
 
-    path = data_file(f"polymusic/{FILES[source]}.mat")
-    held = scipy.io.loadmat(path)
+    held = scipy.io.loadmat(data_file("polymusic/JSB_Chorales.mat"))
     return {part: _pad_pieces(held[f"{part}data"].ravel()) for part in ("train", "valid", "test")}
 
 

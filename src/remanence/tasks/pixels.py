@@ -29,19 +29,12 @@ class Pixels(eqx.Module):
     """The seed of the permutation, or None for rows in order."""
 
 
-def pixels(
-    source: Literal["digits", "mnist"] = "digits",
-    *,
-    permuted: int | None = None,
-    shrink: int = 1,
-    samples: int | None = None,
-) -> Pixels:
+def pixels(source: Literal["digits", "mnist"] = "digits", *, permuted: int | None = None) -> Pixels:
     """Sequential pixels, `permuted` by a seed or in order.
 
     `digits` are drawn at 8 x 8 pixels, 2,500 to train and 500 held out: they need no
     download. `mnist` has 28 x 28 pixels, 60,000 and 10,000, and is read from
-    `REMANENCE_DATA` or downloaded. `shrink` averages squares of that many pixels a side;
-    `samples` keeps the first so many training images.
+    `REMANENCE_DATA` or downloaded.
 
     >>> task = pixels()
     >>> task.train_x.shape, task.side
@@ -49,29 +42,19 @@ def pixels(
     """
     if source == "digits":
         drawn, digits = drawn_digits(3000, 8, seed=0)
-        images, labels = (drawn[:2500], drawn[2500:]), (digits[:2500], digits[2500:])
+        images, labels = np.split(drawn, [2500]), np.split(digits, [2500])
     elif source == "mnist":
         images, labels = ([_idx(f"{part}-{kind}") for part in PARTS] for kind in KINDS)
         images = [part / np.float32(255) for part in images]
     else:
         raise ValueError(f"source must be 'digits' or 'mnist', got {source!r}")
     side = images[0].shape[1]
-    if shrink < 1 or side % shrink:
-        raise ValueError(f"shrink must divide {side}, got {shrink}")
-    if samples is not None and not 0 < samples <= len(labels[0]):
-        raise ValueError(f"samples must be from 1 to {len(labels[0])}, got {samples}")
-    side //= shrink
     order = np.arange(side * side)
     if permuted is not None:
         order = np.random.default_rng(permuted).permutation(order)
-    train, test = (_sequences(part, side, shrink)[:, order, None] for part in images)
-    train_y, test_y = (part.astype(np.int32) for part in labels)
-    return Pixels(train[:samples], train_y[:samples], test, test_y, side, permuted)
-
-
-def _sequences(images: np.ndarray, side: int, shrink: int) -> np.ndarray:
-    squares = images.reshape(-1, side, shrink, side, shrink).mean((2, 4))
-    return squares.reshape(-1, side * side).astype(np.float32)
+    rows = lambda part: part.reshape(-1, side * side)[:, order, None].astype(np.float32)
+    (train, test), (train_y, test_y) = map(rows, images), (y.astype(np.int32) for y in labels)
+    return Pixels(train, train_y, test, test_y, side, permuted)
 
 
 PARTS, KINDS = ("train", "t10k"), ("images-idx3-ubyte", "labels-idx1-ubyte")

@@ -6,6 +6,7 @@ or downloaded.
 
 import collections
 import importlib.resources
+import itertools
 
 import equinox as eqx
 import numpy as np
@@ -43,10 +44,11 @@ def characters(source: str = "sonnets") -> Text:
         whole = path.read_text()
     else:
         raise ValueError(f"source must be 'sonnets' or 'shakespeare', got {source!r}")
-    vocabulary = tuple(sorted(set(whole)))
-    tokens = encoded(whole, vocabulary)
-    train, valid = int(len(tokens) * 0.9), int(len(tokens) * 0.95)
-    return Text(tokens[:train], tokens[train:valid], tokens[valid:], vocabulary)
+    vocabulary, tokens = np.unique(list(whole), return_inverse=True)
+    train, valid, test = np.split(
+        tokens.astype(np.int32), [int(len(tokens) * 0.9), int(len(tokens) * 0.95)]
+    )
+    return Text(train, valid, test, tuple(vocabulary.tolist()))
 
 
 def wikitext(*, vocabulary: int | None = 10_000) -> Text:
@@ -57,45 +59,16 @@ def wikitext(*, vocabulary: int | None = 10_000) -> Text:
     """
     if vocabulary is not None and vocabulary < 2:
         raise ValueError(f"vocabulary must be at least 2, got {vocabulary}")
-    parts = {
-        name: _split(data_file(f"wikitext-2/{name}.txt").read_text())
-        for name in ("train", "valid", "test")
-    }
-    counts = collections.Counter(parts["train"])
-    if vocabulary is None:
-        for name in ("valid", "test"):
-            counts.update(parts[name])
-    kept = [word for word, _ in counts.most_common() if word != UNKNOWN]
-    kept = [UNKNOWN, *(kept if vocabulary is None else kept[: vocabulary - 1])]
+    parts = {}
+    for name in ("train", "valid", "test"):
+        lines = data_file(f"wikitext-2/{name}.txt").read_text().splitlines()
+        parts[name] = [word for line in lines for word in (*line.split(), "<eos>")]
+    counted = parts["train"] if vocabulary is not None else itertools.chain(*parts.values())
+    common = [w for w, _ in collections.Counter(counted).most_common() if w != UNKNOWN]
+    kept = (UNKNOWN, *common[: None if vocabulary is None else vocabulary - 1])
     number = {word: i for i, word in enumerate(kept)}
-    streams = {
-        name: np.asarray([number.get(word, 0) for word in part], np.int32)
-        for name, part in parts.items()
-    }
-    return Text(streams["train"], streams["valid"], streams["test"], tuple(kept))
-
-
-def _split(text: str) -> list[str]:
-    return [word for line in text.splitlines() for word in (*line.split(), "<eos>")]
-
-
-def encoded(text: str, vocabulary: tuple[str, ...]) -> Stream:
-    """The token numbers of a text; unknown characters are refused where they stand.
-
-    >>> encoded("abba", ("a", "b")).tolist()
-    [0, 1, 1, 0]
-    """
-    if not text:
-        raise ValueError("the text is empty; at least one character is needed")
-    number = {symbol: i for i, symbol in enumerate(vocabulary)}
-    found = [number.get(symbol, -1) for symbol in text]
-    if -1 in found:
-        at = found.index(-1)
-        raise ValueError(
-            f"the character {text[at]!r} at position {at} is not in the vocabulary of "
-            f"{len(vocabulary)} characters"
-        )
-    return np.asarray(found, np.int32)
+    stream = lambda part: np.asarray([number.get(word, 0) for word in parts[part]], np.int32)
+    return Text(stream("train"), stream("valid"), stream("test"), kept)
 
 
 def columns(stream: Stream, batch: int) -> Int[np.ndarray, "batch time"]:
@@ -104,8 +77,6 @@ def columns(stream: Stream, batch: int) -> Int[np.ndarray, "batch time"]:
     >>> columns(np.arange(7), 2).tolist()
     [[0, 1, 2], [3, 4, 5]]
     """
-    if batch < 1:
-        raise ValueError(f"batch must be at least 1, got {batch}")
     time = len(stream) // batch
     if time < 2:
         raise ValueError(f"{len(stream)} tokens cannot fill {batch} streams of two or more")

@@ -3,12 +3,11 @@ r"""Projection onto stable cells after each step, $w \leftarrow \Pi_\Omega(w - \
 Classical cells: singular values clipped at `rate`, the Euclidean projection onto
 $\|W_h\|_2 \le \lambda$. LSTM: rows brought inside $\ell_1$ balls, the projection in
 the sense of Duchi et al. (2008), with the radii of Miller and Hardt (2019), which
-keep $f < .64$ for inputs $|x| \le .75$. The author's released code rescales columns
-instead, always, and leaves the biases: `by="columns"` is that, as an ablation.
+keep $f < .64$ for inputs $|x| \le .75$.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -26,7 +25,7 @@ INPUT_BOUND = 0.75
 """The modulus of a component of the input for which `RADII` prove f < .64."""
 
 
-def stable(cell: Any, *, rate: float = 0.97, by: Literal["rows", "columns"] = "rows") -> Any:
+def stable(cell: Any, *, rate: float = 0.97) -> Any:
     """The nearest cell of its kind in the stable set; `fit(project=...)` takes it.
 
     `rate` is the Lipschitz constant that classical, linear and residual cells are
@@ -36,18 +35,16 @@ def stable(cell: Any, *, rate: float = 0.97, by: Literal["rows", "columns"] = "r
     """
     if not 0 < rate < 1:
         raise ValueError(f"rate must lie strictly between 0 and 1, got {rate}")
-    if by not in ("rows", "columns"):
-        raise ValueError(f"by must be 'rows' or 'columns', got {by!r}")
     if isinstance(cell, Elman | Linear):
         return eqx.tree_at(lambda c: c.W_h, cell, clip_singular_values(cell.W_h, rate))
     if isinstance(cell, Residual):
         return _residual(cell, rate)
     if isinstance(cell, LSTM):
-        return _lstm(cell, by)
+        return _lstm(cell)
     if isinstance(cell, GRU):
         return _gru(cell, rate)
     if isinstance(cell, Stack):
-        return Stack(tuple(stable(each, rate=rate, by=by) for each in cell.cells))
+        return Stack(tuple(stable(each, rate=rate) for each in cell.cells))
     raise ValueError(f"no stable set is known for a {type(cell).__name__}")
 
 
@@ -81,30 +78,26 @@ def inside_ball(rows: Matrix, radius: float) -> Matrix:
     return jnp.where(length > radius, shrunk, rows)
 
 
-def rescaled_columns(W: Matrix, radius: float) -> Matrix:
-    """The author's variant: columns divided by their norm, whether it is needed or not."""
-    norm = jnp.sum(jnp.abs(W), axis=0, keepdims=True)
-    return W * (radius / jnp.maximum(norm, 1e-12))
-
-
 def _each_gate(
-    bring: Callable[[Array, float], Array], array: Array, radii: tuple[float | None, ...]
-) -> Array:
+    bring: Callable[[Array, float], Array], array: Array | None, *radii: float | None
+) -> Any:
     """The rows of each gate brought within its radius; None leaves a gate as it is."""
+    if array is None:
+        return None
     parts = zip(jnp.split(array, len(radii)), radii, strict=True)
     return jnp.concatenate([p if radius is None else bring(p, radius) for p, radius in parts])
 
 
-def _held(b: Array | None, *radii: float | None) -> Array | None:
-    return None if b is None else _each_gate(lambda a, r: jnp.clip(a, -r, r), b, radii)
+def _clip(array: Array, radius: float) -> Array:
+    return jnp.clip(array, -radius, radius)
 
 
-def _lstm(cell: LSTM, by: str) -> LSTM:
-    bring = inside_ball if by == "rows" else rescaled_columns
-    W_h = _each_gate(bring, cell.W_h, tuple(RADII[f"W_{gate}"] for gate in "ifgo"))
-    W_x = _each_gate(bring, cell.W_x, (None, RADII["U_f"], None, None))
-    b = _held(cell.b, None, RADII["b_f"], None, None) if by == "rows" else cell.b
-    return LSTM(W_h, W_x, b)
+def _lstm(cell: LSTM) -> LSTM:
+    return LSTM(
+        _each_gate(inside_ball, cell.W_h, *(RADII[f"W_{gate}"] for gate in "ifgo")),
+        _each_gate(inside_ball, cell.W_x, None, RADII["U_f"], None, None),
+        _each_gate(_clip, cell.b, None, RADII["b_f"], None, None),
+    )
 
 
 def _gru(cell: GRU, rate: float) -> GRU:
@@ -113,9 +106,12 @@ def _gru(cell: GRU, rate: float) -> GRU:
     With z + (1 - z)(|U_n| + |U_r|/4 m) + |U_z|/2 <= 1 - (1 - z)(1 - rate): candidate
     rows of norm rate/2, reset rows of rate, update rows scaled by the room at z = .64.
     """
-    W_h = _each_gate(inside_ball, cell.W_h, (rate, 0.128, rate / 2))
-    W_x = _each_gate(inside_ball, cell.W_x, (None, 0.25, None))
-    return GRU(W_h, W_x, _held(cell.b, None, 0.25, None), _held(cell.b_n, 0.25))
+    return GRU(
+        _each_gate(inside_ball, cell.W_h, rate, 0.128, rate / 2),
+        _each_gate(inside_ball, cell.W_x, None, 0.25, None),
+        _each_gate(_clip, cell.b, None, 0.25, None),
+        _each_gate(_clip, cell.b_n, 0.25),
+    )
 
 
 def _residual(cell: Residual, rate: float) -> Residual:

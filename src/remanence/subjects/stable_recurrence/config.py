@@ -19,8 +19,6 @@ class Language:
     pilot_steps: int = 0
     dropout: float = 0.0
     """The share of what the cell reads and gives that is left out in training."""
-    vocabulary: int | None = None
-    """Words that are kept, or all."""
     kinds: tuple[str, ...] = ("rnn", "lstm")
     draws: dict[str, int] = dataclasses.field(default_factory=dict)
     """Trainings of each kind; the first is measured in full, the others scored."""
@@ -28,24 +26,8 @@ class Language:
     stretch: int = 400
     """Held-out streams and the tokens of each for exponents, gradients and windows."""
     test_streams: int = 20
-    test_stretch: int | None = None
-    """The test part, side by side in so many streams, gives the perplexity: all of it,
-    or so many tokens of each stream."""
-    decay: int = 48
+    """The whole test part, side by side in so many streams, gives the perplexity."""
     windows: tuple[int, ...] = (1, 2, 4, 8, 16, 32, 64)
-    exponents: int = 2
-
-
-@dataclasses.dataclass(frozen=True)
-class Chorales:
-    """JSB: sizes, and the most steps; the validation part chooses how many are taken."""
-
-    text: str = "jsb"
-    units: int = 96
-    steps: int = 800
-    learning_rate: float = 3e-3
-    windows: tuple[int, ...] = (1, 2, 4, 8, 16, 32)
-    seeds: int = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,15 +64,15 @@ class Config:
     descent_steps: int = 150
     gain_units: tuple[int, ...] = (8, 24)
     gain_draws: int = 2
-    gain_kinds: tuple[str, ...] = ("gaussian", "low rank")
     lstm_units: tuple[int, ...] = (8, 16)
     worst_pair_draws: int = 1
     language: tuple[Language, ...] = ()
+    chorales: int = 0
+    """Trainings of each kind of model on JSB."""
     symbols: Lengths | None = None
     strings: Lengths | None = None
     sums: Lengths | None = None
-    music: tuple[Chorales, ...] = ()
-    truncated_training: tuple[TruncatedTraining, ...] = ()
+    truncated_training: TruncatedTraining | None = None
 
 
 SONNETS = Language(
@@ -141,11 +123,11 @@ FULL = Config(
     lstm_units=(16, 64),
     worst_pair_draws=2,
     language=(SHAKESPEARE, WIKITEXT),
+    chorales=3,
     symbols=Lengths((1, 2, 4, 8, 12, 16, 24), steps=600),
     strings=Lengths((2, 4, 8, 16, 32)),
     sums=Lengths((4, 8, 16, 32)),
-    music=(Chorales(),),
-    truncated_training=(TruncatedTraining(),),
+    truncated_training=TruncatedTraining(),
 )
 WORDS = Config(language=(dataclasses.replace(WIKITEXT, steps=20 * EPOCH, draws={}),))
 """WikiText-2 alone, longer than the full profile has time for."""

@@ -1,105 +1,21 @@
-"""Figures: lemmas, descents, certificates, tasks that need memory."""
+"""The pictures of the study, each with the table that it shows."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
+from matplotlib.ticker import NullLocator
 
 from ...report import Figure
 
 
-def lemma_figure(table: xr.Dataset) -> Figure:
-    """Bound and measurement over the window."""
-
-    def draw():
-        figure, axes = panels(2)
-        k = table["window"].values
-        for panel, name, label, colour in (
-            (0, "state_bound", "proved, norm", "C1"),
-            (0, "state_bound_full", "proved, best metric", "C2"),
-            (0, "state", "measured", "C0"),
-            (1, "gradient_bound", "proved (Lemma 2)", "C1"),
-            (1, "gradient", "measured", "C0"),
-        ):
-            _band(axes[panel], k, table[name].values, label, colour)
-        for axis, title in zip(axes, ("state gap", "gradient gap"), strict=True):
-            axis.set(xlabel="window k (steps)", ylabel=title, yscale="log")
-            axis.legend(frameon=False)
-        return figure
-
-    return Figure(
-        "lemmas",
-        "What a window forgets",
-        "Gaps between full and truncated tanh networks and their proved bounds; lines are "
-        "means over instances, bands their range.",
-        draw,
-        table,
-    )
+COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
 
 
-def descent_figure(table: xr.Dataset) -> Figure:
-    """Weight gaps during training, with and without 1/t."""
-
-    def draw():
-        figure, axes = panels(2, sharey=True)
-        for axis, schedule in zip(axes, table["schedule"].values, strict=True):
-            part = table.sel(schedule=schedule)
-            for i, k in enumerate(part["window"].values[:4]):
-                gap = part["gap"].sel(window=k).values
-                _band(axis, part["step"].values, gap, f"k = {k}", f"C{i}")
-                bound = part["bound"].sel(window=k).mean("instance")
-                axis.plot(part["step"], bound, color=f"C{i}", ls=":", lw=1)
-            axis.set(xscale="log", yscale="log", xlabel="step")
-            axis.set_title({"alpha/t": "steps α/t"}.get(str(schedule), "constant steps"))
-        axes[0].set_ylabel("weight gap")
-        low = float(table["gap"].where(table["gap"] > 0).min())
-        axes[0].set_ylim(max(low / 3, 1e-10), 1e3)
-        axes[1].legend(frameon=False, fontsize="small", loc="lower right")
-        return figure
-
-    return Figure(
-        "training",
-        "Truncated and full training from one start",
-        "Distance of the weights; dotted, the bound of Proposition 2 with measured constants.",
-        draw,
-        table,
-    )
-
-
-def gains_figure(table: xr.Dataset) -> Figure:
-    """The largest certified gain by metric, and the limit."""
-
-    def draw():
-        kinds = table["kind"].values
-        figure, axes = panels(len(kinds))
-        for axis, kind in zip(axes, kinds, strict=True):
-            part = table["gain"].sel(kind=kind)
-            for i, metric in enumerate(("norm", "diagonal", "full", "limit")):
-                colour = "C7" if metric == "limit" else f"C{i}"
-                values = part.sel(metric=metric).values.T
-                _band(axis, table["units"].values, values, metric, colour)
-            axis.set(xlabel="units N", title=str(kind).capitalize(), xscale="log")
-            axis.set_xticks(table["units"].values, [str(n) for n in table["units"].values])
-            axis.minorticks_off()
-            axis.set_ylim(bottom=0)
-        axes[0].set_ylabel("largest certified gain")
-        axes[0].legend(frameon=False)
-        return figure
-
-    return Figure(
-        "certified-gains",
-        "How much gain each metric certifies",
-        "Largest gain that each metric proves contracting, below the limit that masks set.",
-        draw,
-        table,
-    )
-
-
-def label_of(kind: str) -> str:
-    """A kind of model as it is written in a legend: RNN free, LSTM stable."""
-    return kind.replace("rnn", "RNN").replace("lstm", "LSTM")
-
-
-def panels(count: int, **options):
+def _panels(count: int, **options: Any):
     """Axes side by side."""
     size = (3.4 * count + 1.2, 3.6)
     figure, axes = plt.subplots(
@@ -108,43 +24,194 @@ def panels(count: int, **options):
     return figure, axes[0]
 
 
-def memory_figure(tables: dict[str, xr.Dataset]) -> Figure:
-    """Losses over the length, stable and free, with the proved floors."""
-    colours = {"rnn stable": "C0", "rnn free": "C1", "lstm stable": "C2", "lstm free": "C3"}
-
-    def draw():
-        figure, axes = panels(len(tables))
-        for axis, (name, table) in zip(axes, tables.items(), strict=True):
-            x = table["length"].values
-            for model in table["model"].values:
-                y = table["loss"].sel(model=model)
-                axis.plot(x, y, "o-", ms=4, color=colours[str(model)], label=label_of(str(model)))
-            axis.plot(x, table["floor"], ":", color="C0", label="proved floor")
-            axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
-            unit = "mean square error" if name.startswith("adding") else "nats"
-            axis.set(xlabel="length (steps)", ylabel=f"test loss ({unit})", title=name)
-            axis.legend(frameon=False, fontsize="small")
-        return figure
-
-    rate = next(iter(tables.values())).attrs["rate"]
-    renamed = [
-        table.drop_attrs().rename(
-            {name: f"{task.split()[-1]}_{name}" for name in [*table.data_vars, *table.coords]}
-        )
-        for task, table in tables.items()
-    ]
-    return Figure(
-        "boundary",
-        "Where stability costs",
-        "What must be remembered against how long; stable tanh cells have spectral norm at "
-        f"most {rate:g}, the floor is proved for their weights, forgetting is the loss of a "
-        "model that lost what is asked.",
-        draw,
-        xr.merge(renamed),
-    )
-
-
 def _band(axis, x, values, label, colour):
-    values = np.atleast_2d(values)
     axis.plot(x, values.mean(0), color=colour, label=label)
     axis.fill_between(x, values.min(0), values.max(0), color=colour, alpha=0.2, lw=0)
+
+
+def _label(kind: str) -> str:
+    return kind.replace("rnn", "RNN").replace("lstm", "LSTM")
+
+
+def _by_text(models: Mapping[str, Any]):
+    """A panel for each text: its axis, its name, and its models by kind."""
+    texts = dict.fromkeys(name.split()[0] for name in models)
+    figure, axes = _panels(len(texts))
+    kinds = lambda text: {n.split(" ", 1)[1]: m for n, m in models.items() if n.split()[0] == text}
+    return figure, [(axis, text, kinds(text)) for axis, text in zip(axes, texts, strict=True)]
+
+
+def _lemmas(table: xr.Dataset):
+    figure, axes = _panels(2)
+    lines = (
+        (0, "state_bound", "proved, norm", "C1"),
+        (0, "state_bound_full", "proved, best metric", "C2"),
+        (0, "state", "measured", "C0"),
+        (1, "gradient_bound", "proved (Lemma 2)", "C1"),
+        (1, "gradient", "measured", "C0"),
+    )
+    for panel, name, label, colour in lines:
+        _band(axes[panel], table["window"].values, table[name].values, label, colour)
+    for axis, title in zip(axes, ("state gap", "gradient gap"), strict=True):
+        axis.set(xlabel="window k (steps)", ylabel=title, yscale="log")
+        axis.legend(frameon=False)
+    return figure
+
+
+def _descents(table: xr.Dataset):
+    figure, axes = _panels(2, sharey=True)
+    titles = ("steps α/t", "constant steps")
+    for axis, schedule, title in zip(axes, table["schedule"].values, titles, strict=True):
+        part = table.sel(schedule=schedule)
+        for i, k in enumerate(part["window"].values[:4]):
+            gap = part["gap"].sel(window=k).values
+            _band(axis, part["step"].values, gap, f"k = {k}", f"C{i}")
+            bound = part["bound"].sel(window=k).mean("instance")
+            axis.plot(part["step"], bound, color=f"C{i}", ls=":", lw=1)
+        axis.set(xscale="log", yscale="log", xlabel="step", title=title)
+    axes[0].set_ylabel("weight gap")
+    low = float(table["gap"].where(table["gap"] > 0).min())
+    axes[0].set_ylim(max(low / 3, 1e-10), 1e3)
+    axes[1].legend(frameon=False, fontsize="small", loc="lower right")
+    return figure
+
+
+def _gains(table: xr.Dataset):
+    figure, (axis,) = _panels(1)
+    units = table["units"].values
+    for i, metric in enumerate(table["metric"].values):
+        colour = "C7" if metric == "limit" else f"C{i}"
+        _band(axis, units, table["gain"].sel(metric=metric).values.T, metric, colour)
+    axis.set(xlabel="units N", ylabel="largest certified gain", xscale="log")
+    axis.set_xticks(units, [str(n) for n in units])
+    axis.minorticks_off()
+    axis.set_ylim(bottom=0)
+    axis.legend(frameon=False)
+    return figure
+
+
+def _memory(tables: Mapping[str, xr.Dataset]):
+    figure, axes = _panels(len(tables))
+    for axis, (name, table) in zip(axes, tables.items(), strict=True):
+        x = table["length"].values
+        for model in table["model"].values:
+            style = {"color": COLOURS[str(model)], "label": _label(str(model))}
+            axis.plot(x, table["loss"].sel(model=model), "o-", ms=4, **style)
+        axis.plot(x, table["floor"], ":", color=COLOURS["rnn stable"], label="proved floor")
+        axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
+        unit = "mean square error" if name.startswith("adding") else "nats"
+        axis.set(xlabel="length (steps)", ylabel=f"test loss ({unit})", title=name)
+        axis.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def _decay(models: Mapping[str, Any]):
+    figure, panels = _by_text(models)
+    for axis, text, kinds in panels:
+        for kind, model in kinds.items():
+            y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
+            exponent = f"{model['exponent']:+.3f}".replace("-", "−")
+            label = f"{_label(kind)}: λ₁ = {exponent} ± {model['stderr']:.3f}"
+            axis.plot(y, color=COLOURS[kind], label=label)
+            x = np.arange(len(y))
+            axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
+        top = max(max(model["decay"]) for model in kinds.values())
+        axis.set(xlabel="distance i (tokens)", yscale="log", title=text)
+        axis.set_ylim(top * 1e-9, top * 30)
+        axis.legend(frameon=False, fontsize="small", loc="upper right")
+    panels[0][0].set_ylabel("‖∇ₓ p at distance i‖, mean")
+    return figure
+
+
+def _context(models: Mapping[str, Any]):
+    figure, panels = _by_text(models)
+    for axis, text, kinds in panels:
+        for kind, model in kinds.items():
+            style = {"color": COLOURS[kind], "label": _label(kind)}
+            axis.plot(model["windows"], model["truncated"], "o-", ms=3, **style)
+            whole = model.get("untruncated", model.get("nll"))
+            axis.axhline(whole, color=COLOURS[kind], lw=0.7, ls=":")
+            axis.set_xticks(model["windows"], [str(k) for k in model["windows"]])
+        axis.set(xlabel="context (inputs)", xscale="log", yscale="log", title=text)
+        axis.set_ylabel("nats a chord" if text == "jsb" else "perplexity")
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("{x:g}")
+        axis.legend(frameon=False, fontsize="small")
+    return figure
+
+
+def context_table(models: Mapping[str, Any]) -> xr.Dataset:
+    """Scores on held-out data of every truncation, one row each: windows differ by text."""
+    rows = [
+        (name, k, score)
+        for name, model in models.items()
+        for k, score in zip(model["windows"], model["truncated"], strict=True)
+    ]
+    columns = zip(("model", "context", "score"), zip(*rows, strict=True), strict=True)
+    return xr.Dataset({name: ("row", list(values)) for name, values in columns})
+
+
+def figures(
+    data: Mapping[str, xr.Dataset],
+    memory: Mapping[str, xr.Dataset],
+    language: Mapping[str, Any],
+    music: Mapping[str, Any],
+) -> tuple[Figure, ...]:
+    """All pictures of which there are numbers."""
+    drawn = [
+        Figure(
+            "lemmas",
+            "What a window forgets",
+            "Gaps between full and truncated tanh networks and their proved bounds; lines are "
+            "means over instances, bands their range.",
+            partial(_lemmas, data["lemmas"]),
+            data["lemmas"],
+        ),
+        Figure(
+            "training",
+            "Truncated and full training from one start",
+            "Distance of the weights; dotted, the bound of Proposition 2 with measured constants.",
+            partial(_descents, data["training"]),
+            data["training"],
+        ),
+        Figure(
+            "certified-gains",
+            "How much gain each metric certifies",
+            "Largest gain of Gaussian matrices that each metric proves contracting, below the "
+            "limit that masks set.",
+            partial(_gains, data["gains"]),
+            data["gains"],
+        ),
+    ]
+    if memory:
+        caption = (
+            "What must be remembered against how long; stable tanh cells have a bounded spectral "
+            "norm, the floor is proved for their weights, forgetting is the loss of a model that "
+            "lost what is asked."
+        )
+        draw = partial(_memory, memory)
+        drawn.append(Figure("boundary", "Where stability costs", caption, draw, data["boundary"]))
+    if language:
+        of = lambda name: (("model", "distance"), [m[name] for m in language.values()])
+        table = {name: of(name) for name in ("decay", "decay_error")}
+        drawn += [
+            Figure(
+                "decay",
+                "How far back a loss depends on its inputs",
+                "Gradient of a loss with respect to an input i tokens earlier, on held-out text "
+                "(mean and standard error over positions), and the largest Lyapunov exponent along "
+                "that text (nats a token).",
+                partial(_decay, language),
+                xr.Dataset(table, {"model": list(language)}),
+            ),
+            Figure(
+                "context",
+                "Is the history needed?",
+                "Score on held-out data of truncations over their window; dotted, the untruncated "
+                "models.",
+                partial(_context, {**language, **music}),
+                data["context"],
+            ),
+        ]
+    return tuple(drawn)

@@ -21,22 +21,23 @@ from ...nets import Recurrent, token_cross_entropy, window_states
 from ...tasks import characters, columns, Text, wikitext
 from ...train.projection import INPUT_BOUND
 from .config import Language
-from .train_stable_and_free import CELLS, Task
+from .train_stable_and_free import network_of, Task
+
+
+DISTANCES = 48
+"""Tokens back that gradients are followed."""
 
 
 @functools.cache
-def text_of(name: str, vocabulary: int | None = None) -> Text:
+def text_of(name: str) -> Text:
     """The text that a configuration names."""
-    return wikitext(vocabulary=vocabulary) if name == "wikitext" else characters(name)
+    return wikitext(vocabulary=None) if name == "wikitext" else characters(name)
 
 
 def model_of(config: Any, kind: str, tokens: int, *, key: Any) -> Recurrent:
     """An untrained model."""
-    key_cell, key_net = jr.split(key)
-    cell = CELLS[kind].init(config.embedding, config.units, key=key_cell)
-    net = Recurrent.init(cell, outputs=tokens, key=key_net, tokens=tokens)
-    smaller = 0.3 * jnp.asarray(net.embedding)
-    return eqx.tree_at(lambda net: net.embedding, net, smaller)
+    net = network_of(kind, config.embedding, config.units, tokens, key=key, tokens=tokens)
+    return eqx.tree_at(lambda net: net.embedding, net, replace_fn=lambda leaf: 0.3 * leaf)
 
 
 class WithDropout(eqx.Module):
@@ -81,14 +82,12 @@ def segments(length: int, batch: int):
 
 def language_task(config: Language) -> Task:
     """The training of language models on one text."""
-    text = text_of(config.text, config.vocabulary)
-    tokens, valid = len(text.vocabulary), None
-    if len(config.rates) > 1:
-        rows = jnp.asarray(columns(text.valid, config.test_streams))
-        valid = lambda model: float(cross_entropy(model.net, rows))
+    text = text_of(config.text)
+    rows = jnp.asarray(columns(text.valid, config.test_streams))
+    validated = len(config.rates) > 1
     return Task(
         name=config.text,
-        network=lambda kind, free, key: model_of(config, kind, tokens, key=key),
+        network=lambda kind, free, key: model_of(config, kind, len(text.vocabulary), key=key),
         loss=segment_loss(config.dropout),
         measure=functools.partial(measure_model, config),
         steps=config.steps,
@@ -96,16 +95,10 @@ def language_task(config: Language) -> Task:
         pilot_steps=config.pilot_steps,
         data=np.asarray(text.train),
         batch=segments(config.length, config.batch),
-        validation=valid,
+        validation=(lambda model: float(cross_entropy(model.net, rows))) if validated else None,
         kinds=config.kinds,
         draws=config.draws,
     )
-
-
-def held_out_streams(config: Language) -> np.ndarray:
-    """The held-out streams for exponents, gradients and windows."""
-    rows = columns(text_of(config.text, config.vocabulary).test, config.streams)
-    return rows[:, : config.stretch + 1]
 
 
 @eqx.filter_jit
@@ -131,7 +124,7 @@ def truncated_cross_entropy(net: Recurrent, rows, window, context: int):
 
 
 @eqx.filter_jit
-def _decay(net: Recurrent, pieces, length: int):
+def _gradient_norms(net: Recurrent, pieces):
     at_end = Recurrent(net.cell, net.W_y, net.b_y, readout="last")
 
     def last(xs, target):
@@ -139,41 +132,38 @@ def _decay(net: Recurrent, pieces, length: int):
 
     xs = jnp.asarray(net.embedding)[pieces[:, :-1]]
     slopes = jax.vmap(jax.grad(last))(xs, pieces[:, -1])
-    norms = jnp.linalg.norm(slopes, axis=-1)[:, ::-1][:, :length]
-    # Over positions: the mean, and its standard error.
-    return norms.mean(0), norms.std(0) / math.sqrt(len(norms))
+    return jnp.linalg.norm(slopes, axis=-1)[:, ::-1][:, :DISTANCES]
 
 
-def gradient_decay(net: Recurrent, rows, length: int) -> dict[str, list[float]]:
+def gradient_decay(net: Recurrent, rows) -> dict[str, list[float]]:
     r"""$\|\nabla_{x_t} p_{t+i}\|$ over $i$: mean over held-out positions, and its error."""
-    size = 2 * length + 1
+    size = 2 * DISTANCES + 1
     whole = np.concatenate([row[: len(row) // size * size].reshape(-1, size) for row in rows])
-    found = _decay(net, jnp.asarray(whole[:64]), length)
-    mean, error = (np.asarray(part, float).tolist() for part in found)
-    return {"decay": mean, "decay_error": error}
+    norms = np.asarray(_gradient_norms(net, jnp.asarray(whole[:64])), float)
+    error = norms.std(0) / math.sqrt(len(norms))
+    return {"decay": norms.mean(0).tolist(), "decay_error": error.tolist()}
 
 
 def measure_model(config: Language, net: Recurrent, free: bool, draw: int) -> dict[str, Any]:
     """The perplexity on the test part; of the first draw, everything else too."""
-    test = columns(text_of(config.text, config.vocabulary).test, config.test_streams)
-    if config.test_stretch is not None:
-        test = test[:, : config.test_stretch + 1]
-    perplexity = {"perplexity": math.exp(float(cross_entropy(net, jnp.asarray(test))))}
+    text = text_of(config.text)
+    test = jnp.asarray(columns(text.test, config.test_streams))
+    perplexity = {"perplexity": math.exp(float(cross_entropy(net, test)))}
     if draw:
         return perplexity
-    rows = held_out_streams(config)
+    rows = columns(text.test, config.streams)[:, : config.stretch + 1]
     few, context = jnp.asarray(rows), max(config.windows)
     # A window as long as the stretch is no truncation, and no program of its own.
     *by_window, whole = [
         math.exp(float(truncated_cross_entropy(net, few, jnp.asarray(k), context)))
         for k in (*config.windows, few.shape[1])
     ]
-    spectrum = lyapunov_spectrum(net, rows[:, :-1], k=config.exponents)
+    spectrum = lyapunov_spectrum(net, rows[:, :-1], k=2)
     return perplexity | {
         "windows": list(config.windows),
         "truncated": by_window,
         "untruncated": whole,
-        **gradient_decay(net, rows, config.decay),
+        **gradient_decay(net, rows),
         "exponent": float(spectrum.exponents[0]),
         "stderr": float(spectrum.stderr[0]),
         "converged": bool(spectrum.converged),

@@ -2,19 +2,10 @@ r"""Where stability costs: a delayed symbol, a memorised string and a sum, with 
 
 A cell of rate $\lambda$ lets an input $D$ steps back move its readout by at most
 $\epsilon = \|W_y\|\,\lambda^D\,\|\Delta\|$, so that past some length a stable model must fail.
-
-- Delayed symbol: if no two messages move a logit by more than $\epsilon$, no readout loses
-  less than $\log S - 2\epsilon$ nats.
-- Memorised string: after one signal nothing comes in, so the state falls towards its fixed
-  point and log-probabilities are within $2\epsilon_t$ of constants, which lose at least the
-  entropy of the frequencies. Asked for is the second half, which must be kept for longest:
-  for any $t_0 \ge L/2$ its loss is at least
-  $\frac2L[(L - t_0) H(s_{t_0+1} \dots s_L) - 2\sum_{t>t_0}\epsilon_t]$.
-- Sum: moving the first number over $[0, 1]$ moves the answer by at most $\delta$, and the
-  best constant misses it by $1/\sqrt{12}$: the mean square error is at least
-  $(1/\sqrt{12} - \delta/2)^2$.
+The floors are derived in `docs/science/stable_recurrence.md`.
 """
 
+import dataclasses
 import functools
 import math
 from collections.abc import Callable
@@ -27,88 +18,97 @@ import jax.random as jr
 import numpy as np
 import optax
 import xarray as xr
+from scipy.special import entr
 
-from ...cells import Elman, LSTM
-from ...nets import on_batch, Recurrent, truncate
+from ...cells import Elman
+from ...nets import on_batch, Recurrent
 from .config import Lengths
 from .parts import Parts
-from .train_stable_and_free import CELLS, Task, train_stable_and_free
+from .train_stable_and_free import network_of, Task, train_stable_and_free
 
 
 SYMBOLS = 4
 UNITS = 24
 
 
-def memory_table(
-    name: str, config: Lengths, parts: Parts, chance: float, of_length: Callable, loss: Any, **task
-) -> xr.Dataset | None:
+@dataclasses.dataclass(frozen=True)
+class MemoryTask:
+    """What must be remembered for some length; `chance` is the loss of having forgotten it.
+
+    `floor(net, length)` is what the weights of a tanh cell prove that it loses at least.
+    """
+
+    chance: float
+    network: Callable[[str, bool, Any], Recurrent]
+    loss: Callable[[Recurrent, Any, Any], Any]
+    data: Callable[[int], Any]
+    floor: Callable[[Recurrent, int], float]
+    learning_rate: float
+    kinds: tuple[str, ...] = ("rnn",)
+
+
+def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> xr.Dataset | None:
     """Test losses of stable and free models over the length, and the stable tanh cell's floor.
 
-    `of_length` gives the data of a length and the floor of trained weights there. None where
-    a model is missing.
+    None where a model is missing.
     """
     keys = jr.split(jr.key(parts.bench.seed + 77), 16)
-    price = eqx.filter_jit(lambda net, data: jax.lax.map(lambda k: loss(net, data, k), keys).mean())
+    trained_loss = lambda model, data, key: task.loss(model.net, data, key)
+    price = eqx.filter_jit(
+        lambda net, data: jax.lax.map(lambda key: task.loss(net, data, key), keys).mean()
+    )
 
-    def measure(data, floor, half, net: Recurrent, free: bool, draw: int) -> dict[str, float]:
-        found = {"loss": float(price(net, data))}
-        if isinstance(net.cell, Elman) and not free:
-            found["floor"] = floor(net)
-        if isinstance(net.cell, LSTM) and free:
-            found["half"] = float(price(truncate(net, half), data))
-        return found
+    def measure(length: int, net: Recurrent, free: bool, draw: int) -> dict[str, float]:
+        found = {"loss": float(price(net, task.data(length)))}
+        bounded = isinstance(net.cell, Elman) and not free
+        return found | ({"floor": task.floor(net, length)} if bounded else {})
 
-    rows: dict[str, list[float]] = {}
+    rows = []
     for length in config.lengths:
-        data, floor = of_length(length)
+        label = f"{name} {length}"
         found = train_stable_and_free(
             Task(
-                name=f"{name} {length}",
-                loss=lambda model, data, key: loss(model.net, data, key),
-                measure=functools.partial(measure, data, floor, length // 2),
-                data=data,
+                name=label,
+                network=task.network,
+                loss=trained_loss,
+                measure=functools.partial(measure, length),
+                data=task.data(length),
                 steps=config.steps,
+                rates=(task.learning_rate,),
+                kinds=task.kinds,
                 rate=config.rate,
-                **task,
             ),
             parts,
         )
-        for model, (numbers, *_) in found.items():
-            for what, number in numbers.items():
-                label = model.removeprefix(f"{name} {length} ")
-                rows.setdefault(f"{label}, {what}", []).append(number)
-    count = len(config.lengths)
-    losses = {k.removesuffix(", loss"): v for k, v in rows.items() if k.endswith(", loss")}
-    floors = rows.get("rnn stable, floor", [])
-    if len(floors) < count or any(len(values) < count for values in losses.values()):
+        rows.append({model.removeprefix(f"{label} "): draws[0] for model, draws in found.items()})
+    models = list(rows[0])
+    if any(len(row) < 2 * len(task.kinds) or "diverged" in str(row) for row in rows):
         return None
-    values = {"loss": (("model", "length"), list(losses.values())), "floor": ("length", floors)}
-    if "lstm free, half" in rows:
-        values["half_window"] = ("length", rows["lstm free, half"])
-    coordinates = {"model": list(losses), "length": list(config.lengths)}
-    return xr.Dataset(values, coordinates, {"chance": chance, "rate": config.rate})
+    losses = [[row[model]["loss"] for row in rows] for model in models]
+    floors = [row["rnn stable"]["floor"] for row in rows]
+    return xr.Dataset(
+        {"loss": (("model", "length"), losses), "floor": ("length", floors)},
+        {"model": models, "length": list(config.lengths)},
+        {"chance": task.chance, "rate": config.rate},
+    )
 
 
-def delayed_symbol(config: Lengths, parts: Parts) -> xr.Dataset | None:
+def delayed_symbol(longest: int, seed: int) -> MemoryTask:
     """A symbol asked for after each delay."""
-    time = max(config.lengths) + 2
 
     def network(kind: str, free: bool, key: Any) -> Recurrent:
-        key_cell, key_net = jr.split(key)
-        cell = CELLS[kind].init(SYMBOLS + 2, UNITS, key=key_cell, gain=1.0)
+        net = network_of(kind, SYMBOLS + 2, UNITS, SYMBOLS, key=key, readout="last")
         # An identity start remembers long from the first step (Le et al. 2015).
-        W_h = jnp.eye(UNITS) if free else cell.W_h
-        cell = eqx.tree_at(lambda c: (c.W_h, c.W_x), cell, (W_h, 0.3 * cell.W_x))
-        return Recurrent.init(cell, outputs=SYMBOLS, key=key_net, readout="last")
+        W_h = jnp.eye(UNITS) if free else net.cell.W_h
+        weights = lambda net: (net.cell.W_h, net.cell.W_x)
+        return eqx.tree_at(weights, net, (W_h, 0.3 * net.cell.W_x))
 
     def loss(net, delay, key):
-        xs, asked = symbol_after(delay, 64, time, key=key)
+        xs, asked = symbol_after(delay, 64, longest + 2, key=key)
         logits = on_batch(net, xs)
         return optax.softmax_cross_entropy_with_integer_labels(logits, asked).mean()
 
-    of_length = lambda delay: (jnp.int32(delay), lambda net: symbol_floor(net, delay))
-    options = {"network": network, "loss": loss, "rates": (5e-3,), "kinds": ("rnn",)}
-    return memory_table("delayed symbol", config, parts, math.log(SYMBOLS), of_length, **options)
+    return MemoryTask(math.log(SYMBOLS), network, loss, jnp.int32, symbol_floor, 5e-3)
 
 
 def symbol_after(delay, samples: int, time: int, *, key):
@@ -123,14 +123,11 @@ def symbol_after(delay, samples: int, time: int, *, key):
 
 def symbol_floor(net: Recurrent, delay: int) -> float:
     """The least loss that any readout of this cell by these weights can have."""
-    W_x = _wide(net.cell.W_x)[:, :SYMBOLS]
-    rate = float(np.linalg.norm(_wide(net.cell.W_h), 2))
-    far = max(
-        float(np.linalg.norm(W_x[:, i] - W_x[:, j])) for i in range(SYMBOLS) for j in range(i)
-    )
-    rows = np.linalg.norm(_wide(net.W_y), axis=1)
-    epsilon = float(rows.max()) * rate ** (delay + 1) * far
-    return max(0.0, math.log(SYMBOLS) - 2 * epsilon)
+    W_h, W_x, W_y = _weights(net)
+    messages = W_x[:, :SYMBOLS].T
+    far = np.linalg.norm(messages[:, None] - messages, axis=-1).max()
+    epsilon = np.linalg.norm(W_y, axis=1).max() * np.linalg.norm(W_h, 2) ** (delay + 1) * far
+    return max(0.0, math.log(SYMBOLS) - 2 * float(epsilon))
 
 
 def string_of(length: int, seed: int) -> np.ndarray:
@@ -139,15 +136,9 @@ def string_of(length: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).permutation(even).astype(np.int32)
 
 
-def string_recall(config: Lengths, parts: Parts) -> xr.Dataset | None:
+def string_recall(longest: int, seed: int) -> MemoryTask:
     """The second half of strings of each length, recited after one signal."""
-    longest = max(config.lengths)
     signal = jnp.zeros((longest, 1)).at[0].set(1.0)
-
-    def network(kind: str, free: bool, key: Any) -> Recurrent:
-        key_cell, key_net = jr.split(key)
-        cell = CELLS[kind].init(1, UNITS, key=key_cell, gain=1.0)
-        return Recurrent.init(cell, outputs=SYMBOLS, key=key_net)
 
     def loss(net, data, key):
         string, length = data
@@ -155,55 +146,42 @@ def string_recall(config: Lengths, parts: Parts) -> xr.Dataset | None:
         t = jnp.arange(longest)
         return jnp.mean(each, where=(t >= length // 2) & (t < length))
 
-    def of_length(length: int):
-        string = string_of(length, parts.bench.seed)
-        data = (jnp.asarray(np.pad(string, (0, longest - length))), jnp.int32(length))
-        return data, lambda net: string_floor(net, string)
+    def data(length: int):
+        string = np.pad(string_of(length, seed), (0, longest - length))
+        return jnp.asarray(string), jnp.int32(length)
 
-    options = {"network": network, "loss": loss, "rates": (3e-3,), "kinds": ("rnn",)}
-    return memory_table("memorised string", config, parts, math.log(SYMBOLS), of_length, **options)
+    network = lambda kind, free, key: network_of(kind, 1, UNITS, SYMBOLS, key=key)
+    floor = lambda net, length: string_floor(net, string_of(length, seed))
+    return MemoryTask(math.log(SYMBOLS), network, loss, data, floor, 3e-3)
 
 
 def string_floor(net: Recurrent, string: np.ndarray) -> float:
     """The least loss that this cell and readout can have on the second half of the string."""
-    W, b, L = _wide(net.cell.W_h), _wide(net.cell.b), len(string)
-    rate = float(np.linalg.norm(W, 2))
+    W_h, W_x, W_y = _weights(net)
+    b, L = np.asarray(net.cell.b, np.float64), len(string)
+    rate = float(np.linalg.norm(W_h, 2))
     if rate >= 1:
         return 0.0
-    h = np.tanh(_wide(net.cell.W_x)[:, 0] + b)
-    rest = np.zeros(len(W))
+    rest = np.zeros(len(W_h))
     for _ in range(math.ceil(40 / -math.log(rate))):
-        rest = np.tanh(W @ rest + b)
-    far = float(np.linalg.norm(h - rest))
-    rows = float(np.linalg.norm(_wide(net.W_y), axis=1).max())
-    epsilon = rows * far * rate ** np.arange(L)
+        rest = np.tanh(W_h @ rest + b)
+    far = np.linalg.norm(np.tanh(W_x[:, 0] + b) - rest)
+    epsilon = np.linalg.norm(W_y, axis=1).max() * far * rate ** np.arange(L)
+    entropy = lambda symbols: entr(np.bincount(symbols) / len(symbols)).sum()
     late = range(L // 2, L)
-    tails = [(L - t) * _entropy(string[t:]) - 2 * float(epsilon[t:].sum()) for t in late]
-    return max(0.0, *tails) / len(late)
+    tails = [(L - t) * entropy(string[t:]) - 2 * epsilon[t:].sum() for t in late]
+    return float(max(0.0, *tails)) / len(late)
 
 
-def _entropy(symbols: np.ndarray) -> float:
-    counts = np.bincount(symbols)
-    p = counts[counts > 0] / len(symbols)
-    return float(-(p * np.log(p)).sum())
-
-
-def adding_problem(config: Lengths, parts: Parts) -> xr.Dataset | None:
+def adding_problem(longest: int, seed: int) -> MemoryTask:
     """Sums of two marked numbers; the loss of a forgotten first one is 1/12."""
-    longest = max(config.lengths)
-
-    def network(kind: str, free: bool, key: Any) -> Recurrent:
-        key_cell, key_net = jr.split(key)
-        cell = CELLS[kind].init(2, 32, key=key_cell)
-        return Recurrent.init(cell, outputs=1, key=key_net, readout="last")
 
     def loss(net, length, key):
         xs, y = padded_sum(64, length, longest, key=key)
         return jnp.mean((on_batch(net, xs)[:, 0] - y) ** 2)
 
-    of_length = lambda length: (jnp.int32(length), lambda net: sum_floor(net, length))
-    options = {"network": network, "loss": loss, "rates": (3e-3,)}
-    return memory_table("adding problem", config, parts, 1 / 12, of_length, **options)
+    network = lambda kind, free, key: network_of(kind, 2, 32, 1, key=key, readout="last")
+    return MemoryTask(1 / 12, network, loss, jnp.int32, sum_floor, 3e-3, ("rnn", "lstm"))
 
 
 def padded_sum(samples: int, length, longest: int, *, key):
@@ -221,13 +199,20 @@ def padded_sum(samples: int, length, longest: int, *, key):
 
 def sum_floor(net: Recurrent, length: int) -> float:
     """The least error of this cell and readout, over where the first mark can stand."""
-    rate = float(np.linalg.norm(_wide(net.cell.W_h), 2))
-    push = float(np.linalg.norm(_wide(net.cell.W_x)[:, 0]))
-    push *= float(np.linalg.norm(_wide(net.W_y)))
+    W_h, W_x, W_y = _weights(net)
+    push = np.linalg.norm(W_x[:, 0]) * np.linalg.norm(W_y)
     steps = length - 1 - np.arange(length // 2)
-    least = np.maximum(1 / math.sqrt(12) - push * rate**steps / 2, 0)
+    least = np.maximum(1 / math.sqrt(12) - push * np.linalg.norm(W_h, 2) ** steps / 2, 0)
     return float(np.mean(least**2))
 
 
-def _wide(array) -> np.ndarray:
-    return np.asarray(array, np.float64)
+def _weights(net: Recurrent) -> tuple[np.ndarray, ...]:
+    return tuple(np.asarray(W, np.float64) for W in (net.cell.W_h, net.cell.W_x, net.W_y))
+
+
+MEMORY_TASKS = {
+    "delayed symbol": delayed_symbol,
+    "memorised string": string_recall,
+    "adding problem": adding_problem,
+}
+"""Each takes the longest length and a seed."""

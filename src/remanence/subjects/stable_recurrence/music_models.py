@@ -12,24 +12,26 @@ import optax
 from ...nets import on_batch, Recurrent, window_states
 from ...tasks import Music, music
 from ...train.projection import INPUT_BOUND
-from .config import Chorales
-from .train_stable_and_free import CELLS, Task
+from .train_stable_and_free import CELLS, network_of, Task
 
 
-CHORDS = 160
-"""The longest chorale: nothing is cut where losses are measured."""
+UNITS = 96
+STEPS = 800
+"""At most; the validation part chooses how many are taken."""
+TRAINED_CHORDS = 80
+"""Pieces are cut there in training; nothing is cut where losses are measured."""
+WINDOWS = (1, 2, 4, 8, 16, 32)
 
 
-def chord_loss(net: Recurrent, batch):
+def chord_loss(net: Recurrent, pieces: Any):
     """Mean negative log-likelihood of the next chord, padding left out."""
-    rolls, lengths = batch
     # Notes are 0 or 1; three quarters keep them in the stable LSTM's domain.
-    return _mean(on_batch(net, INPUT_BOUND * rolls[:, :-1]), rolls, lengths)
+    return _mean(on_batch(net, INPUT_BOUND * pieces.rolls[:, :-1]), pieces)
 
 
-def _mean(logits, rolls, lengths):
-    each = optax.sigmoid_binary_cross_entropy(logits, rolls[:, 1:]).sum(-1)
-    real = jnp.arange(each.shape[1])[None] < lengths[:, None] - 1
+def _mean(logits, pieces: Any):
+    each = optax.sigmoid_binary_cross_entropy(logits, pieces.rolls[:, 1:]).sum(-1)
+    real = jnp.arange(each.shape[1])[None] < pieces.lengths[:, None] - 1
     return jnp.where(real, each, 0.0).sum() / real.sum()
 
 
@@ -37,53 +39,49 @@ test_loss = eqx.filter_jit(chord_loss)
 
 
 @eqx.filter_jit
-def window_loss(net: Recurrent, batch, window):
+def window_loss(net: Recurrent, pieces: Any, window):
     """The loss of the truncation to a traced window."""
-    rolls, lengths = batch
 
     def one(roll):
         return jax.vmap(net.read)(window_states(net.cell, INPUT_BOUND * roll, window))
 
-    return _mean(jax.lax.map(one, rolls[:, :-1]), rolls, lengths)
+    return _mean(jax.lax.map(one, pieces.rolls[:, :-1]), pieces)
 
 
-def _batch(data, step, key):
-    rows = jr.randint(key, (32,), 0, data.rolls.shape[0])
-    return data.rolls[rows], data.lengths[rows]
+def _batch(pieces: Any, step, key):
+    rows = jr.randint(key, (32,), 0, pieces.rolls.shape[0])
+    return jax.tree.map(lambda leaf: leaf[rows], pieces)
 
 
-def first_chords(part: Music, time: int) -> Music:
-    """The beginnings of the pieces."""
-    return Music(part.rolls[:, :time], np.minimum(part.lengths, time))
+def _loss(model, pieces: Any, key):
+    return chord_loss(model.net, pieces)
 
 
-def music_task(config: Chorales) -> Task:
+def music_task(draws: int) -> Task:
     """The training of models of chorales."""
-    pieces = {name: first_chords(part, CHORDS) for name, part in music("jsb").items()}
-    whole = {n: (jnp.asarray(p.rolls), jnp.asarray(p.lengths)) for n, p in pieces.items()}
-
-    def network(kind: str, free: bool, key: Any) -> Recurrent:
-        key_cell, key_net = jr.split(key)
-        cell = CELLS[kind].init(88, config.units, key=key_cell)
-        return Recurrent.init(cell, outputs=88, key=key_net)
+    pieces = music()
+    parts = jax.tree.map(jnp.asarray, pieces)
 
     def measure(net: Any, free: bool, draw: int) -> dict[str, Any]:
-        found: dict[str, Any] = {"nll": float(test_loss(net, whole["test"]))}
+        found: dict[str, Any] = {"nll": float(test_loss(net, parts["test"]))}
         if draw == 0:
-            loss = lambda k: float(window_loss(net, whole["test"], jnp.asarray(k)))
-            found["windows"] = list(config.windows)
-            found["truncated"] = [loss(k) for k in config.windows]
+            found["windows"] = list(WINDOWS)
+            found["truncated"] = [
+                float(window_loss(net, parts["test"], jnp.asarray(k))) for k in WINDOWS
+            ]
         return found
 
+    whole = pieces["train"]
+    beginnings = Music(whole.rolls[:, :TRAINED_CHORDS], np.minimum(whole.lengths, TRAINED_CHORDS))
     return Task(
         name="jsb",
-        network=network,
-        loss=lambda model, batch, key: chord_loss(model.net, batch),
+        network=lambda kind, free, key: network_of(kind, 88, UNITS, 88, key=key),
+        loss=_loss,
         measure=measure,
-        steps=config.steps,
-        rates=(config.learning_rate,),
-        data=first_chords(pieces["train"], 80),
+        steps=STEPS,
+        rates=(3e-3,),
+        data=beginnings,
         batch=_batch,
-        validation=lambda model: float(test_loss(model.net, whole["valid"])),
-        draws=dict.fromkeys(CELLS, config.seeds),
+        validation=lambda model: float(test_loss(model.net, parts["valid"])),
+        draws=dict.fromkeys(CELLS, draws),
     )

@@ -22,7 +22,7 @@ RESERVE = 180.0
 limit, a quarter."""
 SLICES = 16
 """A training looks at the clock so many times."""
-TELLING = 15.0
+BETWEEN_SENTENCES = 15.0
 """Seconds between two sentences about a long training."""
 
 
@@ -47,13 +47,11 @@ class Parts:
     def get_or_make(self, name: str, make: Callable[[], Any]) -> Any:
         """A part made of plain values; None without the time or the data for it."""
         with opened_store(self.bench.folder / "numbers", {}, Parts) as store:
-            found = store.part(name)
-        if found is not None:
-            return found[1]
-        self.bench.tell(name)
-        value = self.attempt(name, lambda: json.loads(json.dumps(make())))
-        if value is not None:
-            with opened_store(self.bench.folder / "numbers", {}, Parts) as store:
+            if (found := store.part(name)) is not None:
+                return found[1]
+            self.bench.tell(name)
+            value = self.attempt(name, lambda: json.loads(json.dumps(make())))
+            if value is not None:
                 store.put(name, {}, value)
         return value
 
@@ -72,29 +70,27 @@ class Parts:
         self,
         name: str,
         model: Any,
-        loss,
-        optimizer,
+        loss: Callable,
+        optimizer: Any,
         *,
         steps: int,
         validation: Callable[[Any], float] | None = None,
-        **options,
-    ):
+        **options: Any,
+    ) -> Any:
         """`fit` with checkpoints, a slice at a time; the model, or None if it diverged.
 
         With a `validation` loss the best slice's model is given, not the last one's.
         """
-        folder = self.bench.folder / "models" / name
-        reached, length = last_step(folder), max(1, -(-steps // SLICES))
-        again = validation is not None and reached > 0  # it may not have been validated
-        done, told = None, time.monotonic()
+        folder, length = self.bench.folder / "models" / name, max(1, -(-steps // SLICES))
+        # The slice that a stopped run reached may not have been validated: it is read again.
+        reached = last_step(folder) - (validation is not None)
+        done, said = None, time.monotonic()
         with opened_store(folder / "best", {}, Parts) as best:
             while done is None or done.steps < steps:
                 self.watch()
-                if not again:
-                    reached = min(length * (reached // length + 1), steps)
-                again = False
-                limits = {"steps": reached, "every": length, "folder": folder, "title": name}
-                done = fit(model, loss, optimizer, **limits, **options)
+                reached = min(length * (max(reached, 0) // length + 1), steps)
+                slice_ = {"steps": reached, "every": length, "folder": folder}
+                done = fit(model, loss, optimizer, **slice_, **options)
                 if done.diverged_at is not None:
                     self.bench.tell(f"{name} diverged at step {done.diverged_at}")
                     return None
@@ -102,8 +98,8 @@ class Parts:
                     least, here = best.part("model"), validation(done.model)
                     if least is None or here < least[1]:
                         best.put("model", named_arrays(done.model), here)
-                if time.monotonic() - told > TELLING:
+                if time.monotonic() - said > BETWEEN_SENTENCES:
                     self.bench.tell(f"{name}: {done.steps} of {steps} steps")
-                    told = time.monotonic()
+                    said = time.monotonic()
             found = best.get("model")
         return done.model if found is None else with_arrays(done.model, found)

@@ -26,6 +26,15 @@ Models = dict[str, list[dict[str, Any]]]
 """What was measured on every training of each model, by its name."""
 
 
+def network_of(
+    kind: str, inputs: int, units: int, outputs: int, *, key: Any, **options: Any
+) -> Recurrent:
+    """An untrained network of one kind of cell."""
+    key_cell, key_net = jr.split(key)
+    cell = CELLS[kind].init(inputs, units, key=key_cell)
+    return Recurrent.init(cell, outputs=outputs, key=key_net, **options)
+
+
 def project(net: Recurrent, rate: float | None = None) -> Recurrent:
     """The network with its cell, and the tokens that it reads, in the stable set."""
     cell = stable(net.cell) if rate is None else stable(net.cell, rate=rate)
@@ -87,7 +96,7 @@ class Task:
     """An untrained network, from the kind of cell, whether it is free, and a key."""
     loss: Callable[[Any, Any, Any], Array]
     measure: Callable[[Any, bool, int], dict[str, Any]]
-    """Plain numbers of a trained network, told whether it is free and which draw it is."""
+    """Plain numbers of a trained network, from whether it is free and which draw it is."""
     steps: int
     rates: tuple[float, ...]
     """Learning rates: of several, each kind takes the one whose free model has the least
@@ -103,14 +112,16 @@ class Task:
     rate: float | None = None
     """The largest spectral norm of stable tanh cells, where it is not the projection's own."""
 
-    def train(self, name: str, kind: str, free: bool, parts: Parts, seed: int, **how: Any):
-        """One network from its start, by the task's steps or others; None if it diverged."""
-        net, steps = self.network(kind, free, jr.key(seed)), how.get("steps", self.steps)
+    def train(
+        self, name: str, kind: str, free: bool, parts: Parts, seed: int, steps: int, rate: float
+    ) -> Any:
+        """One network from its start; None if it diverged."""
+        net = self.network(kind, free, jr.key(seed))
         return parts.train(
             name.replace(" ", "-"),
             projected(StableOrFree(net, jnp.asarray(free), self.rate)),
             self.loss,
-            falling_adam(how["learning_rate"], steps),
+            falling_adam(rate, steps),
             steps=steps,
             key=jr.key(seed + 1),
             data=self.data,
@@ -118,6 +129,27 @@ class Task:
             project=StableOrFree.projected,
             validation=self.validation,
         )
+
+    def learning_rate(self, kind: str, parts: Parts) -> float:
+        """The one given, or the best of several after short trainings of the free model."""
+        if len(self.rates) == 1 or self.validation is None:
+            return self.rates[0]
+        losses = {}
+        for rate in self.rates:
+            name, seed = f"{self.name}-{kind}-pilot-{rate:g}", parts.bench.seed
+            done = self.train(name, kind, True, parts, seed, self.pilot_steps, rate)
+            losses[rate] = float("inf") if done is None else self.validation(done)
+        return min(losses, key=losses.__getitem__)
+
+    def train_and_measure(
+        self, label: str, kind: str, free: bool, draw: int, parts: Parts
+    ) -> dict[str, Any]:
+        """What is measured on one trained network, and its learning rate."""
+        rate, seed = self.learning_rate(kind, parts), parts.bench.seed + 1_000 * draw
+        done = self.train(label, kind, free, parts, seed, self.steps, rate)
+        if done is None:
+            return {"diverged": True}
+        return self.measure(done.net, free, draw) | {"learning_rate": rate}
 
 
 def model_name(task: str, kind: str, free: bool) -> str:
@@ -133,28 +165,8 @@ def train_stable_and_free(task: Task, parts: Parts) -> Models:
             for free in (True, False):
                 name = model_name(task.name, kind, free)
                 label = f"{name}-{draw + 1}" if draw else name
-                make = functools.partial(_train_and_measure, task, kind, free, draw, label, parts)
+                make = functools.partial(task.train_and_measure, label, kind, free, draw, parts)
                 value = parts.get_or_make(label, make)
                 if value is not None:
                     found.setdefault(name, []).append(value)
     return found
-
-
-def _train_and_measure(
-    task: Task, kind: str, free: bool, draw: int, label: str, parts: Parts
-) -> dict:
-    how = {"learning_rate": _learning_rate(task, kind, parts)}
-    done = task.train(label, kind, free, parts, parts.bench.seed + 1_000 * draw, **how)
-    return {"diverged": True} if done is None else task.measure(done.net, free, draw) | how
-
-
-def _learning_rate(task: Task, kind: str, parts: Parts) -> float:
-    if len(task.rates) == 1 or task.validation is None:
-        return task.rates[0]
-    losses = []
-    for rate in task.rates:
-        how = {"steps": task.pilot_steps, "learning_rate": rate}
-        name = f"{task.name}-{kind}-pilot-{rate:g}"
-        done = task.train(name, kind, True, parts, parts.bench.seed, **how)
-        losses.append(float("inf") if done is None else task.validation(done))
-    return task.rates[losses.index(min(losses))]

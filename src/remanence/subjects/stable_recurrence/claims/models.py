@@ -19,22 +19,20 @@ def sound(models: Mapping[str, Any]) -> dict[str, Any]:
     return {name: draws[0] for name, draws in models.items() if "diverged" not in draws[0]}
 
 
-def _draws(models: Mapping[str, Any], score: str) -> dict[str, list[float]]:
-    found = {n: [short(d[score]) for d in draws if score in d] for n, draws in models.items()}
-    return {name: values for name, values in found.items() if values}
-
-
 def scores(results: Mapping[str, Any]) -> Evidence | None:
     """Perplexity (text) and nats a chord (chorales) of every training."""
-    models, music = results["language"], results["music"]
-    perplexity, jsb = _draws(models, "perplexity"), _draws(music, "nll")
-    if not perplexity:
+    draws = {
+        score: {n: [short(d[score]) for d in ds if score in d] for n, ds in results[which].items()}
+        for which, score in (("language", "perplexity"), ("music", "nll"))
+    }
+    trained = {score: {n: v for n, v in ds.items() if v} for score, ds in draws.items()}
+    if not trained["perplexity"]:
         return None
-    gaps = nats_lost(perplexity, jsb)
+    gaps = nats_lost(trained["perplexity"], trained["nll"])
     return {
-        "perplexity": perplexity,
-        "jsb_nll": jsb,
-        "diverged": sorted({**models, **music}.keys() - {**perplexity, **jsb}.keys()),
+        "perplexity": trained["perplexity"],
+        "jsb_nll": trained["nll"],
+        "diverged": sorted(n for ds in draws.values() for n, v in ds.items() if not v),
         "gaps": gaps,
         "worst": max((most for _, most in gaps.values()), default=math.nan),
         "pairs": len(gaps),
@@ -73,8 +71,7 @@ def matching(e: Evidence) -> Verdict:
 
 def exponents(results: Mapping[str, Any]) -> Evidence | None:
     """Largest exponents of free language models along held-out text."""
-    models = sound(results["language"])
-    free = {name: v for name, v in models.items() if name.endswith("free")}
+    free = {n: v for n, v in sound(results["language"]).items() if n.endswith("free")}
     if not free:
         return None
     values = [short(v["exponent"]) for v in free.values()]
@@ -99,8 +96,10 @@ def effectively_stable(e: Evidence) -> Verdict:
     return "holds" if settled and all(v + 2 * s < 0 for v, s in pairs) else "open"
 
 
-def memory(results: Mapping[str, Any]) -> Evidence:
+def memory(results: Mapping[str, Any]) -> Evidence | None:
     """Each task at its longest, and how far above its floor the worst stable loss stays."""
+    if not results["memory"]:
+        return None
     tasks = {name: _longest(table) for name, table in results["memory"].items()}
     return {"tasks": tasks, "failed": sum(map(_must_fail, tasks.values())), "count": len(tasks)}
 
@@ -136,33 +135,17 @@ def costs(e: Evidence) -> Verdict:
 
 
 def history(results: Mapping[str, Any]) -> Evidence | None:
-    """What a window of about twenty tokens costs, beside music and sums."""
-    models, music = sound(results["language"]), sound(results["music"])
+    """What a window of about twenty tokens costs."""
+    models = sound(results["language"])
     if not models:
         return None
-    at = {name: _near(v["windows"], 20) for name, v in models.items()}
+    at = {n: max(i for i, k in enumerate(v["windows"]) if k <= 20) for n, v in models.items()}
     ratio = {n: short(v["truncated"][at[n]] / v["untruncated"]) for n, v in models.items()}
-    found = {
+    return {
         "window": int(max(models[name]["windows"][i] for name, i in at.items())),
         "worst_loss": max(ratio.values()),
         "costs": ratio,
     }
-    if music:
-        found["jsb"] = {
-            name: short(v["truncated"][_near(v["windows"], 20)] - v["nll"])
-            for name, v in music.items()
-        }
-    adding = results.get("memory", {}).get("adding problem")
-    if adding is not None:  # where the history is needed, the same measurement must show it
-        last = adding.isel(length=-1)
-        found["adding_full"] = short(last["loss"].sel(model="lstm free"))
-        found["adding_half_window"] = short(last["half_window"])
-    return found
-
-
-def _near(windows, context: int) -> int:
-    """The last window that is no longer than the context."""
-    return max(i for i, k in enumerate(windows) if k <= context)
 
 
 def unnecessary(e: Evidence) -> Verdict:
