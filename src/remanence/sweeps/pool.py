@@ -51,7 +51,7 @@ class WorkerPool:
         )
         # All workers at the first call: where one dies while another is being started,
         # the executor's own thread fails ("dictionary changed size during iteration").
-        self._pool._safe_to_dynamically_spawn_children = False
+        vars(self._pool)["_safe_to_dynamically_spawn_children"] = False
 
     def __enter__(self) -> "WorkerPool":
         return self
