@@ -54,8 +54,7 @@ def polygon(ax: Any, memory: Memory) -> None:
         alpha=0.28,
         interpolation="nearest",
     )
-    # What is read once does not come back.
-    walk(ax, orbit, memory, closed=memory.method != "once")
+    walk(ax, orbit, memory, closed=True)
     for t, (h, k) in enumerate(zip(orbit, memory.word.indices, strict=True)):
         symbol = str(memory.word.alphabet[k]).replace(" ", "␣")
         step = str(t + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))

@@ -22,7 +22,6 @@ from ..written import column, Written
 from .attraction import attraction_certificate
 from .certificate import Certificate
 from .exactness import exact_certificate, shift_certificate
-from .reading_margin import reading_certificate
 from .rotation_drift import drift_certificate
 
 
@@ -99,7 +98,6 @@ CERTIFICATES = {
     "tanh": attraction_certificate,
     "rotation": drift_certificate,
     "harmonic": drift_certificate,
-    "once": reading_certificate,
 }
 
 

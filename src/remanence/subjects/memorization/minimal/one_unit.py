@@ -1,136 +1,130 @@
-r"""The least $|a|$ with which one unit, $h' = a h + c_x$, says a word: exact, any alphabet.
+r"""The least $|a|$ with which one unit, $h' = a h + c_x$, says a word of two symbols: exact.
 
-Orders of the symbols are grown by inserting one symbol after the other. What a
-few symbols' order refutes, every order that contains it need not try, so the
-orders wait in a queue, each at the first $|a|$ that it leaves open, and the lowest
-is grown on. The first complete order that comes up is the least; until then the
-lowest in the queue is a proved lower bound. Which $a$ are admissible need not be an
-interval: only the lowest end of the set is sought.
+On a line an argmax divides into intervals, so the states before a 1 must lie on one
+side of those before a 0. With $c_0 = 0$ and $c_1 = \pm 1$ the difference of two
+states is a polynomial in $|a|$, and all differences must have the same sign. Two of
+opposite signs refute every $|a|$ until their product changes its sign, at an
+algebraic number; the next two are sought just above it. Comparisons are between
+enclosures that do not overlap: nothing is left to a tolerance.
 """
 
 import dataclasses
-import heapq
 import itertools
+import math
 from fractions import Fraction
 
 from flint import arb, ctx, fmpq, fmpz_poly
 
-from .algebraic_numbers import rational, Root, ZERO
 from .deadline import Deadline
-from .minors import dot, minors
-from .one_unit_states import Line, Opening, Order, WIDEST
 
 
-LARGEST = 2_000_000
-"""Coefficients of all states together, beyond which they are not written down."""
+FINE, FINEST = 48, 96
+"""Bits of the step above a root, and of the finest one, for narrow cells."""
+BITS = 256
 
 
 @dataclasses.dataclass(frozen=True)
-class OneUnit:
-    """No |a| up to `low` serves, and `a` does, with one input weight a symbol.
+class Opening:
+    """No |a| up to `low`, a root of `factor`, serves, and `a` does.
 
-    `order` is that of the symbols on the line, up to reversal. `exact` says that
-    every |a| just above `low` serves too, so that `low` is the infimum itself;
-    `attained`, that a = 0 serves.
+    `exact` says that every |a| between them serves too, so that `low` is the infimum.
     """
 
-    low: Root
+    low: arb
+    factor: fmpz_poly
     a: Fraction
-    order: Order
-    weights: tuple[Fraction, ...]
     exact: bool
-    attained: bool = False
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Around the infimum of |a|."""
-        if self.exact:
-            return self.low.enclosure
-        return self.low.enclosure[0], float(abs(self.a))
+        """Around the infimum; the same float twice where it is one."""
+        middle = float(self.low.mid())
+        if self.exact and self.factor(fmpq(*middle.as_integer_ratio())) == 0:
+            return middle, middle
+        high = middle if self.exact else float(abs(self.a))
+        return math.nextafter(middle, -math.inf), math.nextafter(high, math.inf)
 
 
-def least_of_one_unit(labels: tuple[int, ...], time_limit: float) -> OneUnit:
-    """The infimum of |a| over all orders of the symbols and both signs."""
-    n, p = max(labels) + 1, len(labels)
-    order = tuple(range(n))
-    if n == p:
-        # Every symbol once: the last one tells the next, and nothing else is needed.
-        weights = tuple(Fraction(labels[(t + 1) % p]) for t in range(p))
-        return OneUnit(ZERO, Fraction(0), order, weights, True, True)
-    low, found, done, lines = ZERO, None, False, {}
-    if p * p * n <= LARGEST:
-        deadline = Deadline(0.75 * time_limit)
-        lines = {sign: Line(labels, sign, deadline) for sign in (1, -1)}
-        low, found, done = _lowest_opening(lines, labels)
-    if found is None:
-        # The shift map, and nothing known between `low` and it.
-        return OneUnit(low, Fraction(n), order, tuple(Fraction(-k) for k in order), False)
-    sign, order, opening = found
-    assert opening.a is not None
-    weights = (Fraction(0), *(Fraction(int(x)) for x in opening.weights))
-    exact = done and opens_at(lines[sign], order, opening)
-    return OneUnit(low, sign * opening.a, order, weights, exact)
+def least_opening(labels: tuple[int, ...], deadline: Deadline) -> Opening:
+    """The infimum of |a| over both signs; `TimeoutError` at the deadline."""
+    positive, negative = (_opening(labels, sign, deadline) for sign in (1, -1))
+    return negative if negative.low < positive.low else positive
 
 
-def _lowest_opening(
-    lines: dict[int, Line], labels: tuple[int, ...]
-) -> tuple[Root, tuple[int, Order, Opening] | None, bool]:
-    """The lowest |a| that is left open, what is met there or above, and whether the two
-    are one: orders grow symbol by symbol, the lowest first and the longest of those."""
-    n, ticket = max(labels) + 1, itertools.count()
-    # The most frequent symbols first: they leave the least room.
-    names = sorted(range(n), key=lambda k: (-labels.count(k), k))
-    limit, found = rational(Fraction(n + 1)), None
-    queue: list[tuple[Root, int, int, int, Order, Opening]] = []
-    grown = [(sign, tuple(names[:2]), ZERO, ()) for sign in lines]
-    while True:
-        for sign, order, low, hint in grown:
-            opening = lines[sign].opening(order, low, limit, hint)
-            if opening is None:
-                continue
-            entry = (opening.low, -len(order), next(ticket), sign, order, opening)
-            heapq.heappush(queue, entry)
-            if len(order) == n and opening.a is not None and rational(opening.a) < limit:
-                limit, found = rational(opening.a), (sign, order, opening)
-        if not queue or not queue[0][0] < limit:
-            return limit, found, False
-        low, _, _, sign, order, opening = heapq.heappop(queue)
-        if opening.a is None:
-            return low, found, False
-        if len(order) == n:
-            return low, (sign, order, opening), True
-        new, hint = names[len(order)], opening.corners
-        grown = [(sign, (*order[:i], new, *order[i:]), low, hint) for i in range(len(order) + 1)]
+def _opening(labels: tuple[int, ...], sign: int, deadline: Deadline) -> Opening:
+    differences = _differences(labels, sign)
+    low, factor, bits = arb(0), fmpz_poly([0, 1]), FINE
+    while bits <= FINEST:
+        deadline.check()
+        a = _above(low, bits)
+        at = fmpq(a.numerator, a.denominator)
+        values = [(f(at), i) for i, f in enumerate(differences)]
+        (least, i), (most, j) = min(values), max(values)
+        if least > 0 or most < 0:
+            exact = _open_from(low, factor, a, differences)
+            return Opening(low, factor, sign * a, exact)
+        changes = _sign_changes(differences[i] * differences[j])
+        above = [(x, g) for x, g in changes if x > _ball(a)]
+        known = [(g == factor and x.overlaps(low)) or bool(x < low) for x, g in changes]
+        if sum(known) + len(above) < len(changes):
+            # A cell so narrow that the step went over it.
+            bits *= 2
+            continue
+        # Above the shift map's factor no difference changes its sign: there is a next one.
+        low, factor = above[0]
+        bits = FINE
+    raise TimeoutError
 
 
-def opens_at(line: Line, order: Order, opening: Opening) -> bool:
-    r"""Whether the order is met at every |a| from `low` to `a`, `low` itself left out.
+def _differences(labels: tuple[int, ...], sign: int) -> list[fmpz_poly]:
+    """States before a 1 less states before a 0, as polynomials in |a| up to a common factor
+    and to powers of |a|: all have the factor a - 1, which is left out."""
+    p, root, found = len(labels), fmpz_poly([-1, sign]), set()
+    states = [fmpz_poly([sign**i * labels[t - 1 - i] for i in range(p)]) for t in range(p)]
+    ones, zeros = ([t for t in range(p) if labels[t] == k] for k in (1, 0))
+    for s, t in itertools.product(ones, zeros):
+        coefficients = [int(c) for c in ((states[s] - states[t]) // root).coeffs()]
+        found.add(tuple(itertools.dropwhile(lambda c: c == 0, coefficients)))
+    return [fmpz_poly(list(coefficients)) for coefficients in sorted(found)]
 
-    The corners' nearest point to zero is a polynomial in |a|, $\sum_i m_i v_i$ with
-    m the row sums of the adjugate of their Gram matrix. Its lead over every pair
-    is divided by the factor that vanishes at `low`; what is left must be
-    positive over the whole short interval, which is one ball.
-    """
-    assert opening.a is not None
-    if len(opening.corners) > WIDEST or line.deadline.late:
-        return False
-    V = [line.apart(pair) for pair in opening.corners]
-    # m with G m = det(G) 1 for the Gram matrix G, by Cramer's rule.
-    alternating = minors([[*(dot(u, v) for v in V), fmpz_poly([1])] for u in V])
-    m = [f if len(V) % 2 else -f for f in alternating[:-1]]
-    x = [dot(m, row) for row in zip(*V, strict=True)]
-    with ctx.workprec(256):
-        vanishing = fmpz_poly(list(opening.low.polynomial))
-        ball = opening.low.ball(256).union(arb(opening.a.numerator) / opening.a.denominator)
-        rising = vanishing.derivative()(ball)
-        if not (rising > 0 or rising < 0):
+
+def _sign_changes(f: fmpz_poly) -> list[tuple[arb, fmpz_poly]]:
+    """Where, above zero, a polynomial changes its sign, each with the factor that vanishes."""
+    factors = [g for g, order in f.factor()[1] if order % 2]
+    with ctx.workprec(BITS):
+        # The library makes the imaginary part of a real root exactly zero.
+        found = [
+            (z.real, g)
+            for g in factors
+            for z, _ in g.complex_roots()  # pyright: ignore[reportGeneralTypeIssues]
+            if z.imag == 0 and z.real > 0
+        ]
+    found.sort(key=lambda pair: pair[0].mid())
+    if any(not x < y for (x, _), (y, _) in itertools.pairwise(found)):
+        raise TimeoutError
+    return found
+
+
+def _open_from(low: arb, factor: fmpz_poly, a: Fraction, differences: list[fmpz_poly]) -> bool:
+    """Whether no difference vanishes between `low` and a: each is divided by the factor
+    that vanishes at `low`, and what is left is enclosed over the whole short interval."""
+    with ctx.workprec(BITS):
+        ball = low.union(_ball(a))
+        if factor.derivative()(ball).contains(0):
             return False
-        side = 1 if vanishing(fmpq(opening.a.numerator, opening.a.denominator)) > 0 else -1
-        for low, high in itertools.pairwise(order):
-            for pair in itertools.product(line.times[high], line.times[low]):
-                f, turn = dot(x, line.apart(pair)), 1
-                while f != 0 and f % vanishing == 0:
-                    f, turn = f // vanishing, turn * side
-                if not turn * f(ball) > 0:
-                    return False
-        return True
+        for f in differences:
+            while f % factor == 0:
+                f = f // factor
+            if f(ball).contains(0):
+                return False
+    return True
+
+
+def _above(low: arb, bits: int) -> Fraction:
+    mantissa, exponent = (int(x) for x in low.mid().man_exp())
+    return Fraction(mantissa) * Fraction(2) ** exponent + Fraction(1, 1 << bits)
+
+
+def _ball(a: Fraction) -> arb:
+    with ctx.workprec(4 * BITS):
+        return arb(a.numerator) / a.denominator
