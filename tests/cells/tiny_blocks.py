@@ -1,5 +1,6 @@
 """A tiny stack of layers of every kind, as one cell."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import jax.random as jr
 from linear_recurrences import DELTA, GATES
@@ -17,7 +18,7 @@ def layer(gates, key, convolved=False):
     recurrence = (DeltaRule if hasattr(gates, "transition") else LinearRecurrence)(gates)
     state = recurrence.initial_state()
     u = jnp.ones((1, gates.width))
-    outputs = recurrence.along(state, u)[1].shape[1]
+    outputs = eqx.filter_eval_shape(recurrence.along, state, u)[1].shape[1]
     return GatedLayer(
         Norm(jnp.ones(WIDTH)),
         Dense(draw(0, gates.width, WIDTH)),

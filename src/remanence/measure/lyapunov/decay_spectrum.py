@@ -10,22 +10,19 @@ from typing import Any
 import jax
 import numpy as np
 
-from .decay_growth import Grown, Growth
+from ...cells import dimension
+from .decay_growth import DecayGrowth, Part
 from .errors import batch_means, BatchMeans, effective_inputs
 from .record import LayerDecays, Spectrum
 from .settling import settling
 from .verdict import judge
 
 
-def decay_spectrum(cell: Any, grown: Grown, xs: Any, k: int | None) -> Spectrum:
+def decay_spectrum(cell: Any, run: DecayGrowth, xs: Any, k: int | None) -> Spectrum:
     """Exponents, errors and timescales from what every recurrence did in each batch."""
-    sequences = len(grown.steps)
-    inputs = effective_inputs(np.asarray(xs), grown.edges, grown.steps)
-    found = [_means(part, grown, inputs) for part in grown.parts]
-    layers = tuple(
-        _layer(i, part, means, left, grown)
-        for i, part, (means, left) in zip(_numbers(cell), grown.parts, found, strict=True)
-    )
+    steps = run.steps
+    inputs = effective_inputs(np.asarray(xs), run.edges, steps)
+    found = [_exponents(part, steps, inputs) for part in run.parts]
     every = [means for means, _ in found]
     join = lambda name: np.concatenate([getattr(means, name) for means in every])
     known = min(means.known for means in every)
@@ -34,101 +31,83 @@ def decay_spectrum(cell: Any, grown: Grown, xs: Any, k: int | None) -> Spectrum:
     stderr = np.hypot(joined.stderr, left)
     hidden = np.zeros(len(left), bool)
     converged, verdict = judge(joined, left, stderr, hidden, inputs=inputs, diverged_at=None)
-    times = np.cumsum(grown.steps.sum(axis=0))
-    running = np.concatenate([_running(part, times) for part in grown.parts], axis=1)
+    layers = tuple(
+        _layer(part, means, left, steps)
+        for part, (means, left) in zip(run.parts, found, strict=True)
+    )
+    times = np.cumsum(steps.sum(axis=0))
+    running = np.concatenate([_running(part, times) for part in run.parts], axis=1)
     counts = [np.full(one.exponents.size, one.multiplicity) for one in layers]
     repeated = np.repeat(np.arange(len(left)), np.concatenate(counts))
     order = repeated[np.argsort(-joined.mean[repeated], kind="stable")][:k]
-    lost = _lost(cell)
+    recent = [layer.initial_state().recent for layer in getattr(cell, "layers", ())]
+    lost = sum(leaf.size for leaf in jax.tree.leaves(recent))
     return Spectrum(
         exponents=joined.mean[order],
         stderr=stderr[order],
         converged=converged,
         verdict=verdict,
         running=running[:, order],
-        times=times / sequences,
+        times=times / len(steps),
         dimension=len(repeated) + lost,
-        steps=int(grown.steps.sum(axis=1).max()),
-        warmup=grown.warmup,
-        sequences=sequences,
+        steps=int(steps.sum(axis=1).max()),
+        warmup=int(run.edges[0]),
+        sequences=len(steps),
         dof=joined.dof,
         interval=1.0,
         rounding=np.zeros(len(order)),
-        method=_method(grown.parts),
+        method=_method(run.parts),
         lost=lost,
         layers=layers,
     )
 
 
-def _means(part: Growth, grown: Grown, inputs: float) -> tuple[BatchMeans, np.ndarray]:
-    """Every exponent of a recurrence, and what is left of a frame's start."""
-    found = batch_means(part.growth, grown.steps, inputs)
-    left = np.zeros(len(found.mean))
+def _exponents(part: Part, steps: np.ndarray, inputs: float) -> tuple[BatchMeans, np.ndarray]:
+    """Every exponent of a recurrence, and what is left of the start of its frames."""
+    found = batch_means(part.growth.reshape(*steps.shape, -1), steps, inputs)
+    early, left = part.early.ravel(), np.zeros(part.early.size)
     if part.framed:
-        found, left = _settled(part, found, grown)
-    spread = lambda a: np.broadcast_to(a.reshape(part.shape), _full(part)).ravel()
-    rate = np.broadcast_to(part.rate, _full(part)).ravel()
-    mean, stderr = rate * spread(found.mean), np.abs(rate) * spread(found.stderr)
-    drift = rate * spread(found.drift)
-    means = BatchMeans(mean, stderr, spread(found.effective), drift, found.known)
+        mean_steps = steps.sum() / len(steps)
+        for head in np.arange(early.size).reshape(part.early.shape):
+            of_head = found.of(head)
+            left[head] = settling(of_head, early[head], steps=mean_steps, sequences=len(steps))
+    rate = np.broadcast_to(part.rate, part.shape).ravel()
+    spread = lambda a: np.broadcast_to(a.reshape(part.early.shape), part.shape).ravel()
+    means = BatchMeans(
+        rate * spread(found.mean),
+        np.abs(rate) * spread(found.stderr),
+        spread(found.effective),
+        rate * spread(found.drift),
+        found.known,
+    )
     return means, np.abs(rate) * spread(left)
 
 
-def _settled(part: Growth, found: BatchMeans, grown: Grown) -> tuple[BatchMeans, np.ndarray]:
-    """Head by head, what the frame had not yet forgotten of its first directions."""
-    heads, keys = part.shape
-    steps = grown.steps.sum() / len(grown.steps)
-    left = np.zeros(len(found.mean))
-    for head in range(heads):
-        own = np.arange(head * keys, (head + 1) * keys)
-        options: dict[str, Any] = {"steps": steps, "sequences": len(grown.steps)}
-        left[own] = settling(found.of(own), part.early[own], **options)
-    return found, left
-
-
-def _full(part: Growth) -> tuple[int, ...]:
-    return np.broadcast_shapes(part.shape, part.rate.shape)
-
-
-def _layer(number: int, part: Growth, means: BatchMeans, left, grown: Grown) -> LayerDecays:
-    shape, steps = _full(part), int(grown.steps.sum(axis=1).max())
-    each = (part.growth / grown.steps[..., None]).reshape(-1, *part.shape) * part.rate
+def _layer(part: Part, means: BatchMeans, left: np.ndarray, steps: np.ndarray) -> LayerDecays:
+    by_batch = steps.reshape(*steps.shape, *[1] * part.early.ndim)
+    each = (part.growth / by_batch).reshape(-1, *part.early.shape) * part.rate
     low, high = np.quantile(each, [0.05, 0.95], axis=0)
-    size = int(np.prod(shape))
     return LayerDecays(
-        layer=number,
-        kind=part.name,
-        exponents=means.mean.reshape(shape),
-        stderr=np.hypot(means.stderr, left).reshape(shape),
-        multiplicity=int(np.prod(part.states)) // size,
+        layer=part.layer,
+        kind=type(getattr(part.cell, "gates", part.cell)).__name__,
+        exponents=means.mean.reshape(part.shape),
+        stderr=np.hypot(means.stderr, left).reshape(part.shape),
+        multiplicity=dimension(part.cell) // means.mean.size,
         low=low,
         high=high,
-        window=int(grown.steps[0, 0]),
-        steps=steps,
+        window=int(steps[0, 0]),
+        steps=int(steps.sum(axis=1).max()),
     )
 
 
-def _running(part: Growth, times: np.ndarray) -> np.ndarray:
-    mean = np.cumsum(part.growth.sum(axis=0), axis=0) / times[:, None]
-    return (mean.reshape(-1, *part.shape) * part.rate).reshape(len(times), -1)
+def _running(part: Part, times: np.ndarray) -> np.ndarray:
+    """The estimates after each batch."""
+    sums = np.cumsum(part.growth.sum(axis=0), axis=0)
+    mean = sums / times.reshape(-1, *[1] * part.early.ndim)
+    return (mean * part.rate).reshape(len(times), -1)
 
 
-def _method(parts: list[Growth]) -> str:
-    framed = sum(part.framed for part in parts)
-    if not framed:
-        return "means of log decays, one forward pass"
-    frames = "frames of keys x keys a head, one forward pass"
-    return frames if framed == len(parts) else f"means of log decays, and {frames}"
-
-
-def _numbers(cell: Any) -> list[int]:
-    layers = getattr(cell, "layers", None)
-    if layers is None:
-        return [0]
-    return [i for i, layer in enumerate(layers) if layer.recurrence is not None]
-
-
-def _lost(cell: Any) -> int:
-    layers = getattr(cell, "layers", ())
-    recent = [layer.initial_state().recent for layer in layers]
-    return sum(leaf.size for leaf in jax.tree.leaves(recent))
+def _method(parts: list[Part]) -> str:
+    means, frames = "means of log decays", "frames of keys x keys a head"
+    ways = {frames if part.framed else means for part in parts}
+    return f"{', and '.join(sorted(ways, reverse=True))}, one forward pass"

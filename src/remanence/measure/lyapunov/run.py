@@ -172,5 +172,10 @@ def _pad_to_power_of_two(xs: Any) -> Any:
 def segment_edges(time: int, warmup: int, sequences: int) -> np.ndarray:
     """Where segments begin and end: one for the warm-up, one for each batch."""
     counted = time - warmup
-    batches = min(max(BATCHES // sequences, FEWEST), counted)
+    batches = batch_count(counted, sequences)
     return np.concatenate([[0], warmup + np.linspace(0, counted, batches + 1).astype(int)])
+
+
+def batch_count(steps: int, sequences: int) -> int:
+    """Into how many batches so many counted steps of each sequence are cut."""
+    return min(max(BATCHES // sequences, FEWEST), steps)
