@@ -1,5 +1,7 @@
 """Figures as files: pictures in both themes, their numbers beside them."""
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -32,6 +34,28 @@ def test_a_figure_without_numbers_has_only_pictures(tmp_path):
     assert write_figure(picture, tmp_path).tables == ()
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"bare.svg", "bare-dark.svg", "bare.png"}
+
+
+@pytest.mark.parametrize("colour", ["C1", "#123456", "pixels"])
+def test_the_dark_picture_is_what_drawing_it_in_dark_gives(colour, monkeypatch):
+    def draw():
+        figure, axes = plt.subplots()
+        if colour == "pixels":
+            axes.imshow([[1.0, 2.0]])
+        else:
+            axes.plot([0, 1], [1, 0], "o-", color=colour, label="a line")
+            axes.fill_between([0, 1], [0, 0], [1, 1], alpha=0.2)
+            axes.legend()
+        drawn.append(colour)
+        return figure
+
+    drawn = []
+    picture = draw_figure(Figure("bare", "Bare", "", draw))
+    assert len(drawn) == (1 if colour == "C1" else 2)  # the same colour on both, or unknown
+    monkeypatch.setattr("remanence.report.figures.recolour_for_dark", lambda svg: None)
+    again = draw_figure(Figure("bare", "Bare", "", draw))
+    names = re.compile(rb"\b[a-zA-Z]*[0-9a-f]{10}\b")  # matplotlib's, of the colours too
+    assert names.sub(b"", picture.svg["dark"]) == names.sub(b"", again.svg["dark"])
 
 
 def test_a_thumbnail_is_one_panel_alone_without_legend_and_title():

@@ -12,7 +12,7 @@ import numpy as np
 from ..measure.horizon import shown
 from ..report import Figure
 from ..report.html import render
-from ..report.style import style, Theme
+from ..report.style import recolour_for_dark, style, Theme
 from .compare import comparison_table, WIDE
 from .headline import headline, large_numbers, TITLE
 from .pictures import memory_pictures, network_pictures
@@ -88,26 +88,34 @@ def drawn_pictures(figures: Iterable[Figure], suffix: str = "") -> list[dict[str
             "id": f"{figure.name}{suffix}",
             "title": figure.title,
             "caption": figure.caption,
-            "light": _still(figure, "light"),
-            "dark": _still(figure, "dark"),
+            **{theme: _address(*picture) for theme, picture in _stills(figure).items()},
             "width": round(96 * SIZE[0]),  # a PNG has more pixels than it shows
         }
         for figure in figures
     ]
 
 
-def _still(figure: Figure, theme: Theme) -> str:
-    """A picture as a data address: SVG, or PNG where that would be heavy."""
+def _stills(figure: Figure) -> dict[Theme, tuple[str, bytes]]:
+    """The picture in both themes, each SVG, or PNG where that would be heavy."""
+    light = _still(figure, "light")
+    dark = recolour_for_dark(light[1].decode()) if light[0] == "svg+xml" else None
+    again = ("svg+xml", dark.encode()) if dark is not None else _still(figure, "dark")
+    return {"light": light, "dark": again}
+
+
+def _still(figure: Figure, theme: Theme) -> tuple[str, bytes]:
     import matplotlib.pyplot as plt
 
     with style(theme):
         canvas = figure.draw()
         try:
-            kind, content = "svg+xml", _saved(canvas, "svg")
-            if len(content) > HEAVY:
-                kind, content = "png", _saved(canvas, "png")
+            content = _saved(canvas, "svg")
+            return ("svg+xml", content) if len(content) <= HEAVY else ("png", _saved(canvas, "png"))
         finally:
             plt.close(canvas)
+
+
+def _address(kind: str, content: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
 
 

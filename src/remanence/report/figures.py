@@ -10,7 +10,7 @@ from typing import Any
 
 from .results_folder import write_atomically
 from .study import Figure
-from .style import PALETTES, style, Theme
+from .style import PALETTES, recolour_for_dark, style, Theme
 from .tables import as_dataset, csv_tables, netcdf_bytes
 
 
@@ -61,6 +61,12 @@ def draw_figure(figure: Figure, change: Callable[[Any], None] = lambda canvas: N
 
     svg, png = {}, {}
     for theme in PALETTES:
+        # Drawing takes most of the time of a page: what colours alone can do is not drawn twice.
+        if "light" in svg and len(svg["light"]) <= HEAVY:
+            recoloured = recolour_for_dark(svg["light"].decode())
+            if recoloured is not None:
+                svg[theme] = recoloured.encode()
+                continue
         with style(theme):
             canvas = figure.draw()
             try:

@@ -9,6 +9,7 @@ of references. What does not depend on the theme stands in `assets/figures.mplst
 import contextlib
 import dataclasses
 import pathlib
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -41,6 +42,11 @@ PALETTES: dict[Theme, Palette] = {
     "light": Palette(LIGHT, *ON_LIGHT, "#00745b", "#8a5a00", "#b3370a", "#596069"),
     "dark": Palette(DARK, *ON_DARK, "#4fd1aa", "#f0bc4d", "#ff9466", "#a4a9b0"),
 }
+
+_ALL = [(*palette.cycle, *list(vars(palette).values())[1:]) for palette in PALETTES.values()]
+DARK_OF = dict(zip(*_ALL, strict=True))
+"""The colour on dark pages for every colour on light ones."""
+COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}
 """A verdict is never told by colour alone."""
@@ -75,3 +81,13 @@ def style(theme: Theme) -> Iterator[None]:
         matplotlib.rcParams.update(matplotlib.rc_params_from_file(STYLE, False))
         matplotlib.rcParams.update(settings(theme))
         yield
+
+
+def recolour_for_dark(svg: str) -> str | None:
+    """A light drawing with the colours of dark pages: the same as drawing it again.
+
+    None where it holds a picture of pixels, or a colour that is not of the palette.
+    """
+    if "<image" in svg or not DARK_OF.keys() >= set(COLOUR.findall(svg)):
+        return None
+    return COLOUR.sub(lambda found: DARK_OF[found[0]], svg)
