@@ -24,7 +24,7 @@ def memorization(bench, size):
     config = dataclasses.replace(
         study("memorization").profiles["quick"],
         learned_words=("0001",),
-        learned_units=(2, 3),
+        learned_units=(2,),
         learned_steps=20 * size,
         learned_seeds=4 * size,
         learned_chunk=8,
@@ -66,7 +66,7 @@ def stable_recurrence(bench, size):
     task = language_task(dataclasses.replace(SONNETS, **small))
     for part in range(size):
         parts = Parts(dataclasses.replace(bench, folder=bench.folder / str(part)))
-        task.train("model", "rnn", True, parts, part, learning_rate=1e-2)
+        task.train("model", "rnn", True, parts, part, steps=20, rate=1e-2)
 
 
 @pytest.mark.parametrize(

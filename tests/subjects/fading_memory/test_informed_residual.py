@@ -38,7 +38,7 @@ def test_angles_follow_the_peaks_and_radii_the_timescales():
     )
 
 
-def test_ragged_and_token_data_are_heard():
+def test_ragged_and_token_data_have_a_spectrum():
     ragged = fading_memory.power_spectrum([waves((1.0, 8))[0], waves((1.0, 8))[0][:120]])
     assert ragged.angles[ragged.power.argmax()] == pytest.approx(2 * np.pi / 8)
     tokens = fading_memory.power_spectrum(np.arange(90) % 3)
@@ -103,7 +103,7 @@ def test_odd_data_is_refused_in_a_sentence(data, sentence):
         rm.informed_residual(data, units=8)
 
 
-def test_one_sample_and_a_level_far_from_zero_are_heard():
+def test_one_sample_and_a_level_far_from_zero_have_their_peak():
     wave = waves((1.0, 8))
     for data in (wave[0], wave, wave[..., None], 1e6 + wave):
         informed = rm.informed_residual(data, units=8)

@@ -6,7 +6,6 @@ from .informed_residual import (
 )
 from .power_spectrum import power_spectrum as power_spectrum
 from .residual_spectrum import (
-    heterogeneous as heterogeneous,
     jordan_block as jordan_block,
     orthogonal as orthogonal,
     rotational as rotational,

@@ -33,14 +33,11 @@ def summary(values: np.ndarray) -> dict[str, float]:
 def versus(kinds: dict[str, np.ndarray], first: str, second: str) -> dict[str, Any]:
     """Two kinds side by side, with the verdict of the spread both ways."""
     a, b = kinds[first], kinds[second]
-    return {
-        "first": first,
-        "second": second,
-        **{f"first_{k}": v for k, v in summary(a).items()},
-        **{f"second_{k}": v for k, v in summary(b).items()},
-        "first_beats": beats(a, b),
-        "second_beats": beats(b, a),
-    }
+    found: dict[str, Any] = {"first": first, "second": second}
+    for which, ours, theirs in (("first", a, b), ("second", b, a)):
+        found |= {f"{which}_{name}": value for name, value in summary(ours).items()}
+        found[f"{which}_beats"] = beats(ours, theirs)
+    return found
 
 
 def first_crossing(history: np.ndarray, every: int | np.ndarray, target: float) -> np.ndarray:

@@ -50,7 +50,7 @@ class Config:
     fast_compile: bool = True
     """Compile in half the time: for networks that train no longer than they compile."""
 
-    def sweep_options(self, bench: Bench, name: str, title: str, lanes: int = 0) -> dict[str, Any]:
+    def sweep_options(self, bench: Bench, name: str, lanes: int = 0) -> dict[str, Any]:
         """What every sweep of the study is given alike.
 
         The last chunk of a program is padded, so programs of few lanes say how few.
@@ -60,7 +60,7 @@ class Config:
             "chunk": min(self.chunk, lanes or self.chunk),
             "fast_compile": self.fast_compile,
             "folder": bench.folder / name,
-            "title": title,
+            "title": name,
             "quiet": bench.quiet,
             "time_limit": bench.time_limit,
             "on": bench.on,

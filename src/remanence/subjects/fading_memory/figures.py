@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,11 +21,43 @@ def figures(
 ) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
     spectrum = informed.spectrum
+    radius, angle = _last(data["table"], "radius", "radius"), _angles(data["table"])
+    errors = data["adding"].error.isel(mark=-1).transpose("length", "kind", "seed")
+    errors = errors.reset_coords(drop=True)
     return (
-        _coupling(data["spectra"], data["defective"]),
-        _gradients(data["gradients"]),
-        _radius(data["table"]),
-        _angle(data["table"], spectrum, side),
+        Figure(
+            "weak-coupling",
+            "Exponents leave log r in proportion to the coupling, unless R is defective",
+            "R = rI: the largest distance of an exponent from log r, mean and range over seeds, "
+            "below the least of the bounds proved for these networks; the dotted line is where "
+            "weak coupling is said to end. Last: one Jordan block; dashed, the N-th root of γ.",
+            partial(_draw_coupling, data["spectra"], data["defective"]),
+            data["spectra"],
+        ),
+        Figure(
+            "gradients",
+            "Gradients go as r^T, and a finite coupling moves the edge",
+            "Norm of the gradient at the first state over that at the last, at initialisation.",
+            partial(_draw_gradients, data["gradients"]),
+            data["gradients"],
+        ),
+        Figure(
+            "radius",
+            "Accuracy over the radius, and over the exponent that was measured",
+            "Homogeneous residuals rI, mean and standard deviation over seeds. The edge of chaos "
+            "(dashed; shaded, what counts as near it) is where the measured exponent is 0; at "
+            "this coupling that is not at r = 1.",
+            partial(_draw_radius, radius),
+            radius,
+        ),
+        Figure(
+            "angle",
+            "Accuracy over the angle of a rotational residual",
+            "Shaded: mean power spectrum of the pixels in order. Bands: one standard deviation "
+            "over seeds.",
+            partial(_draw_angle, angle, spectrum, side),
+            angle,
+        ),
         Figure(
             "informed",
             "Why the informed residual is what it is",
@@ -33,77 +66,22 @@ def figures(
             informed.draw,
             xr.Dataset({"power": ("angle", spectrum.power)}, {"angle": spectrum.angles}),
         ),
-        _kinds(data["kinds"]),
-        _adding(data["adding"]),
-    )
-
-
-def _band(ax, x: np.ndarray, values: np.ndarray, **style) -> None:
-    """The mean over seeds (last axis), with one standard deviation either side."""
-    mean, spread = values.mean(-1), values.std(-1, ddof=1)
-    (line,) = ax.plot(x, mean, "o-", ms=3.5, **style)
-    ax.fill_between(x, mean - spread, mean + spread, alpha=0.2, color=line.get_color())
-
-
-def _coupling(spectra: xr.Dataset, blocks: xr.Dataset) -> Figure:
-    def draw():
-        radii, gamma = spectra.radius.values, spectra.coupling.values
-        figure, axes = plt.subplots(
-            1, len(radii) + 1, figsize=(3 * len(radii) + 3.4, 3.4), layout="constrained"
-        )
-        for ax, r in zip(axes, radii, strict=False):
-            ax.sharey(axes[0])
-            here = spectra.sel(radius=r)
-            for i, units in enumerate(spectra.units.values):
-                gap = here.gap.sel(units=units).transpose("seed", "coupling").values
-                ax.loglog(gamma, gap.mean(0), f"C{i}o-", ms=3.5, label=f"N = {units}")
-                ax.fill_between(gamma, gap.min(0), gap.max(0), color=f"C{i}", alpha=0.2, lw=0)
-            least = here.bound.min(["seed", "units"])
-            ax.loglog(gamma, least, color="C7", lw=1, label="least proved bound")
-            ax.axhline(LEAVES, color="C7", lw=0.6, ls=":")
-            ax.set(xlabel="coupling γ", title=f"r = {r:g}")
-        axes[0].set_ylabel("largest |λ − log r| (nats per step)")
-        axes[0].legend(frameon=False, fontsize="small", loc="lower right")
-        right, gamma = axes[-1], blocks.coupling.values
-        for i, units in enumerate(blocks.units.values):
-            moved = blocks.moved.values[i]
-            right.loglog(gamma, moved, f"C{i}o", ms=3.5, label=f"block of size {units}")
-            right.loglog(gamma, moved[0] * (gamma / gamma[0]) ** (1 / units), f"C{i}--", lw=1)
-        right.set(xlabel="coupling γ", title="Jordan blocks")
-        right.set_ylabel("movement of λ₁ (nats per step)")
-        right.legend(frameon=False, fontsize="small")
-        return figure
-
-    return Figure(
-        "weak-coupling",
-        "Exponents leave log r in proportion to the coupling, unless R is defective",
-        "R = rI: the largest distance of an exponent from log r, mean and range over seeds, "
-        "below the least of the bounds proved for these networks; the dotted line is where "
-        "weak coupling is said to end. Last: one Jordan block; dashed, the N-th root of γ.",
-        draw,
-        spectra,
-    )
-
-
-def _gradients(gradients: xr.Dataset) -> Figure:
-    def draw():
-        figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
-        T, r = gradients.attrs["length"], gradients.radius.values
-        for i, gamma in enumerate(gradients.coupling.values):
-            left = gradients.left.sel(coupling=gamma).transpose("radius", "seed")
-            _band(ax, r, left.values, color=f"C{i}", label=f"γ = {gamma:g}")
-        ax.plot(r, T * np.log(r), "--", color="C7", label="T log r")
-        ax.axhline(0, color="C7", lw=0.6)
-        ax.set(xlabel="radius r", ylabel=f"log gradient left after T = {T} steps")
-        ax.legend(frameon=False)
-        return figure
-
-    return Figure(
-        "gradients",
-        "Gradients go as r^T, and a finite coupling moves the edge",
-        "Norm of the gradient at the first state over that at the last, at initialisation.",
-        draw,
-        gradients,
+        Figure(
+            "kinds",
+            "Residuals and their rivals on the same budget",
+            "One dot a seed, a bar at the mean; each kind at the learning rate that a short "
+            "training with validation images chose.",
+            partial(_draw_kinds, data["kinds"].accuracy),
+            data["kinds"],
+        ),
+        Figure(
+            "adding",
+            "The adding problem over lengths",
+            "Error after the same number of steps: a dot a seed (set a little aside), lines "
+            "through the means.",
+            partial(_draw_adding, errors),
+            errors.to_dataset(name="error"),
+        ),
     )
 
 
@@ -114,118 +92,122 @@ def _last(table: xr.Dataset, experiment: str, name: str) -> xr.Dataset:
     return rows.rename(before="exponent", value=name)
 
 
-def _radius(table: xr.Dataset) -> Figure:
-    rows = _last(table, "radius", "radius")
+def _angles(table: xr.Dataset) -> xr.Dataset:
+    orders = ["sequential", "permuted"]
+    parts = [_last(table, f"angle, {order}", "angle") for order in orders]
+    rows = xr.concat(parts, "pixels", join="outer").assign_coords(pixels=orders)
+    return rows.transpose("pixels", "angle", "seed")
 
-    def draw():
-        figure, (left, right) = plt.subplots(
-            1, 2, figsize=(9, 3.4), sharey=True, layout="constrained"
-        )
-        _band(left, rows.radius.values, rows.accuracy.values)
-        left.set(xlabel="radius r", ylabel="test accuracy")
-        _band(right, rows.exponent.values.mean(1), rows.accuracy.values)
-        right.axvline(0, color="C7", lw=0.8, ls="--")
-        # Linear within the edge, logarithmic beyond: all that is decided lies near 0.
-        right.set_xscale("symlog", linthresh=NEAR, linscale=1)
-        right.axvspan(-NEAR, NEAR, color="C7", alpha=0.1, lw=0)
-        low = 1.4 * float(rows.exponent.min())
-        ticks = [t for t in (-1, -0.3, -NEAR, 0, NEAR) if t >= low]
-        right.set_xticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
-        right.minorticks_off()
-        right.set(xlabel="largest exponent before training (nats per step)")
-        return figure
 
-    return Figure(
-        "radius",
-        "Accuracy over the radius, and over the exponent that was measured",
-        "Homogeneous residuals rI, mean and standard deviation over seeds. The edge of chaos "
-        "(dashed; shaded, what counts as near it) is where the measured exponent is 0; at "
-        "this coupling that is not at r = 1.",
-        draw,
-        rows,
+def _band(ax, x: np.ndarray, values: np.ndarray, **style) -> None:
+    """The mean over seeds (last axis), with one standard deviation either side."""
+    mean, spread = values.mean(-1), values.std(-1, ddof=1)
+    (line,) = ax.plot(x, mean, "o-", ms=3.5, **style)
+    ax.fill_between(x, mean - spread, mean + spread, alpha=0.2, color=line.get_color())
+
+
+def _draw_coupling(spectra: xr.Dataset, blocks: xr.Dataset):
+    radii, gamma = spectra.radius.values, spectra.coupling.values
+    figure, axes = plt.subplots(
+        1, len(radii) + 1, figsize=(3 * len(radii) + 3.4, 3.4), layout="constrained"
     )
+    for ax, r in zip(axes, radii, strict=False):
+        ax.sharey(axes[0])
+        here = spectra.sel(radius=r)
+        for i, units in enumerate(spectra.units.values):
+            gap = here.gap.sel(units=units).transpose("seed", "coupling").values
+            ax.loglog(gamma, gap.mean(0), f"C{i}o-", ms=3.5, label=f"N = {units}")
+            ax.fill_between(gamma, gap.min(0), gap.max(0), color=f"C{i}", alpha=0.2, lw=0)
+        least = here.bound.min(["seed", "units"])
+        ax.loglog(gamma, least, color="C7", lw=1, label="least proved bound")
+        ax.axhline(LEAVES, color="C7", lw=0.6, ls=":")
+        ax.set(xlabel="coupling γ", title=f"r = {r:g}")
+    axes[0].set_ylabel("largest |λ − log r| (nats per step)")
+    axes[0].legend(frameon=False, fontsize="small", loc="lower right")
+    right, gamma = axes[-1], blocks.coupling.values
+    for i, units in enumerate(blocks.units.values):
+        moved = blocks.moved.values[i]
+        right.loglog(gamma, moved, f"C{i}o", ms=3.5, label=f"block of size {units}")
+        right.loglog(gamma, moved[0] * (gamma / gamma[0]) ** (1 / units), f"C{i}--", lw=1)
+    right.set(xlabel="coupling γ", title="Jordan blocks")
+    right.set_ylabel("movement of λ₁ (nats per step)")
+    right.legend(frameon=False, fontsize="small")
+    return figure
 
 
-def _angle(table: xr.Dataset, spectrum: PowerSpectrum, side: int) -> Figure:
-    orders = ("sequential", "permuted")
-    parts = [_last(table, f"angle, {where}", "angle") for where in orders]
-    rows = xr.concat(parts, "pixels", join="outer").assign_coords(pixels=list(orders))
-    rows = rows.transpose("pixels", "angle", "seed")
-
-    def draw():
-        figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
-        for i, where in enumerate(orders):
-            final = rows.sel(pixels=where).dropna("angle")
-            style = {"color": f"C{i}", "label": f"{where} pixels"}
-            _band(ax, final.angle.values, final.accuracy.values, **style)
-        ax.axvline(math.tau / side, color="C7", lw=0.8, ls="--", label=f"2π/{side}")
-        behind = ax.twinx()
-        behind.fill_between(spectrum.angles, spectrum.power, color="C7", alpha=0.15, lw=0)
-        behind.set_yticks([])
-        behind.set_ylim(0, 1.1 * spectrum.power.max())
-        ax.set(xlabel="angle φ (radians per step)", ylabel="test accuracy")
-        widest = float(rows.angle.max())  # the spectrum goes on to π
-        ax.set_xlim(-0.03 * widest, 1.03 * widest)
-        ax.legend(frameon=False, loc="upper right")
-        return figure
-
-    return Figure(
-        "angle",
-        "Accuracy over the angle of a rotational residual",
-        "Shaded: mean power spectrum of the pixels in order. Bands: one standard deviation "
-        "over seeds.",
-        draw,
-        rows,
-    )
+def _draw_gradients(gradients: xr.Dataset):
+    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    T, r = gradients.attrs["length"], gradients.radius.values
+    for i, gamma in enumerate(gradients.coupling.values):
+        left = gradients.left.sel(coupling=gamma).transpose("radius", "seed")
+        _band(ax, r, left.values, color=f"C{i}", label=f"γ = {gamma:g}")
+    ax.plot(r, T * np.log(r), "--", color="C7", label="T log r")
+    ax.axhline(0, color="C7", lw=0.6)
+    ax.set(xlabel="radius r", ylabel=f"log gradient left after T = {T} steps")
+    ax.legend(frameon=False)
+    return figure
 
 
-def _kinds(kinds: xr.Dataset) -> Figure:
-    def draw():
-        ordered = kinds.accuracy.isel(kind=np.argsort(kinds.accuracy.mean("seed").values))
-        count = ordered.sizes["kind"]
-        figure, ax = plt.subplots(figsize=(6.5, 0.6 + 0.27 * count), layout="constrained")
-        for i, row in enumerate(ordered.values):
-            ax.plot(row, np.full(len(row), i), "o", ms=3.5, color="C0", alpha=0.6)
-            ax.plot(row.mean(), i, "|", ms=12, color="C1")
-        ax.set_yticks(range(count), ordered.kind.values)
-        ax.set(xlabel="test accuracy")
-        ax.grid(axis="x", alpha=0.3)
-        return figure
-
-    return Figure(
-        "kinds",
-        "Residuals and their rivals on the same budget",
-        "One dot a seed, a bar at the mean; each kind at the learning rate that a short "
-        "training with validation images chose.",
-        draw,
-        kinds,
-    )
+def _draw_radius(rows: xr.Dataset):
+    size = {"figsize": (9, 3.4), "layout": "constrained"}
+    figure, (left, right) = plt.subplots(1, 2, sharey=True, **size)
+    _band(left, rows.radius.values, rows.accuracy.values)
+    left.set(xlabel="radius r", ylabel="test accuracy")
+    _band(right, rows.exponent.values.mean(1), rows.accuracy.values)
+    right.axvline(0, color="C7", lw=0.8, ls="--")
+    # Linear within the edge, logarithmic beyond: all that is decided lies near 0.
+    right.set_xscale("symlog", linthresh=NEAR, linscale=1)
+    right.axvspan(-NEAR, NEAR, color="C7", alpha=0.1, lw=0)
+    low = 1.4 * float(rows.exponent.min())
+    ticks = [t for t in (-1, -0.3, -NEAR, 0, NEAR) if t >= low]
+    right.set_xticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
+    right.minorticks_off()
+    right.set(xlabel="largest exponent before training (nats per step)")
+    return figure
 
 
-def _adding(sums: xr.Dataset) -> Figure:
-    errors = sums.error.isel(mark=-1).transpose("length", "kind", "seed").reset_coords(drop=True)
+def _draw_angle(rows: xr.Dataset, spectrum: PowerSpectrum, side: int):
+    figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
+    for i, order in enumerate(rows.pixels.values):
+        final = rows.sel(pixels=order).dropna("angle")
+        style = {"color": f"C{i}", "label": f"{order} pixels"}
+        _band(ax, final.angle.values, final.accuracy.values, **style)
+    ax.axvline(math.tau / side, color="C7", lw=0.8, ls="--", label=f"2π/{side}")
+    behind = ax.twinx()
+    behind.fill_between(spectrum.angles, spectrum.power, color="C7", alpha=0.15, lw=0)
+    behind.set_yticks([])
+    behind.set_ylim(0, 1.1 * spectrum.power.max())
+    ax.set(xlabel="angle φ (radians per step)", ylabel="test accuracy")
+    widest = float(rows.angle.max())  # the spectrum goes on to π
+    ax.set_xlim(-0.03 * widest, 1.03 * widest)
+    ax.legend(frameon=False, loc="upper right")
+    return figure
 
-    def draw():
-        figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
-        lengths = errors.length.values.astype(float)
-        for i, kind in enumerate(errors.kind.values):
-            ours = errors.sel(kind=kind).values
-            x = lengths * 1.06 ** (i - (errors.sizes["kind"] - 1) / 2)
-            ax.plot(x, ours.mean(1), f"C{i}-", label=str(kind))
-            ax.plot(x, ours, f"C{i}o", ms=3.5, alpha=0.6)
-        ax.axhline(1 / 6, color="C7", lw=0.8, ls="--", label="remembering nothing")
-        ax.axhline(0.1 / 6, color="C7", lw=0.8, ls=":", label="solved below")
-        ax.set(xlabel="length T (steps)", ylabel="mean square error", xscale="log", yscale="log")
-        ax.set_xticks(lengths, [f"{length:g}" for length in lengths])
-        ax.minorticks_off()
-        ax.legend(frameon=False, fontsize="small")
-        return figure
 
-    return Figure(
-        "adding",
-        "The adding problem over lengths",
-        "Error after the same number of steps: a dot a seed (set a little aside), lines "
-        "through the means.",
-        draw,
-        errors.to_dataset(name="error"),
-    )
+def _draw_kinds(accuracy: xr.DataArray):
+    ordered = accuracy.isel(kind=np.argsort(accuracy.mean("seed").values))
+    count = ordered.sizes["kind"]
+    figure, ax = plt.subplots(figsize=(6.5, 0.6 + 0.27 * count), layout="constrained")
+    ax.plot(ordered.values, range(count), "o", ms=3.5, color="C0", alpha=0.6)
+    ax.plot(ordered.mean("seed"), range(count), "|", ms=12, color="C1")
+    ax.set_yticks(range(count), ordered.kind.values)
+    ax.set(xlabel="test accuracy")
+    ax.grid(axis="x", alpha=0.3)
+    return figure
+
+
+def _draw_adding(errors: xr.DataArray):
+    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    lengths = errors.length.values.astype(float)
+    for i, kind in enumerate(errors.kind.values):
+        ours = errors.sel(kind=kind).values
+        x = lengths * 1.06 ** (i - (errors.sizes["kind"] - 1) / 2)
+        ax.plot(x, ours.mean(1), f"C{i}-", label=str(kind))
+        ax.plot(x, ours, f"C{i}o", ms=3.5, alpha=0.6)
+    ax.axhline(1 / 6, color="C7", lw=0.8, ls="--", label="remembering nothing")
+    ax.axhline(0.1 / 6, color="C7", lw=0.8, ls=":", label="solved below")
+    ax.set(xlabel="length T (steps)", ylabel="mean square error", xscale="log", yscale="log")
+    ax.set_xticks(lengths, [f"{length:g}" for length in lengths])
+    ax.minorticks_off()
+    ax.legend(frameon=False, fontsize="small")
+    return figure

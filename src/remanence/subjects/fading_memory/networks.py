@@ -60,7 +60,7 @@ def columns(rows: list[Case]) -> dict[str, Any]:
     }
 
 
-def even(config: Config, r: float, phi: float = 0.0) -> dict[str, Any]:
+def one_block(config: Config, r: float, phi: float = 0.0) -> dict[str, Any]:
     """One radius and one angle for every pair and seed."""
     shape = (config.seeds, config.units // 2)
     return {"radii": np.full(shape, r), "angles": np.full(shape, phi)}
@@ -68,34 +68,41 @@ def even(config: Config, r: float, phi: float = 0.0) -> dict[str, Any]:
 
 def swept_networks(config: Config) -> list[Case]:
     """Homogeneous residuals over the radius, rotational ones over the angle."""
-    found = [
-        Case(experiment="radius", name=f"r = {r:g}", value=r, steps=config.steps, **even(config, r))
-        for r in config.radii
+    angles = {"sequential": config.angles, "permuted": config.permuted_angles}
+    swept = [("radius", f"r = {r:g}", r, one_block(config, r)) for r in config.radii] + [
+        (f"angle, {order}", f"angle {phi:.3g}, {order}", phi, one_block(config, config.radius, phi))
+        for order in angles
+        for phi in angles[order]
     ]
-    for where, angles in (("sequential", config.angles), ("permuted", config.permuted_angles)):
-        found += [
-            Case(
-                experiment=f"angle, {where}",
-                name=f"angle {phi:.3g}, {where}",
-                value=phi,
-                permuted=where == "permuted",
-                steps=config.steps,
-                **even(config, config.radius, phi),
-            )
-            for phi in angles
-        ]
-    return found
+    return [
+        Case(
+            experiment=experiment,
+            name=name,
+            value=value,
+            permuted="permuted" in experiment,
+            steps=config.steps,
+            **made,
+        )
+        for experiment, name, value, made in swept
+    ]
 
 
 def kinds_of_networks(config: Config, task: Pixels, informed: InformedResidual) -> list[Case]:
     """Residuals and their rivals, each with the same budget."""
-    spread = lambda values: np.tile(np.asarray(values), (config.seeds, 1))
-    ours = {"radii": spread(informed.radii), "angles": spread(informed.angles)}
-    elman = {**even(config, 1.0), "residual": False}
+    seeds, length = (config.seeds, 1), task.train_x.shape[1]
+    ours = {"radii": np.tile(informed.radii, seeds), "angles": np.tile(informed.angles, seeds)}
+    elman = {**one_block(config, 1.0), "residual": False}
+    # Drawn blindly: timescales even in logarithm, as the informed one's; any angle.
+    draw, pairs = np.random.default_rng(1), config.units // 2
+    radii = np.exp(-1 / np.geomspace(length / 8, length, pairs))
+    blind = {
+        "radii": np.stack([draw.permutation(radii) for _ in range(config.seeds)]),
+        "angles": draw.uniform(0, math.pi, (config.seeds, pairs)),
+    }
     kinds: dict[str, dict[str, Any]] = {
-        "homogeneous": even(config, config.radius),
-        "rotational": even(config, config.radius, math.tau / task.side),
-        "heterogeneous": _heterogeneous(config, task.train_x.shape[1]),
+        "homogeneous": one_block(config, config.radius),
+        "rotational": one_block(config, config.radius, math.tau / task.side),
+        "heterogeneous": blind,
         "informed": ours,
         "Elman: Gaussian": elman,
         "Elman: Gaussian, clipped": elman | {"clip": 1.0},
@@ -109,20 +116,8 @@ def kinds_of_networks(config: Config, task: Pixels, informed: InformedResidual) 
     for name in config.gated:
         kinds[name] = ours | {"family": name, "residual": False}
         kinds[f"{name} behind a residual"] = ours | {"family": name}
-    return [
-        Case(experiment="kind", name=name, steps=config.kind_steps, **made)
-        for name, made in kinds.items()
-    ]
-
-
-def _heterogeneous(config: Config, length: int) -> dict[str, Any]:
-    """Drawn blindly: timescales even in logarithm, as the informed one's; any angle."""
-    draw, pairs = np.random.default_rng(1), config.units // 2
-    radii = np.exp(-1 / np.geomspace(length / 8, length, pairs))
-    return {
-        "radii": np.stack([draw.permutation(radii) for _ in range(config.seeds)]),
-        "angles": draw.uniform(0, math.pi, (config.seeds, pairs)),
-    }
+    shared = {"experiment": "kind", "steps": config.kind_steps}
+    return [Case(name=name, **shared, **made) for name, made in kinds.items()]
 
 
 def adding_networks(config: Config) -> list[Case]:
@@ -131,14 +126,12 @@ def adding_networks(config: Config) -> list[Case]:
     The homogeneous residual keeps 1/e over the sequence; the heterogeneous one has
     timescales from an eighth of the sequence to eight times it, and slow angles.
     """
-    pairs = config.units // 2
-    taus, slow = np.geomspace(1 / 8, 8, pairs), np.geomspace(1e-3, 0.3, pairs)[::-1]
-    wide = {"radii": np.tile(np.exp(-1 / taus), (config.seeds, 1))}
-    wide["angles"] = np.tile(slow, (config.seeds, 1))
+    seeds, pairs = (config.seeds, 1), config.units // 2
+    radii, slow = np.exp(-1 / np.geomspace(1 / 8, 8, pairs)), np.geomspace(1e-3, 0.3, pairs)[::-1]
     kinds: dict[str, dict[str, Any]] = {
-        "homogeneous": even(config, math.exp(-1)),
-        "heterogeneous": wide,
-        "Elman: orthogonal": even(config, 1.0) | {"residual": False, "draw": "orthogonal"},
+        "homogeneous": one_block(config, math.exp(-1)),
+        "heterogeneous": {"radii": np.tile(radii, seeds), "angles": np.tile(slow, seeds)},
+        "Elman: orthogonal": one_block(config, 1.0) | {"residual": False, "draw": "orthogonal"},
     }
     shared = {"experiment": "adding", "clip": 1.0, "rate": config.adding_rate}
     return [
@@ -148,9 +141,7 @@ def adding_networks(config: Config) -> list[Case]:
 
 def informed_by(task: Pixels, config: Config) -> InformedResidual:
     """The residual that the training images themselves suggest."""
-    length = task.train_x.shape[1]
-    taus = np.geomspace(length / 8, length, 4).tolist()
-    return informed_residual(task.train_x[:2000], config.units, timescales=taus, peaks=4)
+    return informed_residual(task.train_x[:2000], config.units, peaks=4)
 
 
 class NonlinearByNumber(eqx.Module):

@@ -18,23 +18,14 @@ from ..._types import Key, Scalar
 
 Matrix = Float[Array, "units units"]
 LARGEST_RADIUS = 2.0
+"""It doubles the state every step."""
 
 
-def _checked(radii: np.ndarray, angles: np.ndarray) -> None:
-    """Refuse what cannot be a residual; a radius of 2 doubles the state every step."""
-    if not (np.isfinite(radii).all() and (radii > 0).all()):
-        raise ValueError(f"radius must be positive, got {_first_bad(radii, radii > 0)}")
-    if (radii > LARGEST_RADIUS).any():
-        raise ValueError(f"radius must be at most {LARGEST_RADIUS:g}, got {radii.max():g}")
-    inside = (angles >= 0) & (angles <= math.pi)
-    if not inside.all():
-        raise ValueError(
-            f"angle must lie in [0, pi] radians per step, got {_first_bad(angles, inside)}"
-        )
-
-
-def _first_bad(values: np.ndarray, good: np.ndarray) -> str:
-    return f"{values[~(good & np.isfinite(values))][0]:g}"
+def _refuse_outside(radii: np.ndarray, angles: np.ndarray) -> None:
+    for radius in radii[~((radii > 0) & (radii <= LARGEST_RADIUS))]:
+        raise ValueError(f"radius must be above 0 and at most {LARGEST_RADIUS:g}, got {radius:g}")
+    for angle in angles[~((angles >= 0) & (angles <= math.pi))]:
+        raise ValueError(f"angle must lie in [0, pi] radians per step, got {angle:g}")
 
 
 def even(units: int) -> int:
@@ -52,13 +43,9 @@ def even(units: int) -> int:
 
 def rotation_blocks(radii: Float[Array, " pairs"], angles: Float[Array, " pairs"]) -> Matrix:
     """One scaled rotation a pair of units, for traced radii and angles (no refusals)."""
-    pairs = radii.shape[0]
-    c, s = radii * jnp.cos(angles), radii * jnp.sin(angles)
-    even_units = 2 * jnp.arange(pairs)
-    odd_units = even_units + 1
-    R = jnp.zeros((2 * pairs, 2 * pairs), radii.dtype)
-    R = R.at[even_units, even_units].set(c).at[odd_units, odd_units].set(c)
-    return R.at[even_units, odd_units].set(-s).at[odd_units, even_units].set(s)
+    turn = jnp.array([[0, -1], [1, 0]], radii.dtype)
+    on, off = jnp.diag(radii * jnp.cos(angles)), jnp.diag(radii * jnp.sin(angles))
+    return jnp.kron(on, jnp.eye(2, dtype=radii.dtype)) + jnp.kron(off, turn)
 
 
 def rotational(units: int, *, radius: float, angle: float) -> Matrix:
@@ -80,32 +67,8 @@ def spectral(radii: Sequence[float], angles: Sequence[float]) -> Matrix:
         raise ValueError(
             f"radii and angles must be equally many and at least one, got {r.size} and {phi.size}"
         )
-    _checked(r, phi)
+    _refuse_outside(r, phi)
     return rotation_blocks(jnp.asarray(r, jnp.float32), jnp.asarray(phi, jnp.float32))
-
-
-def heterogeneous(
-    units: int,
-    *,
-    key: Key,
-    radii: tuple[float, float] = (0.9, 1.0),
-    angles: tuple[float, float] = (0.0, math.pi),
-) -> Matrix:
-    """Radii with timescales spread evenly in logarithm, angles drawn evenly.
-
-    The timescale of radius r is -1/log r; the upper radius 1 stands for 1,000 steps.
-    """
-    pairs = even(units) // 2
-    _checked(np.asarray(radii, float), np.asarray(angles, float))
-    if radii[0] > radii[1] or angles[0] > angles[1]:
-        raise ValueError(f"ranges must be (low, high), got {radii} and {angles}")
-    fast, slow = (-math.log(min(r, math.exp(-1e-3))) for r in radii)
-    key_r, key_angle = jr.split(key)
-    r = jnp.exp(-jnp.geomspace(fast, slow, pairs))
-    low, high = angles
-    return rotation_blocks(
-        jr.permutation(key_r, r), jr.uniform(key_angle, (pairs,), minval=low, maxval=high)
-    )
 
 
 def jordan_block(units: int, *, radius: float) -> Matrix:
@@ -113,14 +76,14 @@ def jordan_block(units: int, *, radius: float) -> Matrix:
 
     Its exponents move as $\gamma^{1/N}$, not as $\gamma$: weak coupling is not weak here.
     """
-    _checked(np.asarray([radius]), np.zeros(1))
+    _refuse_outside(np.asarray([radius]), np.zeros(1))
     return radius * jnp.eye(units) + jnp.eye(units, k=1)
 
 
-def orthogonal(units: int, *, key: Key, gain: Scalar = 1.0) -> Matrix:
-    """A matrix drawn evenly from the orthogonal group, times `gain`."""
+def orthogonal(units: int, *, key: Key) -> Matrix:
+    """A matrix drawn evenly from the orthogonal group."""
     Q, R = jnp.linalg.qr(jr.normal(key, (units, units)))
-    return gain * Q * jnp.sign(jnp.diagonal(R))
+    return Q * jnp.sign(jnp.diagonal(R))
 
 
 def weak_coupling_bound(

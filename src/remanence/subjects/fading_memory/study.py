@@ -23,7 +23,7 @@ from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from ...tasks import Pixels, pixels
 from ..references import REFERENCES
 from .claims import CLAIMS
-from .comparison import accuracy_by_kind, first_crossing
+from .comparison import accuracy_by_kind
 from .config import Config, FULL, QUICK
 from .figures import figures
 from .informed_residual import InformedResidual
@@ -38,33 +38,26 @@ def run(config: Config, bench: Bench) -> Outcome:
     task = pixels(config.source)
     informed = informed_by(task, config)
     bench.tell("exponents over the coupling")
-    spectra, blocks = exponents_over_coupling(config, bench), defective()
+    spectra = exponents_over_coupling(config, bench)
     gradients = gradients_over_radius(config, bench, task.train_x.shape[1])
     bench.tell(f"networks on {config.source}")
     table = train_networks(config, bench, task, informed)
     bench.tell("the adding problem")
     sums = train_on_sums(config, bench)
-    kinds = accuracy_by_kind(table)
     bench.tell("spectra of trained networks")
-    every = table.every.values[:, None]
-    marks = [first_crossing(table.accuracy.values, every, target) for target in config.targets]
+    kinds = accuracy_by_kind(table)
     data = {
         "spectra": spectra,
-        "weak_coupling_ends": where_it_ends(spectra),
-        "defective": blocks,
+        "weak_coupling_ends": where_it_ends(spectra).to_dataset(name="coupling"),
+        "defective": defective(),
         "gradients": gradients,
-        "table": table.drop_vars(list(WEIGHTS)).assign(
-            steps_to_target=(("case", "seed", "target"), np.stack(marks, axis=-1)),
-            target=("target", list(config.targets)),
-        ),
+        "table": table.drop_vars(list(WEIGHTS)),
         "kinds": kinds.to_dataset(name="accuracy"),
         "adding": sums,
         "cross": _cross(config, table, task, informed),
     }
-    results = {
-        **{name: data[name] for name in ("spectra", "defective", "gradients", "adding")},
+    results = data | {
         "config": config,
-        "table": table,
         "kinds": dict(zip(kinds.kind.values.tolist(), kinds.values, strict=True)),
         "spectrum": informed.spectrum,
         "side": task.side,

@@ -29,6 +29,7 @@ from .networks import adding_networks, Case, cell_of, columns, kinds_of_networks
 
 
 HELD_OUT_SUMS = 500
+WEIGHTS: dict[str, tuple[str, ...]] = {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)}
 
 
 def learned_part(net: Recurrent) -> tuple[Any, Any]:
@@ -37,14 +38,6 @@ def learned_part(net: Recurrent) -> tuple[Any, Any]:
     keep = lambda net: (net.cell.R, net.cell.coupling)
     fixed = jax.tree.map(lambda _: False, keep(mask))
     return eqx.partition(net, eqx.tree_at(keep, mask, fixed))
-
-
-def optimizer(rate: Any, clip: Any, steps: int) -> optax.GradientTransformation:
-    """Adam after clipping by the global norm, its rate falling to a twentieth along half a
-    cosine; rate and clip may be traced."""
-    fall = lambda count: -rate * (0.525 + 0.475 * jnp.cos(jnp.pi * count / steps))
-    clipping = optax.clip_by_global_norm(clip)
-    return optax.chain(clipping, optax.scale_by_adam(), optax.scale_by_schedule(fall))
 
 
 def trained_network(
@@ -56,13 +49,19 @@ def trained_network(
     metrics: Callable,
     **options: Any,
 ) -> tuple[dict[str, Any], Recurrent]:
-    """Train all but residual and coupling: metrics at every mark, and the network."""
+    """Train all but residual and coupling: metrics at every mark, and the network.
+
+    By Adam after clipping by the global norm, its rate falling to a twentieth along half a
+    cosine; rate and clip may be traced.
+    """
     part, rest = learned_part(net)
     whole = lambda part: eqx.combine(part, rest)
+    fall = lambda count: -row["rate"] * (0.525 + 0.475 * jnp.cos(jnp.pi * count / steps))
+    clipping = optax.clip_by_global_norm(row["clip"])
     part, history = trained(
         part,
         lambda part, batch, key: loss(whole(part), batch),
-        optimizer(row["rate"], row["clip"], steps),
+        optax.chain(clipping, optax.scale_by_adam(), optax.scale_by_schedule(fall)),
         steps=steps,
         metrics=lambda part, data: metrics(whole(part), data),
         every=-(-steps // marks),
@@ -119,12 +118,9 @@ def pixel_lane(config: Config, family: str, steps: int, marks: int) -> Callable:
         history, net = trained_network(net, row, pixel_loss, steps, marks, metrics, **options)
         if family != "plain":
             return history
-        exponents = {
-            "before": largest_exponent(cell, data["inputs"]),
-            "after": largest_exponent(net.cell, data["inputs"]),
-        }
+        before, after = (largest_exponent(c, data["inputs"]) for c in (cell, net.cell))
         weights = {"W_h": net.cell.W_h, "W_x": net.cell.W_x[:, 0], "b": net.cell.b}
-        return history | exponents | weights
+        return history | {"before": before, "after": after} | weights
 
     return lane
 
@@ -139,16 +135,10 @@ def adding_lane(config: Config) -> Callable:
         cell = cell_of(config, "plain", row, 2, key=cell_key)
         net = Recurrent.init(cell, outputs=1, key=net_key, readout="last")
         held_out = adding(HELD_OUT_SUMS, length, key=test_key)
-        return trained_network(
-            net,
-            row,
-            sum_loss,
-            config.adding_steps,
-            4,
-            lambda net, data: {"error": sum_loss(net, held_out)},
-            key=train_key,
-            batch=lambda data, step, key: adding(config.batch, length, key=key),
-        )[0]
+        metrics = lambda net, data: {"error": sum_loss(net, held_out)}
+        batch = lambda data, step, key: adding(config.batch, length, key=key)
+        options = {"key": train_key, "batch": batch}
+        return trained_network(net, row, sum_loss, config.adding_steps, 4, metrics, **options)[0]
 
     return lane
 
@@ -172,9 +162,6 @@ def pixel_data(config: Config, task: Pixels) -> dict[str, Any]:
     }
 
 
-WEIGHTS: dict[str, tuple[str, ...]] = {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)}
-
-
 def train_on_pixels(
     config: Config, bench: Bench, data: Mapping[str, Any], rows: list[Case], *, pilot: bool = False
 ) -> xr.Dataset:
@@ -183,21 +170,20 @@ def train_on_pixels(
     seeds, marks = (1, 1) if pilot else (config.seeds, config.marks)
     for family, steps in dict.fromkeys((row.family, row.steps) for row in rows):
         ours = [row for row in rows if (row.family, row.steps) == (family, steps)]
-        name = f"{'pilot' if pilot else 'pixels'}-{family}-{steps}"
         found = sweep(
             pixel_lane(config, family, steps, marks),
             {"case": range(len(ours)), "seed": range(seeds)},
             data={**data, "table": columns(ours)},
             dims=dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",))
             | (WEIGHTS if family == "plain" else {}),
-            **config.sweep_options(bench, name, name, len(ours) * seeds),
+            **config.sweep_options(
+                bench, f"{'pilot' if pilot else 'pixels'}-{family}-{steps}", len(ours) * seeds
+            ),
         )
         labels = {n: [getattr(r, n) for r in ours] for n in ("name", "experiment", "value", "rate")}
         labels["every"] = [-(-steps // marks)] * len(ours)
-        labelled = found.drop_vars("case").assign_coords(
-            {n: ("case", v) for n, v in labels.items()}
-        )
-        parts.append(labelled)
+        coordinates = {name: ("case", values) for name, values in labels.items()}
+        parts.append(found.drop_vars("case").assign_coords(coordinates))
     return xr.concat(parts, dim="case", join="outer")
 
 
@@ -217,12 +203,12 @@ def train_networks(
     data, kinds = pixel_data(config, task), kinds_of_networks(config, task, informed)
     rates = dict.fromkeys((row.name for row in kinds), config.rates[0])
     if config.pilot_steps:
-        short = lambda row, rate: dataclasses.replace(row, rate=rate, steps=config.pilot_steps)
-        tried = [short(row, rate) for row in kinds for rate in config.rates]
+        short = {"steps": config.pilot_steps}
+        tried = [dataclasses.replace(r, rate=rate, **short) for r in kinds for rate in config.rates]
         rates = best_rates(train_on_pixels(config, bench, data, tried, pilot=True))
-    swept = {"radius": rates["homogeneous"]}  # angles take the rotational one's
+    rate_of = {"radius": rates["homogeneous"]}  # angles take the rotational one's
     rows = [
-        dataclasses.replace(row, rate=swept.get(row.experiment, rates["rotational"]))
+        dataclasses.replace(row, rate=rate_of.get(row.experiment, rates["rotational"]))
         for row in swept_networks(config)
     ]
     rows += [dataclasses.replace(row, rate=rates[row.name]) for row in kinds]
@@ -238,6 +224,6 @@ def train_on_sums(config: Config, bench: Bench) -> xr.Dataset:
         static=("length",),
         data={"table": columns(rows)},
         dims={"loss": ("mark",), "error": ("mark",)},
-        **config.sweep_options(bench, "adding", "adding", len(rows) * config.seeds),
+        **config.sweep_options(bench, "adding", len(rows) * config.seeds),
     )
     return found.assign_coords(kind=[row.name for row in rows])

@@ -32,9 +32,9 @@ def exponents_over_coupling(config: Config, bench: Any) -> xr.Dataset:
     def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
         cell_key, input_key = jr.split(key)
         units, gamma, r = point["units"], point["coupling"], point["radius"]
-        drawn = Residual.init(1, units, key=cell_key)
-        wide = lambda leaf: leaf.astype(jnp.float64)
-        cell = Residual(r, wide(drawn.W_h), wide(drawn.W_x), wide(drawn.b), gamma)
+        wide = lambda leaf: jnp.asarray(leaf, jnp.float64)
+        drawn = jax.tree.map(wide, Residual.init(1, units, key=cell_key))
+        cell = Residual(r, drawn.W_h, drawn.W_x, drawn.b, gamma)
         xs = jr.normal(input_key, (config.spectrum_steps, 1), jnp.float64)
         # Exponents that differ by O(γ) need O(1/γ) steps to part, and as many to be measured.
         interval = (5 / (2 * gamma + 0.02)).astype(jnp.int32)
@@ -57,8 +57,7 @@ def exponents_over_coupling(config: Config, bench: Any) -> xr.Dataset:
         "radius": config.spectrum_radii,
         "seed": range(config.seeds),
     }
-    options = config.sweep_options(bench, "spectra", "exponents over coupling")
-    return sweep(lane, axes, static=("units",), x64=True, **options)
+    return sweep(lane, axes, static=("units",), x64=True, **config.sweep_options(bench, "spectra"))
 
 
 def fitted_slope(x: np.ndarray, y: np.ndarray) -> float:
@@ -73,21 +72,16 @@ def proved_ends(spectra: xr.Dataset) -> xr.DataArray:
     return -math.expm1(-LEAVES) * spectra.radius / norm.isel(coupling=0)
 
 
-def where_it_ends(spectra: xr.Dataset) -> xr.Dataset:
-    """The coupling at which an exponent has moved by `LEAVES`, over units and radius."""
+def where_it_ends(spectra: xr.Dataset) -> xr.DataArray:
+    """The coupling at which an exponent has moved by `LEAVES`, over units, radius and seed;
+    NaN where none has."""
     gamma = np.log(spectra.coupling.values)
 
     def crossing(gap: np.ndarray) -> float:
-        logs = np.log(gap)
-        if logs[-1] < math.log(LEAVES):
-            return math.nan
-        return float(np.exp(np.interp(math.log(LEAVES), np.maximum.accumulate(logs), gamma)))
+        logs = np.maximum.accumulate(np.log(gap))
+        return math.exp(np.interp(math.log(LEAVES), logs, gamma, right=math.nan))
 
-    ends = np.apply_along_axis(
-        crossing, -1, spectra.gap.transpose("units", "radius", "seed", "coupling").values
-    )
-    coords = {name: spectra[name] for name in ("units", "radius", "seed")}
-    return xr.Dataset({"coupling": (("units", "radius", "seed"), ends)}, coords)
+    return xr.apply_ufunc(crossing, spectra.gap, input_core_dims=[["coupling"]], vectorize=True)
 
 
 def defective(units: tuple[int, ...] = (2, 4, 8)) -> xr.Dataset:
@@ -129,5 +123,5 @@ def gradients_over_radius(config: Config, bench: Any, length: int) -> xr.Dataset
         "coupling": [1e-3, config.coupling],
         "seed": range(config.seeds),
     }
-    options = config.sweep_options(bench, "gradients", "gradient norms")
-    return sweep(lane, axes, **options).assign_attrs(length=length)
+    found = sweep(lane, axes, **config.sweep_options(bench, "gradients"))
+    return found.assign_attrs(length=length)

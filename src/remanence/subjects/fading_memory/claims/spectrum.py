@@ -103,7 +103,7 @@ def gradient_power(e: Evidence) -> Verdict:
 def ends_evidence(results: Mapping[str, Any]) -> Evidence:
     """Where exponents have moved by 0.01 nats, beside the coupling that is proved."""
     spectra = results["spectra"]
-    measured, proved = where_it_ends(spectra).coupling, proved_ends(spectra)
+    measured, proved = where_it_ends(spectra), proved_ends(spectra)
     ends = measured.mean("seed", skipna=False)
     return {
         "units": [int(n) for n in ends.units],
