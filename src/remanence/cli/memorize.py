@@ -10,9 +10,10 @@ import typer
 def memorize(
     word: Annotated[str | None, typer.Argument(help="The string; not needed with --check.")] = None,
     method: Annotated[
-        str, typer.Option(help="auto, rotation, permutation, harmonic, rational, shift or tanh.")
+        str,
+        typer.Option(help="auto, rotation, permutation, harmonic, rational, shift, tanh or once."),
     ] = "auto",
-    end: Annotated[bool, typer.Option("--end", help="Say <END> after it.")] = False,
+    end: Annotated[bool, typer.Option("--end", help="Stop after one reading.")] = False,
     start: Annotated[bool, typer.Option("--start", help="Begin at zero, through <START>.")] = False,
     steps: Annotated[
         int, typer.Option(help="How long the frontier's networks are run.", min=1)

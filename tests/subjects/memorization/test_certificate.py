@@ -124,6 +124,14 @@ def test_a_spoilt_file_is_refused(tmp_path):
         check(path)
 
 
+def test_a_single_reading_is_proved_again(tmp_path):
+    path = tmp_path / "m.safetensors"
+    for start in (False, True):
+        rm.memorize("mississippi", method="once", end=True, start=start).save(path)
+        assert check(path).word == "mississippi"
+        assert check(path).certificate.steps["float32"] == 12
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("text", ["abcacb", "abc" * 200 + "b"])
 def test_torch_runs_the_tanh_memory(tmp_path, text):

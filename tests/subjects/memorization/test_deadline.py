@@ -70,7 +70,9 @@ LIMIT = 2.0
 
 
 @pytest.mark.parametrize(
-    "asked", [{}, {"field": "rational"}, {"stability": 1.5}], ids=["real", "rational", "stability"]
+    "asked",
+    [{}, {"field": "rational"}, {"end": True}, {"stability": 1.5}],
+    ids=["real", "rational", "end", "stability"],
 )
 def test_a_limit_of_two_seconds_is_one(clock, asked):
     word = drawn(26, 200 if not asked else 60)

@@ -130,17 +130,18 @@ def test_a_file_too_large_to_check_is_refused_before_it_is_run(saved):
     refused(path, tensors, wide, metadata, "too large to be checked")
 
 
-METHODS = ["harmonic", "permutation", "rational", "shift", "tanh", "rotation"]
+WORDS = {"harmonic": {}, "permutation": {}, "rational": {}, "shift": {}, "tanh": {}}
+WORDS |= {"once": {"end": True}, "rotation": {}}
 
 
 def drawn_file(rng, path):
     """A sound file of any construction, sometimes sparse."""
-    method = str(rng.choice(METHODS))
+    method = str(rng.choice(list(WORDS)))
     text = "".join(rng.choice(list("abc"), rng.integers(2, 9)))
     text = "aaabb" if method == "rotation" else text
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(written, "DENSE", int(rng.choice([2, 1 << 18])))
-        rm.memorize(text, method=method, start=bool(rng.integers(2))).save(path)
+        rm.memorize(text, method=method, start=bool(rng.integers(2)), **WORDS[method]).save(path)
     return read(path)
 
 
@@ -210,7 +211,7 @@ def word(rng, tensors, about):
     elif kind == 1:
         rng.shuffle(indices)
     elif kind == 2:
-        about["method"] = str(rng.choice(METHODS))
+        about["method"] = str(rng.choice(list(WORDS)))
     elif kind == 3:
         about["alphabet"] = about["alphabet"][::-1]
     elif kind == 4:

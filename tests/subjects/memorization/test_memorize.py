@@ -146,6 +146,40 @@ def test_long_words_are_served_by_every_method():
         assert m.generate(1_700) == text + text[:500] and m.dimension < 1_201
 
 
+@pytest.mark.parametrize(("text", "units"), [("0001111", 1), ("0011010", 2), ("mississippi", 2)])
+@pytest.mark.parametrize("start", [False, True])
+def test_a_string_read_once_takes_fewer_units(text, units, start):
+    m = rm.memorize(text, end=True, start=start)
+    assert (m.method, m.dimension) == ("once", units)
+    assert units < rm.memorize(text, method="harmonic", end=True).dimension
+    assert m.generate(50) == text
+    assert m.certificate.steps == {"float32": m.word.period, "float64": m.word.period}
+    for dtype in (np.float32, np.float64):
+        said = m.written.emissions(m.word.period, dtype)
+        assert tuple(said) == m.word.indices
+    assert m.margin > 0 and m.certificate.lead > 0
+
+
+def test_once_needs_an_end():
+    with pytest.raises(ValueError, match="needs end=True"):
+        rm.memorize("ab", method="once")
+
+
+def test_a_reading_with_thin_leads_is_not_proved():
+    from remanence.subjects.memorization.certificates.reading_margin import reading_certificate
+    from remanence.subjects.memorization.written import Written
+
+    # Three states of h' = h / 2, the middle one 1e-9 from the edge of its symbol.
+    W_y, b_y = np.array([[1.0], [0.0]]), np.array([-0.25 + 1e-9, 0.0])
+    w = Written(np.array([[0.5]]), W_y, b_y, np.array([1.0]))
+    found = reading_certificate(w, (0, 0, 1))
+    assert found.steps == {"float32": 1.0, "float64": 3.0}
+    with pytest.raises(ValueError, match="planes"):
+        reading_certificate(
+            Written(np.array([[0.5, 1.0], [0.0, 0.5]]), np.ones((2, 2)), b_y, np.ones(2)), (0, 0, 1)
+        )
+
+
 def test_a_memory_writes_itself(tmp_path):
     memory = rm.memorize("abc")
     with pytest.raises(ValueError, match="a Memory writes itself: its own save"):

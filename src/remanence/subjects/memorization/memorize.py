@@ -1,6 +1,6 @@
 r"""A string written straight into weights: $h_i = \rho(W_h h_{i-1} + W_x x_i)$, $x_{i+1} = \arg\max y_i$.
 
-Six constructions, from one unit that is chaotic and precise to as many as the
+Seven constructions, from one unit that is chaotic and precise to as many as the
 string has symbols that repair themselves, each with a certificate.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Hashable, Sequence
 
 from .certificates.attraction import attraction_certificate
 from .certificates.exactness import exact_certificate, shift_certificate
+from .certificates.reading_margin import reading_certificate
 from .certificates.rotation_drift import drift_certificate
 from .constructions.harmonic import harmonic
 from .constructions.limit_cycle import exponent, GAIN, limit_cycle
@@ -18,16 +19,20 @@ from .constructions.permutation import permutation
 from .constructions.rational import rational
 from .constructions.rotation import rotation
 from .constructions.shift_map import base, shift_map
+from .constructions.single_reading import single_reading
 from .memory import margin, Memory
 from .minimal.deadline import Deadline
 from .minimal.minimal_dimension import harmonic_dimension, LONG
+from .minimal.single_pass import single_pass
 from .words import Word, word as word_of
 from .written import with_start
 
 
-METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh")
+METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh", "once")
 COVERED = 1e6
 """The float32 steps that `auto` wants proved."""
+ONCE = 64
+"""The longest string, `<END>` included, that `auto` tries to say in a single pass."""
 
 
 def memorize(
@@ -41,10 +46,12 @@ def memorize(
     gain: float = GAIN,
     time_limit: float = 10.0,
 ) -> Memory:
-    """A network that spells `word` again and again, with `<END>` after it if `end` is set.
+    """A network that spells `word` again and again, or once if `end` is set.
 
     `auto` takes, among the constructions without feedback, the fewest units whose
-    certificate covers a million steps in float32; ties go to the wider margin.
+    certificate covers a million steps in float32; ties go to the wider margin. A string
+    with `end` is over sooner, so there `once` counts too, a network that says it a
+    single time and may then say anything.
     With `start` the state begins at zero and a `<START>` token moves it. `stride`
     is the power of the cyclic permutation, `gain` that of tanh.
 
@@ -73,7 +80,14 @@ def memorize(
 
 def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -> Memory:
     exact, frequencies, largest = None, (), 0.0
-    if method == "rotation":
+    if method == "once":
+        if not w.end:
+            raise ValueError("once says a string a single time, so it needs end=True")
+        found = single_pass(w, field="real", time_limit=time_limit)
+        written = single_reading(w, found)
+        certificate = reading_certificate(written, w.indices)
+        largest = max((math.log(abs(z)) for z in found.eigenvalues), default=-math.inf)
+    elif method == "rotation":
         written, turns = rotation(w, Deadline(time_limit))
         certificate, frequencies = drift_certificate(written, w.indices), (turns,)
     elif method == "harmonic":
@@ -113,6 +127,14 @@ def _smallest(w: Word, gain: float, time_limit: float) -> Memory:
         with contextlib.suppress(ValueError):
             found.append(_memory(w, "rotation", 1, gain, deadline.left))
     proved = [m for m in found if m.certificate.steps["float32"] >= COVERED]
+    if w.end and 1 < w.period <= ONCE:
+        once = _memory(w, "once", 1, gain, deadline.left)
+        # The string ends, and with it what has to be proved.
+        if once.certificate.steps["float32"] >= w.period:
+            proved.append(once)
+    order = [*methods, "rotation", "once"]
     # No float32 proof reaches that far (very long words): exact integers do.
     proved = proved or [m for m in found if m.method == "permutation"]
-    return min(proved, key=lambda m: (m.dimension, -m.margin))
+    return min(
+        proved, key=lambda m: (m.dimension, m.method == "once", -m.margin, order.index(m.method))
+    )

@@ -54,7 +54,8 @@ def polygon(ax: Any, memory: Memory) -> None:
         alpha=0.28,
         interpolation="nearest",
     )
-    walk(ax, orbit, memory, closed=True)
+    # What is read once does not come back.
+    walk(ax, orbit, memory, closed=memory.method != "once")
     for t, (h, k) in enumerate(zip(orbit, memory.word.indices, strict=True)):
         symbol = str(memory.word.alphabet[k]).replace(" ", "␣")
         step = str(t + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))

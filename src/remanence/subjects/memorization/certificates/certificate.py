@@ -1,8 +1,8 @@
 r"""For how many steps a written memory is right, and why.
 
-Three proofs, each from the weights and the word alone: `exactness` (integers that
-return), `rotation_drift` (rotations whose error grows slower than the leads allow) and
-`attraction` (boxes that the network maps into each other).
+Four proofs, each from the weights and the word alone: `exactness` (integers that
+return), `rotation_drift` (rotations whose error grows slower than the leads allow),
+`attraction` (boxes that the network maps into each other) and `reading_margin`.
 """
 
 import dataclasses

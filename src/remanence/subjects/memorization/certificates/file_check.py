@@ -22,6 +22,7 @@ from ..written import column, Written
 from .attraction import attraction_certificate
 from .certificate import Certificate
 from .exactness import exact_certificate, shift_certificate
+from .reading_margin import reading_certificate
 from .rotation_drift import drift_certificate
 
 
@@ -98,6 +99,7 @@ CERTIFICATES = {
     "tanh": attraction_certificate,
     "rotation": drift_certificate,
     "harmonic": drift_certificate,
+    "once": reading_certificate,
 }
 
 

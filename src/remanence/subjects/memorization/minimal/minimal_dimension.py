@@ -111,9 +111,9 @@ def minimal_dimension(
 ):
     """The fewest units from which a word can be spelled for ever without feedback.
 
-    With `end=True` the word has one symbol more, `<END>`; with `stability` the network
-    may hear itself, and its closed loop must not stretch distances by more than that
-    factor a step. After `time_limit` seconds the bounds reached are
+    With `end=True` the word is read once and `<END>` follows it; with `stability`
+    the network may hear itself, and its closed loop must not stretch distances by
+    more than that factor a step. After `time_limit` seconds the bounds reached are
     returned: `.lower` ≤ the truth ≤ `.upper`.
 
     >>> found = minimal_dimension("00010110111")
@@ -129,6 +129,10 @@ def minimal_dimension(
         from .feedback_stability import least_feedback
 
         return least_feedback(w, stability=stability, time_limit=time_limit)
+    if end:
+        from .single_pass import single_pass
+
+        return single_pass(w, field=field, time_limit=time_limit)
     return harmonic_dimension(w, field=field, time_limit=time_limit)
 
 
