@@ -1,5 +1,6 @@
 """Strict settings for every test."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -24,6 +25,16 @@ def pytest_collection_modifyitems(config, items):
         (slow if item.get_closest_marker("slow") else fast).append(item)
     config.hook.pytest_deselected(items=slow)
     items[:] = fast
+
+
+@pytest.fixture(scope="module", autouse=True)
+def free_programs():
+    """A module's compiled programs end with it; else a worker grows to gigabytes."""
+    yield
+    jax.clear_caches()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # glibc keeps what was freed
+    if trim is not None:
+        trim(0)
 
 
 @pytest.fixture

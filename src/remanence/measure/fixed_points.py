@@ -103,31 +103,10 @@ def fixed_points(
         raise ValueError(f"starts must be at least 1, got {starts}")
     with double():
         cell = in_double(cell)
-        size = dimension(cell)
-        width = input_size(cell)
         if x is not None:
-            x = jnp.asarray(np.asarray(x), jnp.float64)
-            if width is not None and x.shape != (width,):
-                raise ValueError(
-                    f"the cell hears {width} numbers a step, the input has shape {x.shape}"
-                )
-            if not np.isfinite(x).all():
-                raise ValueError("the input holds NaN or infinite numbers")
-        key_pick, key_noise = jr.split(jr.key(0) if key is None else key)
-        noise = jr.normal(key_noise, (int(starts), size))
-        if near is None:
-            origins = noise
-        else:
-            near = jnp.asarray(np.asarray(near), jnp.float64)
-            if near.ndim != 2 or near.shape[1] != size or len(near) == 0:
-                raise ValueError(
-                    f"near must be states in rows of {size} numbers, got shape {near.shape}"
-                )
-            picked = near[jr.randint(key_pick, (int(starts),), 0, len(near))]
-            origins = picked + 0.1 * jnp.std(near) * noise
-        origins = origins.at[0].set(0.0)
+            x = _checked_input(cell, x)
+        origins = _origins(dimension(cell), int(starts), near, jr.key(0) if key is None else key)
         found, speeds = (np.asarray(a) for a in _search(cell, x, origins, steps))
-        rows = _distinct(found, speeds, slow)
         unravel = ravel_pytree(cell.initial_state())[1]
         J = jax.jit(lambda flat: jacobian(cell, unravel(flat), x))
         points = [
@@ -138,25 +117,46 @@ def fixed_points(
                 np.linalg.eigvals(np.asarray(J(jnp.asarray(found[i])))).astype(complex),
                 count,
             )
-            for i, count in rows
+            for i, count in _distinct(found, np.where(speeds <= slow, speeds, np.inf))
         ]
-    order = {"fixed": 0, "slow": 1}
-    size_of = lambda p: (order[p.kind], round(float(np.linalg.norm(p.state)), 6))
-    return tuple(sorted(points, key=lambda p: (*size_of(p), *np.round(p.state, 6))))
+    size = lambda p: round(float(np.linalg.norm(p.state)), 6)
+    return tuple(sorted(points, key=lambda p: (p.kind, size(p), *np.round(p.state, 6))))
 
 
-def _distinct(found: np.ndarray, speeds: np.ndarray, slow: float):
-    """One index for each place, the best of those that lead there, with their number."""
-    kept: list[list[int]] = []
-    usable = np.isfinite(speeds) & np.isfinite(found).all(axis=1) & (speeds <= slow)
-    for i in np.argsort(np.where(usable, speeds, np.inf), kind="stable"):
-        if not usable[i]:
+def _checked_input(cell: Any, x: Any) -> Any:
+    x = jnp.asarray(np.asarray(x), jnp.float64)
+    width = input_size(cell)
+    if width is not None and x.shape != (width,):
+        raise ValueError(f"the cell hears {width} numbers a step, the input has shape {x.shape}")
+    if not np.isfinite(x).all():
+        raise ValueError("the input holds NaN or infinite numbers")
+    return x
+
+
+def _origins(size: int, starts: int, near: Any, key: Key) -> Any:
+    """Zero, and draws from the states `near` with noise or from a unit normal."""
+    key_pick, key_noise = jr.split(key)
+    origins = jr.normal(key_noise, (starts, size))
+    if near is not None:
+        near = jnp.asarray(np.asarray(near), jnp.float64)
+        if near.ndim != 2 or near.shape[1] != size or len(near) == 0:
+            raise ValueError(
+                f"near must be states in rows of {size} numbers, got shape {near.shape}"
+            )
+        picked = near[jr.randint(key_pick, (starts,), 0, len(near))]
+        origins = picked + 0.1 * jnp.std(near) * origins
+    return origins.at[0].set(0.0)
+
+
+def _distinct(found: np.ndarray, speeds: np.ndarray) -> list[tuple[int, int]]:
+    """One index for each place, the slowest of those that lead there, with their number."""
+    counts: dict[int, int] = {}
+    for i in np.argsort(speeds, kind="stable"):
+        if not (np.isfinite(speeds[i]) and np.isfinite(found[i]).all()):
             continue
-        for group in kept:
-            distance = np.linalg.norm(found[i] - found[group[0]])
-            if distance <= 1e-4 * (1 + np.linalg.norm(found[group[0]])):
-                group.append(int(i))
-                break
-        else:
-            kept.append([int(i)])
-    return [(group[0], len(group)) for group in kept]
+        near = lambda j, i=i: (
+            np.linalg.norm(found[i] - found[j]) <= 1e-4 * (1 + np.linalg.norm(found[j]))
+        )
+        place = next(filter(near, counts), int(i))
+        counts[place] = counts.get(place, 0) + 1
+    return list(counts.items())

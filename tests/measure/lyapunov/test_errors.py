@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from coverage_cases import covered, REGIMES, spectra
 
-from remanence.measure.lyapunov.errors import batch_means, effective_inputs
-from remanence.measure.lyapunov.settling import settling
+from remanence.measure.lyapunov.errors import batch_means, effective_inputs, settling
 
 
 def test_intervals_hold_the_long_run_in_every_regime():

@@ -1,6 +1,7 @@
 r"""`contraction`: the best certificate of a cell, from the norm to the full metric."""
 
 import dataclasses
+import functools
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -11,13 +12,13 @@ import numpy as np
 from ...cells import DiagonalForm, dimension, GRUForm, LoopForm, LSTMForm, StackForm
 from ...nets import Recurrent
 from .choice import best, Bounds, METRICS, Request
-from .gru import gru_certificate
+from .gates import gated_certificate
+from .gru import compare_gru
 from .limit import masked_radius
 from .loop import infinity_proof, loop_bounds, loop_of, norm_proof
-from .lstm import lstm_certificate
-from .lyapunov_equation import lyapunov_proof
+from .lstm import compare_lstm
 from .metric import euclidean, Proof
-from .quadratic_metric import quadratic_proof
+from .quadratic_metric import lyapunov_proof, quadratic_proof
 from .record import Contraction
 from .rounding import above, below, exact_weights, input_gains
 from .slopes import Slopes
@@ -155,7 +156,7 @@ def _diagonal(form: DiagonalForm, request: Request) -> Contraction:
 
 CERTIFICATES: dict[type, Callable[[Any, Request], Contraction]] = {
     LoopForm: _loop,
-    LSTMForm: lstm_certificate,
-    GRUForm: gru_certificate,
+    LSTMForm: functools.partial(gated_certificate, "an LSTM", compare_lstm),
+    GRUForm: functools.partial(gated_certificate, "a GRU", compare_gru),
     DiagonalForm: _diagonal,
 }

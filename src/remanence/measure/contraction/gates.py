@@ -1,16 +1,21 @@
-r"""What the gates of an LSTM or GRU can be while state and input stay in a box.
+r"""Gated cells over an invariant box of states: what the gates can be there, and what is proved.
 
 A drive $z = W h + U x + b$ with $|h| \le \bar h$ and $|x| \le B_x$ lies in an
 interval; the gate, and its slope, are largest at one of its ends or at zero.
 """
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
-from .rounding import above, below, exact_weights, sigmoid_at, tanh_at
+from .choice import best, Bounds, Request
+from .comparison import maximum_proof, scaled_proof
+from .metric import Ball, Domain, Norm, Proof
+from .record import Contraction
+from .rounding import above, below, exact_weights, input_gains, sigmoid_at, tanh_at
 
 
 Units = Float[np.ndarray, " units"]
@@ -88,3 +93,50 @@ def candidate(z: Interval) -> Gate:
     high = tanh_at(np.maximum(np.abs(z.lower), np.abs(z.upper)))[1]
     slope = above(1 - below(low * low, 1), 1)
     return Gate(low, np.minimum(high, 1.0), np.minimum(slope, 1.0))
+
+
+class Compared(NamedTuple):
+    """An invariant box with what it implies for states and inputs."""
+
+    box: Units
+    matrices: tuple[Float[np.ndarray, "state state"], ...]
+    """Every row of a step obeys one of them."""
+    G: Float[np.ndarray, "state inputs"]
+    at_rest: float
+    outputs: int
+    """How many components, the first ones, the next layer hears."""
+
+
+def gated_certificate(
+    kind: str, compare: Callable[[Any, float], tuple[Compared, Proof]], form: Any, request: Request
+) -> Contraction:
+    """The best of a simple proof, weighted components and a diagonal scaling."""
+    bound = request.input_bound
+    if bound is None:
+        raise ValueError(
+            f"the certificate of {kind} depends on its inputs; give input_bound, the "
+            "largest modulus of a component"
+        )
+    over, simple = compare(form, bound)
+    ways = {
+        "norm": lambda: simple,
+        "infinity": lambda: maximum_proof(*over.matrices),
+        "diagonal": lambda: scaled_proof(*over.matrices),
+    }
+    finite = all(np.all(np.isfinite(A)) for A in (*over.matrices, over.G, over.box))
+    ways = ways if finite else dict.fromkeys(ways, ways["norm"])
+    proofs, untried = request.try_metrics(ways, kind)
+    domain = Domain((Ball(Norm("maximum", over.box), 1.0),))
+    gains = input_gains(over.G) if finite else (math.inf, math.inf)
+    bounds = Bounds(
+        bound,
+        *gains,
+        over.at_rest,
+        domain,
+        box=over.box,
+        radius=above(float(np.linalg.norm(over.box)), len(over.box)),
+        output=float(np.max(over.box[: over.outputs])),
+        output_domain=domain,
+        needs_input_bound=True,
+    )
+    return best(proofs, bounds, untried=untried, box=over.box)

@@ -11,23 +11,24 @@ which is linear in $z$: the worse of its two ends bounds every row.
 import numpy as np
 
 from ...cells import GRUForm
-from .choice import Request
 from .comparison import weighted_proof
-from .gated import Compared, gated_certificate, required_bound
-from .gates import candidate, drives, Gate, gate, gate_weights, Interval, smallest_box, Units
-from .record import Contraction
+from .gates import (
+    candidate,
+    Compared,
+    drives,
+    Gate,
+    gate,
+    gate_weights,
+    Interval,
+    smallest_box,
+    Units,
+)
+from .metric import Proof
 from .rounding import above, exact_weights, sigmoid_at, tanh_at
 
 
-def gru_certificate(form: GRUForm, request: Request) -> Contraction:
-    """The best certificate of a GRU for inputs within the bound asked for."""
-    over = compared_gru(form, required_bound(request, "a GRU"))
-    equal = weighted_proof(np.ones(len(over.box)), *over.matrices)
-    return gated_certificate("a GRU", over, equal, request)
-
-
-def compared_gru(form: GRUForm, input_bound: float) -> Compared:
-    """The smallest box found, with its comparison matrices at both ends of z."""
+def compare_gru(form: GRUForm, input_bound: float) -> tuple[Compared, Proof]:
+    """The smallest box found with its matrices at both ends of z, and equal weights."""
     W, U, b = gate_weights(form, 3)
     N = len(b[0])
     inner = np.zeros(N) if form.b_n is None else exact_weights("b_n", form.b_n, (N,))
@@ -50,7 +51,7 @@ def compared_gru(form: GRUForm, input_bound: float) -> Compared:
     still = tanh_at(above(np.abs(b[2]) + sigmoid_at(b[0])[1] * np.abs(inner), 3))[1]
     still = above((1 - sigmoid_at(b[1])[0]) * still, 2)
     at_rest = above(float(np.linalg.norm(still)), N + 2)
-    return Compared(h, ends, G, at_rest, N)
+    return Compared(h, ends, G, at_rest, N), weighted_proof(np.ones(N), *ends)
 
 
 def _gates_over_box(

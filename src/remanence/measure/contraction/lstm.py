@@ -11,26 +11,15 @@ sums in place of rows, $\sigma' = 1/4$ and the box $|h| \le 1$, $|c| \le 1/(1-f)
 import numpy as np
 
 from ...cells import LSTMForm
-from .choice import Request
 from .comparison import weighted_proof
-from .gated import Compared, gated_certificate, required_bound
-from .gates import candidate, drives, Gate, gate, gate_weights, smallest_box, Units
+from .gates import candidate, Compared, drives, Gate, gate, gate_weights, smallest_box, Units
 from .metric import Proof
-from .record import Contraction
 from .rounding import above, below, sigmoid_at, tanh_at
 
 
-def lstm_certificate(form: LSTMForm, request: Request) -> Contraction:
-    """The best certificate of an LSTM for inputs within the bound asked for."""
-    bound = required_bound(request, "an LSTM")
+def compare_lstm(form: LSTMForm, input_bound: float) -> tuple[Compared, Proof]:
+    """The comparison matrix over the smallest box found, and the paper's condition."""
     W, U, b = gate_weights(form, 4)
-    over = compared_lstm(W, U, b, bound)
-    simple = paper_proof(W, U, b, bound)
-    return gated_certificate("an LSTM", over, simple, request)
-
-
-def compared_lstm(W: list, U: list, b: list, input_bound: float) -> Compared:
-    """The comparison matrix over the smallest box found, each step rounded up."""
     N = len(b[0])
     opened = lambda h: _gates_over_box(W, U, b, h, input_bound)
 
@@ -54,7 +43,8 @@ def compared_lstm(W: list, U: list, b: list, input_bound: float) -> Compared:
     h_from_c = np.diag(above(o.high * f.high, 2))
     K = np.block([[h_from_h, h_from_c], [c_from_h, np.diag(f.high)]])
     G = np.concatenate([h_from_x, c_from_x])
-    return Compared(np.concatenate([h, c]), (K,), G, _at_rest(b), N)
+    over = Compared(np.concatenate([h, c]), (K,), G, _at_rest(b), N)
+    return over, paper_proof(W, U, b, input_bound)
 
 
 def _gates_over_box(
@@ -80,11 +70,7 @@ def paper_proof(W: list, U: list, b: list, input_bound: float) -> Proof:
     f = float(sigmoid_at(np.array([drive]))[1][0])
     leak = below(1 - f, 1)
     rate = f + w_f / (4 * leak) + w_i / 4 + w_z + w_o / 4 if leak > 0 else np.inf
-    details = {
-        "forget": f,
-        "condition": max(w_i, w_o) < leak and w_z <= leak / 4 and w_f < leak**2,
-        "row_norms": {"i": w_i, "f": w_f, "z": w_z, "o": w_o},
-    }
+    details = {"forget": f, "condition": max(w_i, w_o) < leak and w_z <= leak / 4 and w_f < leak**2}
     equal = weighted_proof(np.ones(2 * len(b[0])))
     return equal._replace(rate=above(float(rate), 8), details=details)
 

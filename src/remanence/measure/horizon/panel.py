@@ -75,7 +75,21 @@ def memory_horizon(
     capacity, lost = _capacity(net, vectors, quick)
     tell("a proof that the past is forgotten")
     certificate, why = _certificate(net, vectors, input_bound, time_limit)
-    measures = _measures(net, spectrum, gradients, replay, capacity, lost, certificate, why, error)
+    proved, why = _proved_window(net, certificate, why, error)
+    low, high = (np.quantile(gradients.fall, q, method="lower") for q in (0.1, 0.9))
+    level = gradients.plateau or f"lags up to {int(gradients.lags[-1])}"
+    fall = f"10 % to 90 % of positions: {shown(low)} to {shown(high)}; {level}"
+    spread = f"half of the positions {shown(replay.median)}, 95 % {shown(replay.q95)}"
+    if capacity is not None:
+        lost = capacity.remark
+    measures = (
+        Measure("gradient", gradients.remembers, fall),
+        Measure("exponent", *_exponent_horizon(spectrum)),
+        Measure("half-life", gradients.half_life),
+        Measure("window", replay.window, f"{spread}; {replay.evidence}"),
+        Measure("certified window", proved, why),
+        Measure("capacity", None if capacity is None else capacity.total, lost),
+    )
     return MemoryHorizon(
         measures=measures,
         notes=notes({m.name: m.value for m in measures}, spectrum),
@@ -88,25 +102,18 @@ def memory_horizon(
     )
 
 
-def _exponent_horizon(spectrum: Spectrum) -> Measure:
+def _exponent_horizon(spectrum: Spectrum) -> tuple[float, str]:
     """1/|λ₁| with its interval, where λ₁ is told from 0 by two standard errors."""
     top, stderr = float(spectrum.exponents[0]), float(spectrum.stderr[0])
     remark = f"λ₁ = {top:.4g} ± {stderr:.1g}"
-    value = float("inf")
     if top + 2 * stderr < 0:
-        value = -1 / top
         if stderr > 0:
             slow, fast = -1 / (top + 2 * stderr), -1 / (top - 2 * stderr)
             remark += f": {shown(fast)} to {shown(slow)}"
-    elif top < 2 * stderr:
+        return -1 / top, remark
+    if top < 2 * stderr:
         remark = f"no measurable forgetting: {remark}"
-    return Measure(
-        "exponent",
-        value,
-        "steps",
-        "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
-        remark,
-    )
+    return float("inf"), remark
 
 
 def _capacity(
@@ -128,66 +135,22 @@ def _capacity(
 def _certificate(
     net: Recurrent, vectors: list[np.ndarray], bound: float | None, time_limit: float
 ) -> tuple[Contraction | None, str]:
+    """The certificate and its sentence, or why there is none."""
     if bound is None:
         bound = max(float(np.abs(xs).max()) for xs in vectors)
     try:
-        return contraction(net.cell, input_bound=bound, time_limit=time_limit), ""
+        found = contraction(net.cell, input_bound=bound, time_limit=time_limit)
     except ValueError as refusal:
         return None, str(refusal)
+    return found, str(found)
 
 
-def _measures(
-    net, spectrum, gradients, replay, capacity, lost, certificate, why, error
-) -> tuple[Measure, ...]:
-    fall = gradients.fall
-    low, high = (np.quantile(fall, q, method="lower") for q in (0.1, 0.9))
-    rest = gradients.plateau or f"lags up to {int(gradients.lags[-1])}"
-    proved, remark = None, why
-    if certificate is not None:
-        remark = str(certificate)
-        if not certificate.vacuous:
-            try:
-                proved = float(truncation_window(certificate, error=error, net=net))
-            except ValueError as refusal:
-                remark = str(refusal)
-    return (
-        Measure(
-            "gradient",
-            gradients.remembers,
-            "steps",
-            "Half of the positions have, from this lag on, less than 1/e of the gradient "
-            "that the state has at once: 'remembers about n steps' means this.",
-            f"10 % to 90 % of positions: {shown(low)} to {shown(high)}; {rest}",
-        ),
-        _exponent_horizon(spectrum),
-        Measure(
-            "half-life",
-            gradients.half_life,
-            "steps",
-            "A random small perturbation of the state has fallen to half and stays below.",
-        ),
-        Measure(
-            "window",
-            replay.window,
-            "steps",
-            f"Started from its empty state and given this many of the last inputs, or more, the "
-            f"network's output is within {error:g} of the full run's, wherever it was measured.",
-            f"half of the positions {shown(replay.median)}, 95 % {shown(replay.q95)}; "
-            f"{replay.evidence}",
-        ),
-        Measure(
-            "certified window",
-            proved,
-            "steps",
-            f"The same with a proof, for every input in the bound: error {error:g} or less.",
-            remark,
-        ),
-        Measure(
-            "capacity",
-            None if capacity is None else capacity.total,
-            "units",
-            "Linear memory capacity: how many past inputs a linear readout could recall, "
-            "summed over lags, corrected for chance.",
-            lost if capacity is None else capacity.remark,
-        ),
-    )
+def _proved_window(
+    net: Recurrent, certificate: Contraction | None, why: str, error: float
+) -> tuple[float | None, str]:
+    if certificate is None or certificate.vacuous:
+        return None, why
+    try:
+        return float(truncation_window(certificate, error=error, net=net)), why
+    except ValueError as refusal:
+        return None, str(refusal)

@@ -11,23 +11,39 @@ from ..lyapunov import Spectrum
 from ..replay import ReplayWindow
 
 
+MEANINGS = {
+    "gradient": "Half of the positions have, from this lag on, less than 1/e of the gradient "
+    "that the state has at once: 'remembers about n steps' means this.",
+    "exponent": "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
+    "half-life": "A random small perturbation of the state has fallen to half and stays below.",
+    "window": "Started from its empty state and given this many of the last inputs, or more, the "
+    "network's output is within the allowed error of the full run's, wherever it was measured.",
+    "certified window": "The same with a proof, for every input in the bound.",
+    "capacity": "Linear memory capacity: how many past inputs a linear readout could recall, "
+    "summed over lags, corrected for chance.",
+}
+
+
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """One horizon: its name, its value in steps (or units), and what it means."""
+    """One horizon: its name and its value in steps (capacity: in units)."""
 
     name: str
     value: float | None
-    unit: str
-    meaning: str
     remark: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """What the horizon of this name is."""
+        return MEANINGS[self.name]
 
     @property
     def text(self) -> str:
         """The value with its unit, or that it is not known."""
         if self.value is None:
             return shown(None)
-        unit = self.unit.removesuffix("s") if self.value == 1 else self.unit
-        return f"{shown(self.value)} {unit}"
+        unit = "unit" if self.name == "capacity" else "step"
+        return f"{shown(self.value)} {unit}{'' if self.value == 1 else 's'}"
 
     def __str__(self) -> str:
         return f"{self.name}: {self.text}" + (f" ({self.remark})" if self.remark else "")
@@ -60,8 +76,7 @@ class MemoryHorizon:
 
     @property
     def _rows(self) -> list[tuple[str, str]]:
-        remark = lambda measure: f" ({measure.remark})" if measure.remark else ""
-        rows = [(each.name, f"{each.text}{remark(each)}") for each in self.measures]
+        rows = [(each.name, str(each).removeprefix(f"{each.name}: ")) for each in self.measures]
         return rows + [("note", note) for note in self.notes]
 
     def __str__(self) -> str:

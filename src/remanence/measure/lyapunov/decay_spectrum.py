@@ -12,9 +12,8 @@ import numpy as np
 
 from ...cells import dimension
 from .decay_growth import DecayGrowth, Part
-from .errors import batch_means, BatchMeans, effective_inputs
+from .errors import batch_means, BatchMeans, effective_inputs, settling
 from .record import LayerDecays, Spectrum
-from .settling import settling
 from .verdict import judge
 
 

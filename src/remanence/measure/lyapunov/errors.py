@@ -132,3 +132,37 @@ def effective_inputs(
             alike = (repeats(e, real) * square).sum() / square.sum()
             least = min(least, real.sum() / max(alike, 1.0))
     return least
+
+
+def settling(
+    found: BatchMeans,
+    early: Float[np.ndarray, " k"],
+    *,
+    steps: float,
+    sequences: float,
+    unseen: int = 0,
+) -> Float[np.ndarray, " k"]:
+    r"""How wrong each rate may be because of where the orbit began, in nats a step.
+
+    `early` is the growth during the warm-up, `steps` those counted in a sequence; `unseen`
+    directions grow like the last one or less. Of direction $l$ there is $e^{-\Delta_{jl}}$ left
+    in direction $j$ when the warm-up ends, $\Delta_{jl}$ being how much further $j$ has grown;
+    while the rest goes, over $T$ steps in which they grow apart by $D_{jl}$, the rate of $j$ is
+    wrong by about $e^{-\Delta_{jl}} (1 - e^{-D_{jl}}) / T$. A state forgets its own start like
+    $e^{\lambda_1 t}$, and its growth strays by about the spread $\sigma_j$ of single steps:
+    $\sigma_j\, e^{\lambda_1 W} (1 - e^{\lambda_1 T}) / |\lambda_1| T$ after a warm-up of $W$.
+    """
+    alive = np.isfinite(found.mean)
+    mean, early = np.where(alive, found.mean, 0.0), np.where(alive, early, 0.0)
+    parted = np.abs(early[:, None] - early)
+    part = np.abs(mean[:, None] - mean) * steps
+    left = np.where(alive, np.exp(-parted) * -np.expm1(-part), 0.0) ** 2
+    left[:, -1] *= 1 + unseen
+    frame = np.sqrt(left.sum(axis=1)) / steps
+    state = np.zeros_like(mean)
+    top = np.argmax(found.mean)
+    if -np.inf < found.mean[top] < -2 * found.stderr[top]:
+        fade = found.mean[top] * steps
+        spread = found.stderr * np.sqrt(sequences * steps)
+        state = spread * np.exp(min(early[top], 0.0)) * np.expm1(fade) / fade
+    return np.where(alive, np.hypot(frame, state), 0.0)

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .errors import batch_means, effective_inputs
+from .errors import batch_means, effective_inputs, settling
 from .record import Spectrum
 from .run import Growth
-from .settling import settling
 from .verdict import judge
 
 
