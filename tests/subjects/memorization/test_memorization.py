@@ -52,7 +52,9 @@ def test_the_frontier_bounds_what_it_measures():
     points = [p for p in frontier("0010111", steps=500, directions=32) if p is not None]
     assert {p.method for p in points} == set(METHODS) - {"rotation"}
     for p in points:
-        assert p.proved_noise <= p.measured_noise * (1 + 1e-6)
+        # Rotations and permutations neither enlarge a perturbation nor forget it.
+        if p.method in ("harmonic", "permutation"):
+            assert p.margin <= p.measured_noise * (1 + 1e-6) < 4 * p.margin
         assert p.error_float32 is None or p.error_float32 > p.proved_float32
     bits = {p.method: p.bits for p in points}
     assert 6 <= bits["shift"] <= 8 and bits["permutation"] == 0

@@ -6,7 +6,7 @@ import pytest
 import remanence as rm
 from remanence.subjects.memorization.constructions.limit_cycle import amplitude, exponent
 from remanence.subjects.memorization.harmonics import units
-from remanence.subjects.memorization.recall import first_error, noise_tolerance
+from remanence.subjects.memorization.recall import first_error
 
 
 METHODS = ("rotation", "permutation", "harmonic", "rational", "shift", "tanh")
@@ -111,16 +111,6 @@ def test_one_hot_pattern_repels():
     assert 1e-4 < np.sort(np.abs(h))[-2] < 1e-2  # grew by about 2^10
 
 
-@pytest.mark.parametrize("method", ["rotation", "permutation", "rational"])
-def test_proved_noise_is_harmless_and_nearly_tight(method):
-    from remanence.subjects.memorization.frontier import proved_noise
-
-    m = rm.memorize("0001011", method="harmonic" if method == "rotation" else method)
-    bound = proved_noise(m)
-    found = noise_tolerance(m.written, m.word.indices, seed=0, directions=128)
-    assert bound <= found * (1 + 1e-6) and found < 4 * bound
-
-
 def test_recall_finds_the_step_at_which_digits_run_out():
     m = rm.memorize("abracadabra", method="shift")
     error = first_error(m.network, m.word.indices, steps=1000)
@@ -138,12 +128,14 @@ def test_ten_thousand_symbols():
         assert not isinstance(m.written.W_h, np.ndarray) or method == "shift"
 
 
-def test_long_words_are_served_by_every_method():
+def test_long_words_are_served():
     rng = np.random.default_rng(1)
     text = "".join("abc"[k] for k in rng.integers(3, size=1_200))
-    for method in ("harmonic", "rational", "tanh"):
+    for method in ("harmonic", "tanh"):
         m = rm.memorize(text, method=method)
         assert m.generate(1_700) == text + text[:500] and m.dimension < 1_201
+    with pytest.raises(ValueError, match="rational serves up to 400 symbols"):
+        rm.memorize(text, method="rational")
 
 
 @pytest.mark.parametrize(("text", "units"), [("0001111", 1), ("0011010", 2), ("mississippi", 2)])

@@ -12,6 +12,7 @@ class Config:
     steps: int = 1_000_000
     """How long each construction is run in float32 and float64."""
     directions: int = 64
+    """Drawn perturbations of each construction."""
     periods: int = 11
     """The atlas goes up to this period."""
     feedback_periods: int = 9

@@ -10,7 +10,7 @@ import xarray as xr
 
 from ...report import Figure
 from .config import Config
-from .frontier import Point
+from .frontier import frontier_table, Point
 from .learned import needed
 from .learned_modes import Modes
 from .walk_figures import polygon_figure
@@ -29,7 +29,7 @@ def figures(config: Config, results: Mapping[str, Any]) -> tuple[Figure, ...]:
 
 
 def frontier_figure(word: str, points: list[Point]) -> Figure:
-    """Every construction of one word: dimension, precision, stability, noise."""
+    """Every construction of one word: dimension, stability, precision, noise."""
     panels = {
         "exponent": "largest exponent (nats/step)",
         "bits": "binary places of state",
@@ -39,11 +39,8 @@ def frontier_figure(word: str, points: list[Point]) -> Figure:
     def draw():
         fig, axes = plt.subplots(1, 3, figsize=(12, 3.8))
         for ax, (field, label) in zip(axes, panels.items(), strict=True):
-            for i, (point, mark) in enumerate(zip(points, "osD^vP", strict=False)):
-                at, look = (point.dimension, getattr(point, field)), {"color": f"C{i}"}
-                ax.plot(*at, mark, ms=8, label=point.method, **look)
-                if field == "measured_noise" and math.isfinite(point.proved_noise):
-                    ax.plot(point.dimension, point.proved_noise, "_", ms=16, **look)
+            for point, mark in zip(points, "osD^vP", strict=False):
+                ax.plot(point.dimension, getattr(point, field), mark, ms=8, label=point.method)
             ax.set(xlabel="dimension d", ylabel=label)
         axes[0].axhline(0, color="C7", lw=0.8)
         axes[0].legend()
@@ -54,16 +51,9 @@ def frontier_figure(word: str, points: list[Point]) -> Figure:
         f"The frontier of “{word}”",
         "Fewer units cost stability or precision. Left: the largest Lyapunov exponent. "
         "Middle: binary places to which the state must be kept for one period. Right: "
-        "the largest perturbation of the state that is harmless, measured (marks) and "
-        "proved (dashes).",
+        "the largest perturbation of the state that is harmless in every drawn direction.",
         draw,
-        xr.Dataset(
-            {
-                name: ("method", [float(getattr(p, name)) for p in points])
-                for name in ("dimension", "margin", *panels)
-            },
-            coords={"method": [p.method for p in points]},
-        ),
+        frontier_table(points),
     )
 
 

@@ -1,22 +1,15 @@
-r"""One word, every construction: dimension × precision × stability.
-
-For a linear memory without feedback a perturbation δ of the state becomes
-$W_h^m \delta$, so the largest ball that stays right for ever is
-$\min_{t, k, m} \text{lead}_{t,k} / |(u_{w_t} - u_k) W_h^m|$: exact, over one period.
-"""
+r"""One word, every construction: dimension × precision × stability."""
 
 import dataclasses
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+import xarray as xr
 
 from ..._precision import double
-from .constructions.limit_cycle import amplitude
 from .memorize import memorize
 from .memory import Memory
 from .recall import first_error, noise_tolerance
-from .written import leads
 
 
 METHODS = ("shift", "rotation", "harmonic", "rational", "permutation", "tanh")
@@ -34,8 +27,8 @@ class Point:
     """Binary places to which the state must be kept for one period to be right."""
     margin: float
     exponent: float
-    proved_noise: float
     measured_noise: float
+    """The largest perturbation of the state that no drawn direction minds."""
     proved_float32: float
     error_float32: int | None
     error_float64: int | None
@@ -66,7 +59,6 @@ def point(memory: Memory, *, steps: int, directions: int, seed: int = 0) -> Poin
         bits=bits(memory),
         margin=memory.margin,
         exponent=memory.exponent,
-        proved_noise=proved_noise(memory),
         measured_noise=noise_tolerance(memory.written, labels, seed=seed, directions=directions),
         proved_float32=memory.certificate.steps["float32"],
         error_float32=first_error(memory.network, labels, steps=steps),
@@ -74,24 +66,14 @@ def point(memory: Memory, *, steps: int, directions: int, seed: int = 0) -> Poin
     )
 
 
-def proved_noise(memory: Memory) -> float:
-    """A perturbation of this size, in any direction and at any time, is harmless."""
-    labels, written = memory.word.indices, memory.written
-    if memory.method == "shift":
-        # Every deviation grows by the base: none is harmless for ever.
-        return 0.0
-    if memory.method == "tanh":
-        # While signs are kept each unit only comes nearer to the cycle, so the lead,
-        # positive within the margin, stays positive.
-        return min(amplitude(float(np.max(written.W_h))), memory.margin)
-    W, smallest = written.W_y, math.inf
-    lead = leads(W @ written.orbit(len(labels)).T + written.b_y[:, None], labels)
-    for _ in labels:
-        apart = np.linalg.norm(W[:, None] - W[None], axis=2)[:, list(labels)]
-        with np.errstate(divide="ignore"):
-            smallest = min(smallest, float((lead / apart).min()))
-        W = W @ written.W_h
-    return smallest
+def frontier_table(points: Sequence[Point]) -> xr.Dataset:
+    """The same as a dataset along `method`; NaN where nothing went wrong."""
+    names = [f.name for f in dataclasses.fields(Point) if f.name != "method"]
+    columns = {name: np.array([getattr(p, name) for p in points], dtype=float) for name in names}
+    return xr.Dataset(
+        {name: ("method", column) for name, column in columns.items()},
+        coords={"method": np.array([p.method for p in points], dtype=np.str_)},
+    )
 
 
 def bits(memory: Memory) -> int:

@@ -42,12 +42,6 @@ def by_cost(period: int, price: int) -> Iterator[Frequencies]:
         yield (*free, *last)
 
 
-def count(period: int, price: int) -> int:
-    """How many sets `by_cost` would give."""
-    pairs = (period - 1) // 2
-    return 0 if price < 0 or (period % 2 and price % 2) else math.comb(pairs, price // 2)
-
-
 def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
     r"""For each divisor $q > 1$ of the period: $\varphi(q)$ and the frequencies
     of order $q$, which a rational matrix can only have together.
@@ -59,12 +53,6 @@ def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
     for j in range(1, period // 2 + 1):
         found[period // math.gcd(j, period)].append(j)
     return tuple((cost(members, period), tuple(members)) for members in found.values())
-
-
-def fold(frequencies: Sequence[int], unit: int, period: int) -> Frequencies:
-    """The set that multiplying time by a unit makes of a set."""
-    turned = (j * unit % period for j in frequencies)
-    return tuple(sorted(min(j, period - j) for j in turned))
 
 
 @functools.lru_cache(maxsize=256)

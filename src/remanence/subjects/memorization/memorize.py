@@ -99,9 +99,13 @@ def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -
         exact = permutation(w, stride=stride)
         written, certificate = exact.astype(float), exact_certificate(exact, w.indices)
     elif method == "rational":
+        if w.period > LONG:
+            raise ValueError(
+                f"rational serves up to {LONG} symbols, got {w.period:,}; permutation and tanh more"
+            )
         found = harmonic_dimension(w, field="rational", time_limit=time_limit)
         # Integers do not drift, so the readout need not be the widest.
-        exact = rational(w, found.frequencies, found.first_readout)
+        exact = rational(w, found.frequencies, dataclasses.replace(found, left=0.0).readout)
         written, certificate = exact.astype(float), exact_certificate(exact, w.indices)
         frequencies = found.frequencies
         largest = 0.0 if frequencies else -math.inf
@@ -120,7 +124,7 @@ def _smallest(w: Word, gain: float, time_limit: float) -> Memory:
     methods = ["harmonic", "rational", "permutation", "tanh"]
     deadline, found = Deadline(time_limit), []
     for method in methods:
-        # Rational readouts of words of very many symbols are refused.
+        # Rational memories of long words are refused.
         with contextlib.suppress(ValueError):
             found.append(_memory(w, method, 1, gain, deadline.left / 2))
     if 1 < w.period <= LONG and found[0].dimension >= 2:

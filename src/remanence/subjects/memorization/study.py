@@ -7,12 +7,6 @@ state be?) with proofs, shows what dimension costs in precision and stability,
 and looks at what gradient descent finds instead.
 """
 
-import dataclasses
-import math
-
-import numpy as np
-import xarray as xr
-
 from ...report import Bench, cross_table, Headline, Outcome, Study
 from ..references import REFERENCES
 from . import experiments
@@ -20,7 +14,7 @@ from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .cross_rows import cross_rows
 from .figures import figures
-from .frontier import frontier, Point
+from .frontier import frontier, frontier_table
 from .learned import train_memories
 from .learned_modes import learned_modes
 from .necklace_tables import atlas, least_factors
@@ -50,8 +44,9 @@ def run(config: Config, bench: Bench) -> Outcome:
         "least factors": least_factors(config.feedback_periods, bench),
     }
     bench.tell(f"the frontier of {config.word!r}: every construction, {config.steps:,} steps")
-    points = frontier(config.word, steps=config.steps, directions=config.directions, seed=seed)
-    points = sorted(filter(None, points), key=lambda p: (p.dimension, -p.exponent))
+    how = {"steps": config.steps, "directions": config.directions, "seed": seed}
+    points = filter(None, frontier(config.word, **how))
+    points = sorted(points, key=lambda p: (p.dimension, -p.exponent))
     bench.tell("learned memory: one batch of words, kinds, sizes and seeds")
     trained = train_memories(config, bench)
     results |= {
@@ -68,16 +63,6 @@ def run(config: Config, bench: Bench) -> Outcome:
         "cross": cross_table(cross_rows(config.word)),
     }
     return Outcome(results=results, data=data, figures=figures(config, results))
-
-
-def frontier_table(points: list[Point]) -> xr.Dataset:
-    """The frontier as a dataset along `method`; NaN where nothing went wrong."""
-    number = lambda value: math.nan if value is None else float(value)
-    names = [f.name for f in dataclasses.fields(Point) if f.name != "method"]
-    return xr.Dataset(
-        {name: ("method", np.array([number(getattr(p, name)) for p in points])) for name in names},
-        coords={"method": np.array([p.method for p in points], dtype=np.str_)},
-    )
 
 
 STUDY = Study(

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..harmonics import table, units
 from ..minimal.deadline import Deadline, NEVER
-from ..minimal.separation import proved_lead, widest
+from ..minimal.separation import proved_lead, separation, widest
 from ..words import Word
 from ..written import Written
 from .harmonic import readout_over_alphabet
@@ -23,9 +23,10 @@ def rotation(w: Word, deadline: Deadline = NEVER) -> tuple[Written, int]:
         phi = np.stack([np.ones(p), cos[j * np.arange(p) % p], sin[j * np.arange(p) % p]])
         if deadline.late:
             break
-        u = widest(labels, phi, deadline=deadline)
-        if u is None:
+        first = separation(labels, phi, deadline=deadline).u
+        if first is None:
             continue
+        u = widest(labels, phi, first, deadline)
         c, s = cos[j % p], sin[j % p]
         W_y, b_y = readout_over_alphabet(w, u, proved_lead(u, labels, phi))
         used = list(w.used)

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 from scipy.linalg import qr
 
-from ..harmonics import circle, fold, Frequencies, PRECISION, table, units
+from ..harmonics import circle, Frequencies, PRECISION, table, units
 from .deadline import Deadline, NEVER
 
 
@@ -42,18 +42,6 @@ class Refutation:
     multipliers: tuple[float, ...]
     least: float
     how: str
-
-    def carry_back(self, labels: tuple[int, ...], unit: int, shift: int) -> "Refutation":
-        """This refutation of $v(t) = w(ut + r)$ as one of $w$, the word of the labels."""
-        p = len(labels)
-        at = [(unit * t + shift) % p for t in range(p)]
-        original = list(dict.fromkeys(labels[t] for t in at))
-        back = pow(unit, -1, p) if p > 1 else 1
-        return dataclasses.replace(
-            self,
-            frequencies=fold(self.frequencies, back, p),
-            pairs=tuple((at[t], original[k]) for t, k in self.pairs),
-        )
 
 
 def refutation(

@@ -1,12 +1,9 @@
 r"""The cheapest set of harmonics that spells a word, and a proof against each cheaper.
 
-Infeasibility passes to subsets, so a level $D$ is refuted through its largest
-sets alone. A good set is guessed first (the multipliers against the present set
-name the frequency that breaks them); then the level below it is refuted, or gives a
-better set, until nothing cheaper is left.
+A good set is guessed first: the multipliers against the present set name the
+frequency that breaks them. Then all sets are tried, the cheapest first, up to the
+first that spells the word; what is refuted refutes its subsets.
 """
-
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -15,12 +12,6 @@ from ..harmonics import cost, features, Frequencies
 from .deadline import Deadline
 from .refutation import Refutation, refutation
 from .separation import proved_lead, Separation, separation
-
-
-TOP_DOWN = 3000
-"""Up to this many sets the level just below the guess is tried at once."""
-COMPARED = 200_000
-"""Pairs of sets compared after the deadline, for the lower bound that was reached."""
 
 
 class Search:
@@ -86,60 +77,15 @@ class Search:
         return int(np.argmax(power))
 
     def cheapest(self) -> tuple[Frequencies, int]:
-        """The best set found and a proved lower bound on the cost of any."""
-        p, best = self.period, self.guess()
-        price = cost(best, p)
-        if sum(harmonics.count(p, d) for d in (price - 1, price - 2)) > TOP_DOWN:
-            return self._ascending(best)
-        while price > 0:
-            better = None
-            for S in largest(p, price - 1):
-                holds = self.holds(S)
-                if self.deadline.late or holds is None:
-                    return best, self._floor(price)
-                if holds:
-                    better = S
-                    break
-            if better is None:
-                break
-            best, price = better, cost(better, p)
-        return best, price
-
-    def _ascending(self, best: Frequencies) -> tuple[Frequencies, int]:
-        price = cost(best, self.period)
-        for level in range(1, price):
+        """The first of the cheapest sets, or the best found, and a proved lower bound on
+        the cost of any."""
+        best = self.guess()
+        for level in range(cost(best, self.period) + 1):
             for S in harmonics.by_cost(self.period, level):
                 holds = self.holds(S)
-                if holds or self.deadline.late or holds is None:
+                if holds or holds is None or self.deadline.late:
                     return S if holds else best, level
-        return best, price
-
-    def _floor(self, price: int) -> int:
-        """The cost up to which everything is seen to be refuted already, plus one."""
-        compared = 0
-        for level in range(price):
-            for S in harmonics.by_cost(self.period, level):
-                compared += len(self.refuted)
-                if compared > COMPARED or not any(set(S) <= large for large in self.refuted):
-                    return level
-        return price
-
-    def winners(self, price: int) -> Iterator[Frequencies]:
-        """The feasible sets of that cost, in lexicographic order, as long as there is time."""
-        for S in harmonics.by_cost(self.period, price):
-            if self.deadline.late:
-                return
-            if self.holds(S):
-                yield S
-
-
-def largest(period: int, price: int) -> Iterator[Frequencies]:
-    """Sets that together contain every set of at most that cost."""
-    yield from harmonics.by_cost(period, price)
-    if period % 2 == price % 2:
-        # An even period has sets with p/2, of cost one less, in none of the above; an odd
-        # period has none of odd cost.
-        yield from harmonics.by_cost(period, price - 1)
+        raise AssertionError("the guess spells the word")
 
 
 def interpolation(labels: tuple[int, ...]) -> np.ndarray:

@@ -142,13 +142,10 @@ def _pairs(labels: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def widest(
-    labels: tuple[int, ...],
-    phi: np.ndarray,
-    first: np.ndarray | None = None,
-    deadline: Deadline = NEVER,
-) -> np.ndarray | None:
-    r"""A readout whose boundaries stay far from every point, if there is one, from the
-    `first` that is known; at the deadline the widest found so far.
+    labels: tuple[int, ...], phi: np.ndarray, first: np.ndarray, deadline: Deadline = NEVER
+) -> np.ndarray:
+    r"""A readout whose boundaries stay far from every point, from the `first` that is
+    known; at the deadline the widest found so far.
 
     The lead that pair (w, k) must reach is made proportional to $|u_w - u_k|$ and the
     problem solved again; the constant feature is enlarged, so that the bias is
@@ -156,9 +153,7 @@ def widest(
     """
     scale = np.ones(len(phi))
     scale[0] = 16.0
-    if first is None:
-        first = separation(labels, phi, deadline=deadline).u
-    if first is None or len(first) == 1:
+    if len(first) == 1:
         return first
     u, best, room, asked = first, first, margin_of(first, labels, phi, COARSE), None
     for _ in range(1 if len(first) == 2 else 6):
