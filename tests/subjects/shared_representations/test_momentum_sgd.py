@@ -46,7 +46,7 @@ def test_steps_that_would_be_rounded_away_are_refused(key):
 
 def test_a_burst_is_an_outcome(key):
     (_, fit), *_ = momentum_sgd(
-        [drawn(key, scale=3.0)], mask="full", stop=1e-6, rate=1.0, every=50, limit=100
+        [drawn(key, scale=30.0)], mask="full", stop=1e-6, every=50, limit=100
     )
     assert fit.ending == "diverged" and np.isnan(fit.loss)
 

@@ -38,10 +38,7 @@ class Connectivity(eqx.Module):
 
     @property
     def gap(self) -> float:
-        """σ2/σ1: near 1 the second mode grows almost as fast as the first.
-
-        0 where there is no second one.
-        """
+        """σ2/σ1: near 1 the second mode grows almost as fast as the first; 0 without one."""
         first, *others = self.singular_values.tolist()
         return others[0] / first if others else 0.0
 

@@ -13,7 +13,6 @@ from jaxtyping import Int
 
 from ...report import Bench
 from .config import Config
-from .language_pairs import Mask
 from .training_cells import (
     by_scale,
     Cell,
@@ -23,7 +22,6 @@ from .training_cells import (
     measured,
     table,
     trained,
-    Way,
 )
 
 
@@ -31,15 +29,11 @@ FULL_STOP = 1e-6
 BY_SGD = "figure 1, diagonal mask"
 NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
 SEEDS = 2**32
-"""So many the document's generator tells apart."""
+"""So many seeds the document's generator distinguishes."""
 
 
-def figure_cell(
-    config: Config, fraction: float, scale: float, seed: float, *, mask: Mask, way: Way
-) -> Cell:
-    """A cell of the figure at the profile's sizes."""
-    sizes = {name: getattr(config, name) for name in ("languages", "words", "units")}
-    return Cell(fraction=fraction, scale=scale, seed=int(seed), mask=mask, way=way, **sizes)
+def _sizes(config: Config) -> dict[str, Any]:
+    return {name: getattr(config, name) for name in ("languages", "words", "units")}
 
 
 def lane_width(config: Config) -> int:
@@ -49,27 +43,21 @@ def lane_width(config: Config) -> int:
 
 def figure_one(config: Config, bench: Bench) -> tuple[xr.Dataset, xr.Dataset]:
     """Diagonal mask by the document's SGD, full mask by the flow, a table a σ."""
-    cells = lambda scales, mask, way: [
-        figure_cell(config, fraction, scale, seed, mask=mask, way=way)
+    cells = lambda scales, **how: [
+        Cell(fraction=fraction, scale=scale, seed=seed, **how, **_sizes(config))
         for fraction in config.fractions
         for scale in scales
         for seed in config.seeds
     ]
     width = lane_width(config)
-    full = [
-        table(
-            f"figure 1, full mask, {scale:g}",
-            cells([scale], "full", "flow"),
-            bench,
-            stop=FULL_STOP,
-            limit=limit,
-            width=width,
-        )
-        for scale, limit in zip(config.full_scales, config.full_limits, strict=True)
-    ]
-    by_sgd = cells(config.scales, "diagonal", "sgd")
-    until = {"stop": document_stop(config.words), "limit": config.sgd_limit}
-    diagonal = table(BY_SGD, by_sgd, bench, **until, width=width)
+    full: list[xr.Dataset] = []
+    for scale, limit in zip(config.full_scales, config.full_limits, strict=True):
+        until = {"stop": FULL_STOP, "limit": limit, "width": width}
+        some = cells([scale], mask="full", way="flow")
+        full.append(table(f"figure 1, full mask, {scale:g}", some, bench, **until))
+    until = {"stop": document_stop(config.words), "limit": config.sgd_limit, "width": width}
+    by_sgd = cells(config.scales, mask="diagonal", way="sgd")
+    diagonal = table(BY_SGD, by_sgd, bench, **until)
     return diagonal, xr.concat(full, "cell", combine_attrs="identical")
 
 
@@ -95,12 +83,8 @@ def highest_spikes(config: Config, diagonal: xr.Dataset) -> Int[np.ndarray, " sp
     joined = (diagonal.connected == 1) & (diagonal.ending == 0)
     high = (joined & (diagonal.test_loss > GENERALISES)).values
     falling = np.argsort(-diagonal.test_loss.values, kind="stable")
-    return np.concatenate(
-        [
-            falling[(high & (diagonal.scale.values == scale))[falling]][: config.spikes]
-            for scale in config.spike_scales
-        ]
-    )
+    at = lambda scale: falling[(high & (diagonal.scale.values == scale))[falling]]
+    return np.concatenate([at(scale)[: config.spikes] for scale in config.spike_scales])
 
 
 def retrained_spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.Dataset | None:
@@ -108,16 +92,16 @@ def retrained_spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.D
     first = diagonal.isel(cell=highest_spikes(config, diagonal))
     if first.sizes["cell"] == 0:
         return None
-    named = [first[name] for name in ("fraction", "scale", "seed")]
+    named = first[["fraction", "scale", "seed"]]
     cells = [
-        figure_cell(config, *values, mask="diagonal", way="flow")
-        for values in zip(*(column.values.tolist() for column in named), strict=True)
+        Cell(fraction=f, scale=s, seed=int(n), mask="diagonal", way="flow", **_sizes(config))
+        for f, s, n in named.to_array().values.T.tolist()
     ]
     until = {"stop": document_stop(config.words), "limit": config.spike_limit}
     flow = table("spikes by flow", cells, bench, **until, width=lane_width(config))
-    columns = {str(column.name): column for column in named}
-    columns |= {"sgd": first.test_loss, "sgd_signs": first.signs, "flow": flow.test_loss}
-    return xr.Dataset(columns | {f"flow_{n}": flow[n] for n in ("train_loss", "ending", "signs")})
+    by_flow = {f"flow_{n}": flow[n] for n in ("train_loss", "ending", "signs")}
+    sgd = {"sgd": first.test_loss, "sgd_signs": first.signs}
+    return named.assign(sgd | {"flow": flow.test_loss} | by_flow)
 
 
 def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
@@ -130,12 +114,11 @@ def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
     if not folder or not path.is_file():
         return None
     with path.open(newline="") as lines:
-        rows = list(csv.DictReader(lines))
-    rows = [row for row in rows if float(row["init_scale"]) in config.author_scales]
-    names = ("train_frac", "init_scale", "seed")
-    cells = [named_cell(dict(zip(NAMES, (row[n] for n in names), strict=False))) for row in rows]
-    if not cells:
+        rows = [r for r in csv.DictReader(lines) if float(r["init_scale"]) in config.author_scales]
+    if not rows:
         return None
+    names = {"frac": "train_frac", "sigma": "init_scale", "seed": "seed"}
+    cells = [named_cell({name: row[column] for name, column in names.items()}) for row in rows]
     words = cells[0].words
     title = BY_SGD if config.words == words else "the author's cells"
     until = {"stop": document_stop(words), "limit": DOCUMENT_STEPS, "width": 1}
@@ -164,10 +147,9 @@ def named_cell(wanted: Mapping[str, str]) -> Cell:
         except ValueError:
             what = "a whole number" if NAMES[name] is int else "a number"
             raise ValueError(f"{name} must be {what}, got {text!r}") from None
-    if given["mask"] not in ("diagonal", "full"):
-        raise ValueError(f"mask must be diagonal or full, got {given['mask']!r}")
-    if given["way"] not in ("sgd", "flow"):
-        raise ValueError(f"way must be sgd or flow, got {given['way']!r}")
+    for name, known in (("mask", ("diagonal", "full")), ("way", ("sgd", "flow"))):
+        if given[name] not in known:
+            raise ValueError(f"{name} must be {' or '.join(known)}, got {given[name]!r}")
     if not math.isfinite(given["frac"]):
         raise ValueError(f"frac must be a number, got {wanted['frac']!r}")
     if not 0 <= given["seed"] < SEEDS:
@@ -195,9 +177,10 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
             "the time to leave the start grows as 1/sigma, and SGD's steps have one "
             "length; way=flow takes longer ones"
         )
-    found, unit = measured(cell, fit), 2 * cell.words
-    numbers = {name: unit * found[name] for name in ("train_loss", "test_loss")}
-    numbers |= {name: found[name] for name in ("accuracy_trained", "accuracy_untrained", "rank")}
+    found = measured(cell, fit)
+    unit = {"train_loss": 2 * cell.words, "test_loss": 2 * cell.words}
+    names = ("train_loss", "test_loss", "accuracy_trained", "accuracy_untrained", "rank")
+    numbers = {name: unit.get(name, 1) * found[name] for name in names}
     numbers["negative_untrained"] = found["signs"]
     return {
         "frac": cell.fraction,

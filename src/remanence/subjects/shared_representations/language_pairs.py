@@ -24,20 +24,17 @@ Pairs = Float[np.ndarray, "outputs inputs"]
 def checked_pairs(T: ArrayLike) -> Pairs:
     """`T` itself, if it is a square 0/1 matrix without an empty row or column.
 
-    A language that is never an output (or never an input) keeps its random weights
-    for ever, so nothing can be said about it.
+    A language that is never an output (or input) keeps its random weights for ever.
     """
     T = np.asarray(T, dtype=float)
     if T.ndim != 2 or T.shape[0] != T.shape[1]:
         raise ValueError(f"T must be square, got shape {T.shape}")
     if not np.isin(T, (0.0, 1.0)).all():
         raise ValueError("T must hold only zeros and ones")
-    for axis, role in ((1, "output"), (0, "input")):
-        empty = np.flatnonzero(T.sum(axis=axis) == 0)
-        if empty.size:
-            line = "row" if role == "output" else "column"
+    for axis, role, line in ((1, "output", "row"), (0, "input", "column")):
+        for empty in np.flatnonzero(T.sum(axis=axis) == 0):
             raise ValueError(
-                f"language {empty[0]} is never taught as an {role}: {line} {empty[0]} of T is empty"
+                f"language {empty} is never taught as an {role}: {line} {empty} of T is empty"
             )
     return T
 
@@ -88,14 +85,13 @@ def nested_pairs(
     that every language is still taught both ways.
     """
     L = languages
-    count = pair_count(L, fraction)
     first_key, rest_key = jr.split(key)
-    first = np.arange(L) if diagonal else np.asarray(jr.permutation(first_key, L))
-    T = np.zeros((L, L))
-    T[np.arange(L), first] = 1.0
+    T = np.eye(L)
+    if not diagonal:
+        T = T[np.asarray(jr.permutation(first_key, L))]
     rest = np.flatnonzero(T.ravel() == 0.0)
     order = np.asarray(jr.permutation(rest_key, rest.size))
-    T.ravel()[rest[order[: count - L]]] = 1.0
+    T.ravel()[rest[order[: pair_count(L, fraction) - L]]] = 1.0
     return T
 
 
@@ -109,13 +105,12 @@ def circulant_pairs(languages: int, width: int) -> Float[np.ndarray, "outputs in
     """
     if not 1 <= width <= languages:
         raise ValueError(f"width must be between 1 and {languages}, got {width}")
-    row = (np.arange(languages) < width).astype(float)
-    return np.stack([np.roll(row, shift) for shift in range(languages)]).T.copy()
+    k, l = np.ogrid[:languages, :languages]
+    return ((k - l) % languages < width).astype(float)
 
 
 def word_permutations(
     languages: int, words: int, *, key: Key
 ) -> Int[np.ndarray, "languages words"]:
     r"""One random dictionary a language: `perm[k][i]` is the word with meaning $i$."""
-    keys = jr.split(key, languages)
-    return np.stack([np.asarray(jr.permutation(k, words)) for k in keys])
+    return np.stack([np.asarray(jr.permutation(k, words)) for k in jr.split(key, languages)])

@@ -1,4 +1,4 @@
-r"""Trainings on pairs of languages: what is to be done, what came of it, and lanes side by side.
+r"""Trainings on pairs of languages: what is to be done, what came of it, and runs side by side.
 
 Both ways down $\Lambda = \frac{1}{2D|T|}\|(W_oW_hW_i - J\otimes I)\odot M\|^2$, the document's
 `momentum_sgd` and `gradient_flow`, take the same runs and yield the same records. Runs of one
@@ -8,13 +8,13 @@ its width is fixed, so that a run's bits do not depend on who is beside it.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Array, Float, Int
 
 from ..._precision import as_double, as_numpy, double
 from .gated_linear import GatedLinear
@@ -24,9 +24,6 @@ from .pair_gradient import loss, Packed, packed, unpacked
 
 Ending = Literal["converged", "out of steps", "diverged", "out of time"]
 Precision = Literal["float32", "float64"]
-Lane = Any
-"""A pytree of arrays: everything that one training carries along."""
-Advance = Callable[[Lane], tuple[Lane, Bool[np.ndarray, " width"]]]
 ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}
 """Products of one small network are not shared between threads: to ask costs a tenth."""
 
@@ -39,23 +36,15 @@ class PairRun(eqx.Module):
 
     def __check_init__(self):
         L = self.net.sizes[0]
-        sizes = [np.abs(np.asarray(w)).max() for w in jax.tree.leaves(self.net)]
-        if not np.isfinite(sizes).all():
-            raise ValueError("the weights to start from must be finite numbers")
-        if sizes.count(0.0) > 1:
-            raise ValueError(
-                f"{sizes.count(0.0)} of the three factors are zero, so no gradient ever "
-                "moves them; start from small weights"
-            )
         if self.T.shape[0] != L:
-            raise ValueError(f"T speaks of {self.T.shape[0]} languages, the network of {L}")
+            raise ValueError(f"T is for {self.T.shape[0]} languages, the network has {L}")
 
 
 class PairFit(eqx.Module):
     r"""A finished training: the weights and how it ended.
 
-    `loss` is $\Lambda$ on the taught pairs, from the blocks in float64; `time` is flow
-    time for $\Lambda$.
+    `loss` is $\Lambda$ on the taught pairs, from the blocks in float64; `time` is that of the
+    flow of $\Lambda$, 0 for SGD.
     """
 
     net: GatedLinear
@@ -66,22 +55,20 @@ class PairFit(eqx.Module):
     precision: Precision
 
 
-def weight_size(run: PairRun) -> float:
-    """The root mean square of the weights that a run starts from: its σ, as drawn."""
-    # No BLAS: its threads would go on spinning on the core of the training.
-    flat = [np.asarray(w, dtype=float) for w in jax.tree.leaves(run.net)]
-    squares = sum(float((w * w).sum()) for w in flat)
-    return float(np.sqrt(squares / sum(w.size for w in flat)))
+class Lane(NamedTuple):
+    """What one training carries along; `memory` is what its way down needs besides."""
+
+    weights: Packed
+    T: Float[Array | np.ndarray, "*lanes outputs inputs"]
+    loss: Float[Array | np.ndarray, "*lanes"]
+    steps: Int[Array | np.ndarray, "*lanes"]
+    time: Float[Array | np.ndarray, "*lanes"]
+    horizon: Float[Array | np.ndarray, "*lanes"]
+    memory: Any
 
 
-def check_runs(runs: Sequence[PairRun], *, mask: Mask, stop: float, precision: str) -> None:
-    """Refuse what no training can reach, in one sentence."""
-    if mask not in ("full", "diagonal"):
-        raise ValueError(f"mask must be full or diagonal, got {mask!r}")
-    if precision not in ("float32", "float64"):
-        raise ValueError(f"precision must be float32 or float64, got {precision!r}")
-    if not stop > 0.0:
-        raise ValueError(f"the loss to stop at must be positive, got {stop}")
+def check_sizes(runs: Sequence[PairRun], *, mask: Mask, stop: float) -> None:
+    """Refuse runs of several sizes, and a hidden layer that is too narrow for the loss."""
     for run in runs:
         _, D, H = run.net.sizes
         if run.net.sizes != runs[0].net.sizes:
@@ -104,20 +91,24 @@ def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: M
         return float(loss(as_double(packed(net, mask)), pairs, mask))
 
 
-def fit_record(
-    weights: Packed, run: PairRun, mask: Mask, ending: Ending, *, steps: Any, time: Any
-) -> PairFit:
+def fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit:
     """The record of a lane that has come to its end."""
-    net = as_numpy(unpacked(weights, mask))
-    price = float("nan") if ending == "diverged" else exact_loss(net, run.T, mask)
-    return PairFit(net, price, ending, int(steps), float(time), str(weights.W.dtype))  # pyright: ignore[reportArgumentType]
+    ending: Ending = "out of time" if lane.time >= lane.horizon else "out of steps"
+    if not np.isfinite(lane.loss):
+        ending = "diverged"
+    elif lane.loss <= stop:
+        ending = "converged"
+    net = as_numpy(unpacked(lane.weights, mask))
+    end = float("nan") if ending == "diverged" else exact_loss(net, run.T, mask)
+    precision: Any = str(lane.weights.W.dtype)
+    return PairFit(net, end, ending, int(lane.steps), float(lane.time), precision)
 
 
 def over_lanes(advance: Callable[[Lane], Lane]) -> Callable[[Lane], Lane]:
     """Compiled `vmap`, except for a single lane, whose products stay plain ones."""
 
     def advance_batch(batch: Lane) -> Lane:
-        if jax.tree.leaves(batch)[0].shape[0] > 1:
+        if len(batch.loss) > 1:
             return jax.vmap(advance)(batch)
         alone = advance(jax.tree.map(lambda a: a[0], batch))
         return jax.tree.map(lambda a: a[None], alone)
@@ -125,35 +116,52 @@ def over_lanes(advance: Callable[[Lane], Lane]) -> Callable[[Lane], Lane]:
     return jax.jit(advance_batch, compiler_options=ONE_THREAD)
 
 
-def finished_lanes(
-    count: int, *, start: Callable[[int], Lane], advance: Advance, width: int, precision: Precision
-) -> Iterator[tuple[int, Lane]]:
-    """The last state of each of `count` runs as soon as it is there: `(index, lane)`.
+def train_pairs(
+    runs: Sequence[PairRun],
+    *,
+    mask: Mask,
+    stop: float,
+    limit: int,
+    width: int,
+    precision: Precision,
+    memory: Callable[[PairRun, Packed], tuple[Any, float]],
+    advance: Callable[[Lane], Lane],
+) -> Iterator[tuple[int, PairFit]]:
+    """Each run until its loss is at most `stop`, as soon as it is there: `(index, fit)`.
 
-    `advance` moves a batch by one chunk and says which lanes are done; it is one compiled
-    program.
+    `memory` gives what a run needs besides its weights, and the time it has at most;
+    `advance` moves a batch by one chunk and is one compiled program.
     """
+    check_sizes(runs, mask=mask, stop=stop)
+    number = lambda value: np.asarray(value, dtype=precision)
     scope = double if precision == "float64" else nullcontext
+
+    def start(run: PairRun) -> Lane:
+        weights = jax.tree.map(number, packed(run.net, mask))
+        kept, horizon = memory(run, weights)
+        state = (number(1.0), np.zeros((), np.int32), number(0.0), number(horizon))
+        return Lane(weights, number(run.T), *state, jax.tree.map(number, kept))
+
     places: list[int | None] = [None] * width
-    waiting, batch = iter(range(count)), None
+    waiting, batch = iter(range(len(runs))), None
     while True:
-        for place, index in enumerate(places):
-            following = next(waiting, None) if index is None else None
-            if following is None:
-                continue
-            places[place] = following
-            with scope():
-                lane = jax.tree.map(np.asarray, start(following))
+        for place in [place for place, index in enumerate(places) if index is None]:
+            if (index := next(waiting, None)) is None:
+                break
+            places[place], lane = index, start(runs[index])
             if batch is None:
                 # Empty places hold copies: shapes stay as they were compiled.
                 batch = jax.tree.map(lambda a: np.stack([a] * width), lane)
             for rows, row in zip(*map(jax.tree.leaves, (batch, lane)), strict=True):
                 rows[place] = row
-        if places == [None] * width:
-            break
+        if batch is None or places == [None] * width:
+            return
         with scope():
-            batch, finished = jax.tree.map(np.array, advance(batch))
+            batch = jax.tree.map(np.array, advance(batch))
+        # `not above` is also true of NaN: a lane that diverged is done.
+        ended = ~(batch.loss > stop) | (batch.steps >= limit) | (batch.time >= batch.horizon)
         for place, index in enumerate(places):
-            if index is not None and finished[place]:
+            if index is not None and ended[place]:
                 places[place] = None
-                yield index, jax.tree.map(lambda a, at=place: a[at].copy(), batch)
+                lane = jax.tree.map(lambda a, at=place: a[at].copy(), batch)
+                yield index, fit_record(lane, runs[index], mask=mask, stop=stop)

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from typing import Any
 
 import diffrax
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -31,28 +30,25 @@ PAIRS = np.stack([np.roll((np.arange(M) < K).astype(float), m) for m in range(M)
 Strengths = Float[np.ndarray, "layers time modes"]
 
 
-@eqx.filter_jit
-def _solution(field: Callable, y0: Any, time: Any, rtol: Any) -> Any:
-    """The solution of y' = field(y) at the given times."""
-    return diffrax.diffeqsolve(
-        diffrax.ODETerm(lambda t, y, args: field(y)),
-        diffrax.Tsit5(),
-        t0=0.0,
-        t1=time[-1],
-        dt0=None,
-        y0=y0,
-        saveat=diffrax.SaveAt(ts=time),
-        stepsize_controller=diffrax.PIDController(rtol=rtol, atol=1e-3 * rtol),
-        max_steps=100_000,
-    ).ys
-
-
 def _solve(field: Callable, y0: Any, time: np.ndarray, rtol: float) -> Any:
+    """The solution of y' = field(t, y, None) at the given times."""
     with double():
-        return as_numpy(_solution(field, *jax.tree.map(jnp.asarray, (y0, time, np.asarray(rtol)))))
+        y0, tolerance = jax.tree.map(jnp.asarray, (y0, np.asarray(rtol)))
+        solution = diffrax.diffeqsolve(
+            diffrax.ODETerm(field),
+            diffrax.Tsit5(),
+            t0=0.0,
+            t1=time[-1],
+            dt0=None,
+            y0=y0,
+            saveat=diffrax.SaveAt(ts=jnp.asarray(time)),
+            stepsize_controller=diffrax.PIDController(rtol=tolerance, atol=1e-3 * tolerance),
+            max_steps=100_000,
+        )
+        return as_numpy(solution.ys)
 
 
-def _reduced(b: Any) -> Any:
+def _reduced(t: Any, b: Any, args: Any) -> Any:
     b1, b2, b3 = b
     error = K * (STRENGTHS - b1 * b2 * b3)
     return b2 * b3 * error, M * b1 * b3 * error, b1 * b2 * error
@@ -70,7 +66,7 @@ def _loss(layers: Any) -> jax.Array:
     return 0.5 * jnp.sum(PAIRS[:, :, None, None] * error**2)
 
 
-def _downhill(layers: Any) -> Any:
+def _downhill(t: Any, layers: Any, args: Any) -> Any:
     return jax.tree.map(jnp.negative, jax.grad(_loss)(layers))
 
 

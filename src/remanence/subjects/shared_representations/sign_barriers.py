@@ -22,23 +22,21 @@ from .language_pairs import checked_pairs
 Square = Float[np.ndarray, "n n"]
 LOWEST = -1e5
 """log10 of the smallest σ that is asked: gaps closer to 1 than it resolves count as 1."""
+WITHIN = 0.05
 
 
 class Prediction(eqx.Module):
-    """What a graph of taught pairs says of a two-factor toy before any training.
-
-    `success` is the chance that every pair comes out right from the σ that was asked
-    about. `log10_scale` is the largest σ (at most 1) from which that chance is at
-    least the `wanted` one, and minus infinity where no σ will do.
-    """
+    """What a graph of taught pairs says of a two-factor toy before any training."""
 
     components: int
     longest_path: float
     """Taught pairs on the longest shortest way; infinite between components."""
     gap: float
     success: float
+    """The chance that every pair comes out right from the σ that was asked about."""
     wanted: float
     log10_scale: float
+    """The largest σ with at least the `wanted` chance, as in `largest_scale`."""
 
 
 def normals(*shape: int, key: Key) -> np.ndarray:
@@ -47,16 +45,6 @@ def normals(*shape: int, key: Key) -> np.ndarray:
     JAX compiles its own anew for every shape, a second or two each.
     """
     return np.random.default_rng(np.asarray(jr.key_data(key))).normal(size=shape)
-
-
-def checked_log10_scale(log10_scale: float) -> float:
-    """`log10_scale` itself, if it is the logarithm of some σ."""
-    if not math.isfinite(log10_scale):
-        raise ValueError(
-            "sigma must be positive and finite, and so its log10_scale a finite "
-            f"number, got {log10_scale}"
-        )
-    return log10_scale
 
 
 def _after_linear_phase(T: Square, log10_scale: float, draws: int, key: Key):
@@ -69,9 +57,8 @@ def _after_linear_phase(T: Square, log10_scale: float, draws: int, key: Key):
     # rank-one product that fits T best has the size ⟨T, u*v*ᵀ⟩ / |T ⊙ u*v*ᵀ|².
     top = np.outer(U[:, 0], Vt[0])
     final = math.log((T * top).sum() / (T * top**2).sum()) / 2
-    sigma = log10_scale * math.log(10)
-    clock = np.maximum(final - sigma - np.log(np.abs(grow[:, :1]) / math.sqrt(2)), 0.0)
-    clock = clock / S[0]
+    first = log10_scale * math.log(10) + np.log(np.abs(grow[:, :1]) / math.sqrt(2))
+    clock = np.maximum(final - first, 0.0) / S[0]
     up = grow * np.exp((S - S[0]) * clock)
     down = shrink * np.exp((-S - S[0]) * clock)
     sign = np.sign(U[:, 0].sum() * grow[:, :1])
@@ -85,9 +72,9 @@ def barrier_probability(T: Square, *, log10_scale: float, draws: int = 2_000, ke
     followed by a majority rule for the signs. Tends to 0 with σ for a connected T,
     as $\sigma^{1-\sigma_2/\sigma_1}$ does.
     """
-    if draws < 1:
-        raise ValueError(f"draws must be at least 1, got {draws}")
-    u, v = _after_linear_phase(T, checked_log10_scale(log10_scale), draws, key)
+    if not math.isfinite(log10_scale):
+        raise ValueError(f"log10_scale must be a finite number, got {log10_scale}")
+    u, v = _after_linear_phase(T, log10_scale, draws, key)
     size = np.abs(np.concatenate([u, v], axis=1)).mean(axis=1, keepdims=True)
     u, v = u / size, v / size
     # A lone wrong sign among right ones is pulled over; two pieces of opposite sign
@@ -118,18 +105,14 @@ def success_probability(T: Square, *, log10_scale: float, draws: int = 2_000, ke
     return chance
 
 
-def largest_scale(
-    T: Square, *, wanted: float = 0.9, draws: int = 2_000, key: Key, within: float = 0.05
-) -> float:
+def largest_scale(T: Square, *, wanted: float = 0.9, draws: int = 2_000, key: Key) -> float:
     """log10 of the largest σ, at most 1, with a chance of success of at least `wanted`.
 
-    By bisection to `within` a decade, with the same starts at every σ; minus infinity
+    By bisection to a twentieth of a decade, with the same starts at every σ; minus infinity
     where components are right together too rarely, whatever the σ.
     """
     if not 0.0 < wanted < 1.0:
         raise ValueError(f"wanted must lie between 0 and 1, got {wanted}")
-    if not within > 0.0:
-        raise ValueError(f"within must be positive, got {within}")
     T = checked_pairs(T)
     enough = lambda x: success_probability(T, log10_scale=x, draws=draws, key=key) >= wanted
     if wanted > 0.5 ** (connectivity(T).components - 1):
@@ -141,10 +124,12 @@ def largest_scale(
         if small_enough < LOWEST:
             return -math.inf
         too_large, small_enough = small_enough, 2.0 * small_enough
-    while too_large - small_enough > within:
+    while too_large - small_enough > WITHIN:
         middle = 0.5 * (too_large + small_enough)
-        hit = enough(middle)
-        too_large, small_enough = (too_large, middle) if hit else (middle, small_enough)
+        if enough(middle):
+            small_enough = middle
+        else:
+            too_large = middle
     return small_enough
 
 
@@ -170,18 +155,15 @@ def predict_generalisation(
     )
 
 
-def needed_scale(T: Square, contamination: float, *, constant: float = 1.0) -> float:
+def needed_scale(T: Square, contamination: float) -> float:
     r"""log10 of the σ at which the second mode is down to `contamination`.
 
-    From the law $\epsilon = c\,\sigma^{1-\sigma_2/\sigma_1}$.
+    From the law $\epsilon = \sigma^{1-\sigma_2/\sigma_1}$.
 
     >>> round(needed_scale(np.ones((4, 4)), 0.01), 3)
     -2.0
     """
-    for name, value in (("contamination", contamination), ("constant", constant)):
-        if not (value > 0.0 and math.isfinite(value)):
-            raise ValueError(f"{name} must be positive, got {value}")
+    if not 0.0 < contamination < math.inf:
+        raise ValueError(f"contamination must be positive, got {contamination}")
     exponent = 1.0 - connectivity(checked_pairs(T)).gap
-    if exponent < 1e-12:
-        return -math.inf
-    return math.log10(contamination / constant) / exponent
+    return math.log10(contamination) / exponent if exponent > 1e-12 else -math.inf

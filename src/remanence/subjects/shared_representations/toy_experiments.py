@@ -26,28 +26,31 @@ LARGER = (0.0, 1.0, 3.0)
 """Decades above the predicted σ at which it is tried."""
 
 
-def u_at_half_loss(
-    width: int, log10_scale: float, *, draws: int, seed: int
-) -> Float[np.ndarray, "draws n"]:
-    """The vectors u of a circulant's draws when half the loss is gone."""
-    T = circulant_pairs(N, width)
-    start = toy_start(N, log10_scale=log10_scale, draws=draws, key=jr.key(seed))
-    return toy_flow(start, T, stop=0.25 * T.sum(), **PRECISE).u
-
-
-def log_second_mode(u: Float[np.ndarray, "draws n"], width: int) -> Float[np.ndarray, " draws"]:
-    """Log of the part of `u` in the space of σ2, over its part in the top mode."""
-    U, S, _ = np.linalg.svd(circulant_pairs(N, width))
+def log_second_mode(
+    u: Float[np.ndarray, "draws n"], T: Float[np.ndarray, "n n"]
+) -> Float[np.ndarray, " draws"]:
+    """Log of the part of `u` in the space of σ2 of `T`, over its part in the top mode."""
+    U, S, _ = np.linalg.svd(T)
     second = U[:, 1:][:, np.isclose(S[1:], S[1])]
     return np.log(np.linalg.norm(u @ second, axis=1) / np.abs(u @ U[:, 0]))
 
 
-def slopes(
-    x: Float[np.ndarray, " points"], y: Float[np.ndarray, "points draws"]
-) -> Float[np.ndarray, " draws"]:
-    """The least-squares slope of each draw over `x`: draws are paired along σ."""
-    away = x - x.mean()
-    return away @ y / (away @ away)
+def _of_width(width: int, config: Config, seed: int) -> dict[str, Any]:
+    T, draws = circulant_pairs(N, width), config.aligned_draws
+    scales = np.array([needed_scale(T, left) for left in config.toy_contaminations])
+    starts = [toy_start(N, log10_scale=x, draws=draws, key=jr.key(seed)) for x in scales.tolist()]
+    ends = [toy_flow(start, T, stop=0.25 * T.sum(), **PRECISE).state for start in starts]
+    second = np.stack([log_second_mode(np.asarray(end.direction[0]), T) for end in ends])
+    # The slope of each draw: they are paired along σ.
+    exponent = np.polyfit(scales * np.log(10), second, 1)[0]
+    return {
+        "log10_scale": scales,
+        "second_mode": np.exp(second.mean(axis=1)),
+        "second_mode_log_stderr": second.std(axis=1, ddof=1) / draws**0.5,
+        "exponent": exponent.mean(),
+        "exponent_stderr": exponent.std(ddof=1) / draws**0.5,
+        "law": 1.0 - connectivity(T).gap,
+    }
 
 
 def alignment(config: Config, seed: int) -> xr.Dataset:
@@ -66,30 +69,14 @@ def alignment(config: Config, seed: int) -> xr.Dataset:
     )
 
 
-def _of_width(width: int, config: Config, seed: int) -> dict[str, Any]:
-    T, draws = circulant_pairs(N, width), config.aligned_draws
-    scales = np.array([needed_scale(T, left) for left in config.toy_contaminations])
-    ends = [u_at_half_loss(width, x, draws=draws, seed=seed) for x in scales.tolist()]
-    second = np.stack([log_second_mode(u, width) for u in ends])
-    exponent = slopes(scales * np.log(10), second)
-    return {
-        "log10_scale": scales,
-        "second_mode": np.exp(second.mean(axis=1)),
-        "second_mode_log_stderr": second.std(axis=1, ddof=1) / draws**0.5,
-        "exponent": exponent.mean(),
-        "exponent_stderr": exponent.std(ddof=1) / draws**0.5,
-        "law": 1.0 - connectivity(T).gap,
-    }
-
-
 def times_to_half_loss(config: Config, seed: int) -> xr.Dataset:
     """When half the loss is gone: two factors and three, over σ."""
     T, scales = circulant_pairs(N, 5), list(config.toy_log_scales)
+    draws = {"draws": config.toy_draws, "key": jr.key(seed + 1)}
 
     def median_time(factors: int, log10_scale: float) -> float:
-        draws = {"draws": config.toy_draws, "key": jr.key(seed + 1)}
         start = toy_start(N, log10_scale=log10_scale, factors=factors, **draws)
-        return float(np.median(toy_flow(start, T, stop=0.25 * T.sum()).time))
+        return float(np.median(toy_flow(start, T, stop=0.25 * T.sum()).state.time))
 
     time = [[median_time(factors, x) for x in scales] for factors in (2, 3)]
     return xr.Dataset(
@@ -123,14 +110,24 @@ def _unseen_graphs(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, Any]:
     return np.stack([draw(f, k) for f, k in zip(fractions, keys, strict=True)]), fractions, keys
 
 
-def _simulated_success(
-    Ts: np.ndarray, log10_scales: np.ndarray, draws: int, seed: int
-) -> np.ndarray:
-    """The share of simulated starts that gets every pair of each T right."""
-    each = np.repeat(log10_scales, draws)
-    start = toy_start(N, log10_scale=each, draws=each.size, key=jr.key(seed))
-    fit = toy_flow(start, np.repeat(Ts, draws, axis=0))
-    return (fit.test_loss < RIGHT).reshape(len(Ts), draws).mean(1)
+def _predicted_and_seen(
+    Ts: np.ndarray, keys: Any, log10_scales: np.ndarray, draws: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The chance of every pair of each T to come out right from its σ: predicted, simulated.
+
+    NaN where the σ is above 1 or none.
+    """
+    predicted, seen = np.full((2, len(Ts)), np.nan)
+    tried = np.flatnonzero(np.isfinite(log10_scales) & (log10_scales <= 0.0))
+    if tried.size:
+        each = np.repeat(log10_scales[tried], draws)
+        start = toy_start(N, log10_scale=each, draws=each.size, key=jr.key(seed))
+        loss = toy_flow(start, np.repeat(Ts[tried], draws, axis=0)).test_loss
+        seen[tried] = (loss < RIGHT).reshape(-1, draws).mean(1)
+    for i in tried:
+        x = float(log10_scales[i])
+        predicted[i] = success_probability(Ts[i], log10_scale=x, draws=500, key=keys[i])
+    return predicted, seen
 
 
 def predicted_success(config: Config, seed: int) -> xr.Dataset:
@@ -140,45 +137,30 @@ def predicted_success(config: Config, seed: int) -> xr.Dataset:
     signs meet a barrier, a disconnected one besides only by luck of signs.
     """
     Ts, fractions, keys = _unseen_graphs(config.predicted_graphs, seed + 70_004)
-    scales = config.predicted_log_scales
-    seen = [
-        _simulated_success(Ts, np.full(len(Ts), scale), config.predicted_draws, seed + 70_005)
-        for scale in scales
+    scales, draws = list(config.predicted_log_scales), config.predicted_draws
+    both = [
+        _predicted_and_seen(Ts, keys, np.full(len(Ts), x), draws, seed + 70_005) for x in scales
     ]
-    predicted = [
-        [success_probability(T, log10_scale=x, draws=500, key=k) for x in scales]
-        for T, k in zip(Ts, keys, strict=True)
-    ]
+    predicted, seen = np.stack(both, axis=-1)
     return xr.Dataset(
         {
-            "predicted": (("graph", "log10_scale"), np.array(predicted)),
-            "seen": (("graph", "log10_scale"), np.stack(seen, axis=1)),
+            "predicted": (("graph", "log10_scale"), predicted),
+            "seen": (("graph", "log10_scale"), seen),
             "fraction": ("graph", fractions),
         },
-        {"log10_scale": list(scales)},
+        {"log10_scale": scales},
     )
 
 
 def predicted_scales(config: Config, seed: int) -> xr.Dataset:
-    """The largest σ predicted to succeed nine times in ten, tried there and above.
-
-    NaN where no σ would do, and above σ = 1, where there is no small start.
-    """
+    """The largest σ predicted to succeed nine times in ten, tried there and above."""
     Ts, fractions, keys = _unseen_graphs(config.predicted_graphs, seed + 70_006)
     largest = np.array(
         [largest_scale(T, wanted=WANTED, draws=500, key=k) for T, k in zip(Ts, keys, strict=True)]
     )
-    predicted = np.full((len(Ts), len(LARGER)), np.nan)
-    seen, scales = predicted.copy(), largest[:, None] + np.array(LARGER)
-    for j in range(len(LARGER)):
-        tried = np.flatnonzero(np.isfinite(largest) & (scales[:, j] <= 0.0))
-        if not tried.size:
-            continue
-        starts = (config.predicted_draws, seed + 70_007)
-        seen[tried, j] = _simulated_success(Ts[tried], scales[tried, j], *starts)
-        for i in tried:
-            at = float(scales[i, j])
-            predicted[i, j] = success_probability(Ts[i], log10_scale=at, draws=500, key=keys[i])
+    draws = config.predicted_draws
+    both = [_predicted_and_seen(Ts, keys, largest + x, draws, seed + 70_007) for x in LARGER]
+    predicted, seen = np.stack(both, axis=-1)
     return xr.Dataset(
         {
             "largest_log10_scale": ("graph", largest),

@@ -26,7 +26,7 @@ from .gradient_flow import gradient_flow
 from .language_pairs import Mask, published_pairs
 from .momentum_sgd import momentum_sgd
 from .pair_training import PairFit, PairRun
-from .translation import bound_ratios, translation
+from .translation import bound_ratios, Translation, translation
 
 
 Way = Literal["sgd", "flow"]
@@ -34,15 +34,8 @@ WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "flow": gradient_flow}
 DOCUMENT_STEPS = 500_000
 """The document gives a run so many steps at most."""
 ENDINGS = ("converged", "out of steps", "diverged", "out of time")
-MEASURED = {
-    "train_loss": "loss_trained",
-    "test_loss": "loss_untrained",
-    "across": "loss_across",
-    "accuracy_trained": "accuracy_trained",
-    "accuracy_untrained": "accuracy_untrained",
-    "rank": "rank",
-    "signs": "signs",
-}
+RENAMED = {"loss_trained": "train_loss", "loss_untrained": "test_loss", "loss_across": "across"}
+"""What the losses of a `Translation` are called in a table."""
 GENERALISES = 1e-3
 """Test loss (half mean squared error a word) below which a run generalises."""
 
@@ -137,7 +130,8 @@ def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
     burst = fit.ending == "diverged"
     seen = None if burst else translation(fit.net, T, mask=cell.mask)
     ratio = np.full(T.shape, np.nan) if burst else bound_ratios(fit.net, T)
-    return {name: float(getattr(seen, of, math.nan)) for name, of in MEASURED.items()} | {
+    names = [field.name for field in dataclasses.fields(Translation)]
+    return {RENAMED.get(name, name): float(getattr(seen, name, math.nan)) for name in names} | {
         "connected": float(graph.connected),
         "algebraic": graph.algebraic,
         "steps": float(fit.steps),
@@ -175,9 +169,9 @@ def table(
             if time.monotonic() > end and len(rows) < len(kept):
                 reason = "stopped at the time limit"
                 raise Unfinished(reason, len(rows), len(kept), folder)
+    fields = ("fraction", "scale", "seed", "words", "units")
     columns = {name: [float(rows[c][name]) for c in cells] for name in rows[cells[0]]}
-    for field in ("fraction", "scale", "seed", "words", "units"):
-        columns[field] = [getattr(cell, field) for cell in cells]
+    columns |= {name: [getattr(cell, name) for cell in cells] for name in fields}
     return xr.Dataset(
         {name: ("cell", np.array(values)) for name, values in columns.items()},
         attrs={

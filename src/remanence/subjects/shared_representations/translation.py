@@ -39,14 +39,12 @@ def translation(
     if T.shape != (L, L):
         raise ValueError(f"T must be {L} x {L}, as the network has languages, got shape {T.shape}")
     with double():
-        blocks = np.asarray(as_double(net).products("full"))
+        blocks = np.asarray(as_double(net).products())
     diagonal = np.einsum("kldd->kld", blocks)
-    if mask == "diagonal":
-        errors = ((diagonal - 1.0) ** 2).sum(-1) / (2 * D)
-    else:
-        errors = ((blocks - np.eye(D)) ** 2).sum((-1, -2)) / (2 * D)
+    looked_at = np.eye(D) if mask == "diagonal" else np.ones((D, D))
+    errors = ((blocks - np.eye(D)) ** 2 * looked_at).sum((-1, -2)) / (2 * D)
     right = (blocks.argmax(axis=2) == np.arange(D)).mean(axis=2)
-    untaught, apart = 1.0 - T, 1.0 - connectivity(T).together
+    untaught, across = 1.0 - T, 1.0 - connectivity(T).together
     mean = lambda values, where: (
         float((values * where).sum() / where.sum()) if where.sum() else float("nan")
     )
@@ -60,7 +58,7 @@ def translation(
     return Translation(
         mean(errors, T),
         mean(errors, untaught),
-        mean(errors, apart),
+        mean(errors, across),
         mean(right, T),
         mean(right, untaught),
         float(energy.sum() ** 2 / (energy**2).sum()) if values[0] else 0.0,
@@ -73,6 +71,6 @@ def bound_ratios(
 ) -> Float[np.ndarray, "outputs inputs"]:
     r"""$\|A_{kl} - I\|_2$ of each block over the bound along its path (`path_bound`)."""
     with double():
-        blocks = np.asarray(as_double(net).products("full"))
+        blocks = np.asarray(as_double(net).products())
     gap = np.linalg.norm(blocks - np.eye(blocks.shape[-1]), ord=2, axis=(2, 3))
     return gap / path_bound(connectivity(T), float(gap[T == 1].max()))

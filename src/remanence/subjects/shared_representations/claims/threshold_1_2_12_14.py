@@ -36,16 +36,14 @@ def threshold_evidence(results: Mapping[str, Any]) -> Evidence:
     """Which of the runs on many graphs generalise, and Figure 1's median threshold."""
     runs = results["graphs"]
     done, stuck = _part(runs, runs.ending == 0), _part(runs, runs.ending != 0)
-    joined, apart = (_part(done, done.connected == kind) for kind in (1, 0))
+    kinds = {"connected": done.connected == 1, "disconnected": done.connected == 0}
     share = lambda part: float(generalises(part).mean()) if part.sizes["cell"] else 0.0
     height = 1 / (2 * stuck.words * 100 * taught_share(stuck))
     return {
-        "runs": int(runs.sizes["cell"]),
-        "connected": int(joined.sizes["cell"]),
-        "connected_generalise": share(joined),
-        "disconnected": int(apart.sizes["cell"]),
-        "disconnected_generalise": share(apart),
-        "unfinished": int(stuck.sizes["cell"]),
+        "runs": runs.sizes["cell"],
+        **{kind: int(where.sum()) for kind, where in kinds.items()},
+        **{f"{kind}_generalise": share(_part(done, where)) for kind, where in kinds.items()},
+        "unfinished": stuck.sizes["cell"],
         "before_barriers": int((stuck.train_loss >= height).sum()),
         # A σ and seed that never generalise count as infinite, not as absent.
         "threshold_median": float(np.median(thresholds(results["full"]))),
@@ -66,12 +64,12 @@ def connectivity_decides(e: Evidence) -> Verdict:
 def across_evidence(results: Mapping[str, Any]) -> Evidence:
     """The loss between components, by σ; NaN where there are too few runs."""
     runs = results["graphs"]
-    apart = _part(runs, (runs.ending == 0) & (runs.connected == 0))
+    split = _part(runs, (runs.ending == 0) & (runs.connected == 0))
     return {
-        "across_mean": float(apart.across.mean()),
-        "across_stderr": float(apart.across.std(ddof=1) / max(apart.sizes["cell"], 1) ** 0.5),
-        "across_by_scale": {f"{s:g}": float(p.across.mean()) for s, p in by_scale(apart).items()},
-        "disconnected_generalise": float((apart.across < 0.05).mean()),
+        "across_mean": float(split.across.mean()),
+        "across_stderr": float(split.across.std(ddof=1) / max(split.sizes["cell"], 1) ** 0.5),
+        "across_by_scale": {f"{s:g}": float(p.across.mean()) for s, p in by_scale(split).items()},
+        "disconnected_generalise": float((split.across < 0.05).mean()),
     }
 
 
@@ -95,7 +93,7 @@ def wide_evidence(results: Mapping[str, Any]) -> Evidence:
     """Thresholds of H > D over σ."""
     wide = fresh_graphs(results["wide"])
     found = thresholds_by_scale(wide)
-    apart = _part(wide, (wide.connected == 0) & (wide.ending == 0))
+    split = _part(wide, (wide.connected == 0) & (wide.ending == 0))
     return {
         "graphs": int(np.unique(wide.seed).size),
         "unfinished": int((wide.ending != 0).sum()),
@@ -104,8 +102,8 @@ def wide_evidence(results: Mapping[str, Any]) -> Evidence:
         "connected": float(found.connected),
         "above": found.above.values.tolist(),
         "above_errors": found.above_error.values.tolist(),
-        "disconnected": int(apart.sizes["cell"]),
-        "disconnected_generalise": int((apart.across < 0.05).sum()),
+        "disconnected": split.sizes["cell"],
+        "disconnected_generalise": int((split.across < 0.05).sum()),
     }
 
 

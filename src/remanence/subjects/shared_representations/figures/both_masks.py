@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
@@ -14,6 +15,7 @@ FLOOR = 1e-12
 LOSS = "test loss (½ MSE a word)"
 MARKS = "os^vD"
 """One a seed, or one a σ."""
+LEGEND: Any = {"loc": "outside lower center", "fontsize": 8, "frameon": False, "ncols": 4}
 KINDS: dict[str, dict[str, Any]] = {
     "connected": {},
     "not connected": {"mfc": "none"},
@@ -21,17 +23,25 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 
 
-def panels(rows: int = 1, columns: int = 1, *, size: tuple[float, float], **shared: Any) -> Any:
-    """A figure with `rows` by `columns` axes."""
-    import matplotlib.pyplot as plt
+def _both(diagonal: xr.Dataset, full: xr.Dataset) -> xr.Dataset:
+    """The cells of both masks as one table that says which mask."""
+    masks = ["diagonal"] * diagonal.sizes["cell"] + ["full"] * full.sizes["cell"]
+    both = xr.concat([diagonal, full], "cell", combine_attrs="drop_conflicts")
+    return both.assign(mask=("cell", masks))
 
-    return plt.subplots(rows, columns, figsize=size, layout="constrained", **shared)
 
-
-def _legend_below(figure: Any, axes: Any) -> None:
-    """One legend under all panels."""
-    style = {"loc": "outside lower center", "fontsize": 8, "frameon": False, "ncols": 4}
-    figure.legend(*axes.get_legend_handles_labels(), **style)
+def _plot_runs(ax: Any, found: xr.Dataset) -> None:
+    """One line a seed; the mark says what became of the graph and of the run."""
+    for seed, part in found.groupby("seed"):
+        part = part.sortby("fraction")
+        x, y = part.fraction.values, np.maximum(part.test_loss.values, FLOOR)
+        colour, mark = f"C{int(seed) % 7}", MARKS[int(seed) % len(MARKS)]
+        ax.plot(x, y, color=colour, lw=0.8, alpha=0.6)
+        done, joined = part.ending.values == 0, part.connected.values == 1
+        kinds = (done & joined, done & ~joined, ~done)
+        for where, style in zip(kinds, KINDS.values(), strict=True):
+            usual = {"color": colour, "ls": "", "ms": 4, "marker": mark}
+            ax.plot(x[where], y[where], **usual | style)
 
 
 def figure_one_figure(
@@ -46,24 +56,27 @@ def figure_one_figure(
 
     def draw() -> Any:
         scales = np.unique(np.concatenate([diagonal.scale, full.scale]))[::-1]
-        shared = {"sharex": True, "sharey": "row", "squeeze": False}
-        figure, axes = panels(2, len(scales), size=(1.4 + 3.1 * len(scales), 6.0), **shared)
+        size = (1.4 + 3.1 * len(scales), 6.0)
+        shared: Any = {"sharex": True, "sharey": "row", "squeeze": False, "layout": "constrained"}
+        figure, axes = plt.subplots(2, len(scales), figsize=size, **shared)
         names = ("diagonal mask, SGD", "full mask, gradient flow")
         for row, found, name in zip(axes, (diagonal, full), names, strict=True):
             row[0].set(ylabel=f"{name}\n{LOSS}", yscale="log")
+            parts = by_scale(found)
             for ax, scale in zip(row, scales, strict=True):
-                _runs(ax, found.where(found.scale == scale, drop=True))
+                if scale in parts:
+                    _plot_runs(ax, parts[scale])
         for ax, below, scale in zip(*axes, scales, strict=True):
             ax.set(title=f"σ = {scale:g}")
             below.set(xlabel="fraction of pairs taught")
             if author is not None:
                 his = author.where(author.scale == scale, drop=True)
                 loss = np.maximum(his.author_loss / (2 * his.words), FLOOR)
-                rings = {"color": "C7", "ms": 9, "mfc": "none", "mew": 1.2}
+                rings: Any = {"color": "C7", "ms": 9, "mfc": "none", "mew": 1.2}
                 ax.plot(his.fraction, loss, "o", label="the author's", **rings)
         for name, style in KINDS.items():
             axes[0, 0].plot([], [], label=name, **{"color": "C7", "ls": "", "marker": "o"} | style)
-        _legend_below(figure, axes[0, 0])
+        figure.legend(*axes[0, 0].get_legend_handles_labels(), **LEGEND)
         return figure
 
     rings = "" if author is None else " Grey rings: the author's own cells."
@@ -77,45 +90,25 @@ def figure_one_figure(
     )
 
 
-def _runs(ax: Any, found: xr.Dataset) -> None:
-    """One line a seed; the mark says what became of the graph and of the run."""
-    for seed in np.unique(found.seed).astype(int):
-        part = found.where(found.seed == seed, drop=True).sortby("fraction")
-        x, y = part.fraction.values, np.maximum(part.test_loss.values, FLOOR)
-        colour, mark = f"C{seed % 7}", MARKS[seed % len(MARKS)]
-        ax.plot(x, y, color=colour, lw=0.8, alpha=0.6)
-        done, joined = part.ending.values == 0, part.connected.values == 1
-        kinds = (done & joined, done & ~joined, ~done)
-        for where, style in zip(kinds, KINDS.values(), strict=True):
-            style = {"color": colour, "ls": "", "ms": 4, "marker": mark} | style
-            ax.plot(x[where], y[where], **style)
-
-
-def _both(diagonal: xr.Dataset, full: xr.Dataset) -> xr.Dataset:
-    """The cells of both masks as one table that says which mask."""
-    masks = ["diagonal"] * diagonal.sizes["cell"] + ["full"] * full.sizes["cell"]
-    both = xr.concat([diagonal, full], "cell", combine_attrs="drop_conflicts")
-    return both.assign(mask=("cell", masks))
-
-
 def accuracy_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
     """What a low test loss means under either mask."""
 
     def draw() -> Any:
-        figure, axes = panels(1, 2, size=(9.2, 3.6))
-        for i, (found, name) in enumerate(((diagonal, "diagonal"), (full, "full"))):
-            for j, (scale, part) in enumerate(by_scale(found).items()):
-                style = {"color": f"C{i}", "marker": MARKS[j], "label": f"{name}, σ = {scale:g}"}
-                style |= {"ls": "", "ms": 4, "mew": 0.8, "mfc": "none" if j else f"C{i}"}
-                x = np.maximum(part.test_loss, FLOOR)
-                for ax, seen in zip(axes, ("accuracy_untrained", "rank"), strict=True):
-                    ax.semilogx(x, part[seen], **style)
-        words = int(diagonal.words[0])
-        axes[0].axhline(1 / words, color="C7", lw=0.8, ls=":", label="1/D: chance, D: full rank")
-        axes[1].axhline(words, color="C7", lw=0.8, ls=":")
-        axes[0].set(xlabel=LOSS, ylabel="argmax accuracy, untaught pairs")
-        axes[1].set(xlabel=LOSS, ylabel="rank of the product (participation)")
-        _legend_below(figure, axes[0])
+        figure, axes = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
+        chance = (1 / int(diagonal.words[0]), int(diagonal.words[0]))
+        names = ("argmax accuracy, untaught pairs", "rank of the product (participation)")
+        for ax, seen, level, name in zip(
+            axes, ("accuracy_untrained", "rank"), chance, names, strict=True
+        ):
+            for i, found in enumerate((diagonal, full)):
+                for j, (scale, part) in enumerate(by_scale(found).items()):
+                    label = f"{('diagonal', 'full')[i]}, σ = {scale:g}"
+                    style: Any = {"mew": 0.8, "mfc": "none" if j else f"C{i}", "label": label}
+                    x = np.maximum(part.test_loss, FLOOR)
+                    ax.semilogx(x, part[seen], f"C{i}{MARKS[j]}", ms=4, **style)
+            ax.axhline(level, color="C7", lw=0.8, ls=":", label="1/D: chance, D: full rank")
+            ax.set(xlabel=LOSS, ylabel=name)
+        figure.legend(*axes[0].get_legend_handles_labels(), **LEGEND)
         return figure
 
     low = diagonal.accuracy_untrained.where(diagonal.test_loss < GENERALISES)
@@ -135,28 +128,25 @@ def spikes_figure(again: xr.Dataset) -> Figure:
 
     def draw() -> Any:
         lines = np.arange(again.sizes["cell"])
-        figure, axes = panels(1, 2, size=(9.2, 1.9 + 0.19 * lines.size), sharey=True)
-        names = {"sgd": "the document's SGD", "flow": "exact flow"}
-        for i, (way, name) in enumerate(names.items()):
-            # A spike of SGD has reached the training loss.
-            done = (again["flow_ending"].values == 0) | (way == "sgd")
-            style = {"color": f"C{i}", "ms": 6.5 - 1.2 * i, "alpha": 0.85}
+        size = (9.2, 1.9 + 0.19 * lines.size)
+        figure, axes = plt.subplots(1, 2, figsize=size, sharey=True, layout="constrained")
+        reached = again["flow_ending"].values == 0
+        ways = {"sgd": ("the document's SGD", True | reached), "flow": ("exact flow", reached)}
+        for i, (way, (name, done)) in enumerate(ways.items()):
+            style: Any = {"color": f"C{i}", "ms": 6.5 - 1.2 * i, "alpha": 0.85}
             at = lines + 0.2 * (i - 0.5)
             loss, share = np.maximum(again[way].values, FLOOR), 100 * again[f"{way}_signs"].values
             for ax, values in zip(axes, (loss, share), strict=True):
                 ax.plot(values[done], at[done], MARKS[i], label=name, **style)
                 ax.plot(values[~done], at[~done], MARKS[i], mfc="none", **style)
         axes[0].axvline(GENERALISES, color="C7", lw=0.8, ls=":")
-        axes[0].set(xlabel=LOSS, xscale="log")
-        axes[1].set(xlabel="negative entries of untaught blocks (%)")
-        axes[1].set_xlim(left=-0.5)
+        axes[1].set(xlabel="negative entries of untaught blocks (%)", xlim=(-0.5, None))
         columns = zip(*(again[n].values for n in ("scale", "fraction", "seed")), strict=True)
         cells = [f"{scale:g}, {frac:.3f}, {int(seed)}" for scale, frac, seed in columns]
         axes[0].set_yticks(lines, cells, fontsize=7)
-        axes[0].set(ylabel="σ, fraction taught, seed", ylim=(lines.size - 0.4, -0.6))
-        for ax in axes:
-            ax.grid(axis="y", lw=0.3)
-        _legend_below(figure, axes[0])
+        axes[0].set(xlabel=LOSS, xscale="log", ylabel="σ, fraction taught, seed")
+        axes[0].set(ylim=(lines.size - 0.4, -0.6))
+        figure.legend(*axes[0].get_legend_handles_labels(), **LEGEND)
         return figure
 
     return Figure(

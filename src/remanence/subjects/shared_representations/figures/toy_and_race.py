@@ -2,14 +2,14 @@
 
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
 from ....report import Figure
-from .both_masks import panels
 
 
-def _renamed(part: xr.Dataset, name: str) -> xr.Dataset:
+def _with_prefix(part: xr.Dataset, name: str) -> xr.Dataset:
     """`part` with every name and axis marked, so that it can lie beside another."""
     return part.rename({n: f"{name}_{n}" for n in (*part.data_vars, *part.dims)})
 
@@ -18,7 +18,7 @@ def alignment_figure(aligned: xr.Dataset, times: xr.Dataset) -> Figure:
     """The contamination law, its exponents, and the time that two and three factors take."""
 
     def draw() -> Any:
-        figure, axes = panels(1, 3, size=(13.8, 3.6))
+        figure, axes = plt.subplots(1, 3, figsize=(13.8, 3.6), layout="constrained")
         for i, width in enumerate(aligned.width.values):
             part = aligned.sel(width=width)
             x, y = -part.log10_scale.values, part.second_mode.values
@@ -35,14 +35,12 @@ def alignment_figure(aligned: xr.Dataset, times: xr.Dataset) -> Figure:
         axes[1].axhline(1.0, color="C7", lw=0.8, ls=":")
         axes[1].set(xlabel="width", xticks=sorted(aligned.width.values))
         axes[1].set(ylabel="exponent of σ over its law", ylim=(0.97, 1.03))
-        x, three = times.log10_scale.values, times.time.sel(factors=3)
-        axes[2].plot(x, times.time.sel(factors=2), "C0o-", ms=4, label="two factors: t")
-        axes[2].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="t at half loss")
-        right = axes[2].twinx()
-        right.plot(x, three, "C1s-", ms=4, label="three factors: t·σ (right)")
-        right.set(ylabel="t·σ", ylim=(0, 2 * float(three.max())))
-        lines = axes[2].get_lines() + right.get_lines()
-        axes[2].legend(lines, [line.get_label() for line in lines], fontsize=8)
+        for factors, mark, name in ((2, "C0o-", "two factors: t"), (3, "C1s-", "three: t·σ")):
+            part = times.time.sel(factors=factors)
+            axes[2].plot(times.log10_scale, part / part[0], mark, ms=4, label=name)
+        axes[2].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="at half loss, over the largest σ's")
+        axes[2].set(ylim=(0, None))
+        axes[2].legend(fontsize=8)
         return figure
 
     return Figure(
@@ -50,7 +48,7 @@ def alignment_figure(aligned: xr.Dataset, times: xr.Dataset) -> Figure:
         "Alignment in the toy",
         "Left: what is left of the second mode falls as $\\sigma^{1-\\sigma_2/\\sigma_1}$ (dashed: the law). Middle: the measured exponent over its law, with two standard errors. Right: two factors take −log σ, three take 1/σ.",
         draw,
-        xr.merge([aligned, _renamed(times, "half_loss")]),
+        xr.merge([aligned, _with_prefix(times, "half_loss")]),
     )
 
 
@@ -58,22 +56,20 @@ def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> 
     """Success over σ, the predictor on unseen graphs, and the σ that it predicts."""
 
     def draw() -> Any:
-        figure, axes = panels(1, 3, size=(13.8, 3.6))
+        figure, axes = plt.subplots(1, 3, figsize=(13.8, 3.6), layout="constrained")
         x, share = found.log10_scale.values, found.success
         ranges = [share - found.success_low, found.success_high - share]
         axes[0].errorbar(x, share, ranges, fmt="C0o", ms=5, capsize=3, label="exact flow")
         axes[0].plot(x, found.predicted, "C1-", label="predicted from T")
         axes[0].set(xlabel=r"$\log_{10}\,\sigma$", ylabel="share that generalises")
-        points = {"ms": 4, "alpha": 0.6}
+        points: Any = {"ms": 4, "alpha": 0.6}
         for i, scale in enumerate(guess.log10_scale.values):
-            part = guess.sel(log10_scale=scale)
-            label = f"$\\sigma = 10^{{{scale:.0f}}}$"
+            part, label = guess.sel(log10_scale=scale), f"$\\sigma = 10^{{{scale:.0f}}}$"
             axes[1].plot(part.predicted, part.seen, f"C{i}o", label=label, **points)
         axes[1].plot([0, 1], [0, 1], color="C7", lw=0.8, ls=":")
         axes[1].set(xlabel="predicted from T", ylabel="seen in simulation")
         for i, decades in enumerate(tried.decades_above.values):
-            seen = tried.seen.sel(decades_above=decades)
-            label = f"at {10**decades:g} σ" if decades else "at that σ"
+            seen, label = tried.seen.sel(decades_above=decades), f"at {10**decades:g} σ"
             axes[2].plot(tried.largest_log10_scale, seen, f"C{i}o", label=label, **points)
         wanted = tried.attrs["wanted"]
         axes[2].axhline(wanted, color="C7", lw=0.8, ls=":")
@@ -84,14 +80,13 @@ def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> 
             ax.legend(fontsize=8)
         return figure
 
+    parts = [_with_prefix(found, "circulant"), guess, _with_prefix(tried, "tried")]
     return Figure(
         "sign-barriers",
         "Sign barriers and their prediction",
         "Left: a circulant of width 2, n = 10: how often exact flow generalises and does not end before a sign barrier (95 % ranges), against the linear phase alone. Middle: random graphs that the predictor has not seen. Right: other such graphs, started at the largest σ predicted to succeed in nine of ten starts, and above it.",
         draw,
-        xr.merge(
-            [_renamed(found, "circulant"), guess, _renamed(tried, "tried")], combine_attrs="drop"
-        ),
+        xr.merge(parts, combine_attrs="drop"),
     )
 
 
@@ -99,13 +94,16 @@ def random_figure(drawn: xr.Dataset) -> Figure:
     """Outlier and bulk edge over the density."""
 
     def draw() -> Any:
-        figure, ax = panels(size=(4.6, 3.6))
-        p, values = drawn.density.values, drawn.singular_values.values
-        ax.semilogy(p, values[:, 0], "C0o", label="largest")
-        ax.semilogy(p, drawn.outlier_law, "C0--", lw=0.9, label="pn")
-        ax.semilogy(p, values[:, 1], "C1o", label="second")
-        ax.semilogy(p, drawn.edge_law, "C1--", lw=0.9, label="2√(np(1−p))")
-        ax.semilogy(p, drawn.document_edge, "C7:", label="2√(p(1−p)), as printed")
+        figure, ax = plt.subplots(figsize=(4.6, 3.6), layout="constrained")
+        p, (largest, second) = drawn.density.values, drawn.singular_values.values[:, :2].T
+        for values, style, label in (
+            (largest, "C0o", "largest"),
+            (drawn.outlier_law, "C0--", "pn"),
+            (second, "C1o", "second"),
+            (drawn.edge_law, "C1--", "2√(np(1−p))"),
+            (drawn.document_edge, "C7:", "2√(p(1−p)), as printed"),
+        ):
+            ax.semilogy(p, values, style, label=label)
         ax.set(xlabel="density p", ylabel="singular value")
         ax.legend(fontsize=7, ncols=2, loc="center", bbox_to_anchor=(0.5, 0.32))
         return figure
@@ -123,7 +121,7 @@ def race_figure(found: xr.Dataset) -> Figure:
     """The reduction against the network."""
 
     def draw() -> Any:
-        figure, ax = panels(size=(4.6, 3.6))
+        figure, ax = plt.subplots(figsize=(4.6, 3.6), layout="constrained")
         for i in range(3):
             label = f"s = {float(found.mode[i]):g}"
             ax.plot(found.time, found.theory[:, i], f"C{i}-", label=label)
