@@ -282,7 +282,7 @@ def test_refusals_in_one_sentence(checkup, models):
             ("both-ways.safetensors", "--truncate-to", "cut.py"),
             "['rnn.forward', 'rnn.backward'], and --truncate-to goes with one",
         ),
-        ((model, "--inputs", "wide.npy"), "hears 2 numbers a step, the inputs have 5"),
+        ((model, "--inputs", "wide.npy"), "takes 2 numbers a step, the inputs have 5"),
         ((model, "--inputs", "turned.npy"), "np.moveaxis(inputs, 0, -1)"),
         ((model, "--error", "nan"), "--error must be a positive number, got nan"),
         ((model, "--steps", "1000000000000"), "GB are free; fewer steps (--steps) would do"),

@@ -76,8 +76,8 @@ def test_a_gradient_that_levels_off_is_not_said_to_be_forgotten():
     assert level is not None and level.until == 300
     np.testing.assert_allclose(level.level, share, rtol=1e-6)
     assert level.lag == np.argmax(relative <= 1.1 * share) == 11
-    assert "levels off at 0.2 of its first size from lag 11" in decay.sentence
-    assert decay.sentence.startswith("remembers for more than 300 steps")
+    assert "levels off at 0.2 of its first size from lag 11" in decay.sentence()
+    assert decay.sentence().startswith("remembers for more than 300 steps")
     panel = memory_horizon(cell, np.zeros((700, 1)), lags=300, quick=True)
     assert "nothing more is forgotten up to lag 300" in str(panel)
 

@@ -155,7 +155,7 @@ def test_a_proved_window_of_the_states_is_theirs_also_where_net_is_given():
 def test_inputs_that_cannot_be_heard_are_refused_by_what_is_wrong_with_them():
     cases = [
         (np.full((9, 1), np.nan), "the inputs hold NaN"),
-        (np.ones((9, 2)), "the cell hears 1 numbers a step, the inputs have 2"),
+        (np.ones((9, 2)), "the cell takes 1 numbers a step, the inputs have 2"),
         (np.ones((9, 1)) * 1j, "the inputs must be real numbers"),
         (np.ones((0, 1)), "the inputs are empty"),
     ]

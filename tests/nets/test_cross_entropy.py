@@ -58,7 +58,7 @@ def test_even_odds_lose_the_log_of_their_number(key):
 
 def test_a_context_that_nobody_has_heard_is_refused(key):
     net = language_model("rnn", 4, key)
-    with pytest.raises(ValueError, match="no position of 4 has heard a context of 5"):
+    with pytest.raises(ValueError, match="no position of 4 has a context of 5"):
         nets.token_cross_entropy(net, jnp.zeros((2, 5), jnp.int32), context=5)
 
 

@@ -26,11 +26,11 @@ class Stack(AbstractCell):
         if not self.cells:
             raise ValueError("a stack needs at least one cell, got none")
         for below, above in zip(self.cells, self.cells[1:], strict=False):
-            says = output(below, below.initial_state()).size
-            hears = input_size(above)
-            if hears is not None and hears != says:
+            gives = output(below, below.initial_state()).size
+            takes = input_size(above)
+            if takes is not None and takes != gives:
                 raise ValueError(
-                    f"a layer that hears {hears} numbers cannot follow one that says {says}"
+                    f"a layer that takes {takes} numbers cannot follow one that gives {gives}"
                 )
 
     def __call__(self, h: State, x: Input) -> State:

@@ -19,28 +19,19 @@ def comparison_table(found: Sequence[Checkup]) -> list[list[str]]:
     columns = [checkup.figures for checkup in found]
     if len(found) > WIDE:
         chief = [name for name, figure in FIGURES.items() if figure.chief]
-        rows = [
-            [each.name, *(shown(column[name]) for name in chief)]
-            for each, column in zip(found, columns, strict=True)
-        ]
+        pairs = zip(found, columns, strict=True)
+        rows = [[each.name, *(shown(column[name]) for name in chief)] for each, column in pairs]
         return [["network", *chief], *rows]
-    head = ["figure", *(checkup.name for checkup in found)]
-    if len(found) == 2:
-        head.append("change")
-    rows = [head]
+    two = len(found) == 2
+    rows = [["figure", *(checkup.name for checkup in found), *(["change"] if two else [])]]
     for name in FIGURES:
         values = [column[name] for column in columns]
-        row = [name, *(shown(value) for value in values)]
-        if len(found) == 2:
-            row.append(_change(*values))
-        rows.append(row)
+        rows.append([name, *map(shown, values), *([_change(*values)] if two else [])])
     return rows
 
 
 def _change(first: float | None, second: float | None) -> str:
-    if first is None or second is None:
-        return ""
-    if first == second:
-        return "same"
+    if first is None or second is None or first == second:
+        return "same" if first is not None and first == second else ""
     difference = second - first
     return "" if difference != difference else f"{difference:+.3g}"

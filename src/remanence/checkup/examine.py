@@ -22,7 +22,6 @@ from .memory import extent, refuse_too_large
 from .record import Checkup
 from .torch_model import checkup_model, is_torch_module
 from .units import unit_timescales
-from .weights import singular_values
 
 
 MOST = 20_000  # states kept for the search and the picture
@@ -124,7 +123,6 @@ def checkup(
         fixed_remark=remark,
         eigenvalues=eigenvalues,
         units=units,
-        singular=singular_values(whole),
         orbit=orbit,
         weights=printable(weights),
         remarks=remarks,

@@ -1,6 +1,7 @@
 """The truncated network for torch: a module of thirty lines beside its weights."""
 
 import pathlib
+import string
 
 from ..formats import save
 from ..formats.saving import torch_module
@@ -8,48 +9,7 @@ from ..nets import Recurrent
 from ..report import write_atomically
 
 
-SOURCE = '''"""A recurrent network that replays only its last {window} inputs. Written by remanence.
-
-Time comes first. `Truncated.load()` reads the weights from the file beside this one.
-"""
-
-import pathlib
-
-import torch
-from safetensors.torch import load_file
-
-
-WINDOW = {window}
-
-
-class Truncated(torch.nn.Module):
-    """Each output from its own window of inputs, all in parallel."""
-
-    def __init__(self):
-        super().__init__()
-        self.embedding = {embedding}
-        self.rnn = {rnn}
-        self.readout = {readout}
-
-    @classmethod
-    def load(cls):
-        weights = load_file(pathlib.Path(__file__).with_suffix(".safetensors"))
-        ends = ("rnn.", "embedding.", "readout.")
-        named = {{k if k.startswith(ends) else "rnn." + k: v for k, v in weights.items()}}
-        module = cls()
-        module.load_state_dict(named, strict=True)
-        return module
-
-    def forward(self, xs):
-        if self.embedding is not None:
-            xs = self.embedding(xs)
-        states = self.rnn(xs[: WINDOW - 1])[0] if WINDOW > 1 else xs.new_zeros(0, {units})
-        if len(xs) >= WINDOW:
-            windows = xs.unfold(0, WINDOW, 1).permute(2, 0, 1)
-            states = torch.cat([states, self.rnn(windows)[0][-1]])
-        {last}
-        return states if self.readout is None else self.readout(states)
-'''
+SOURCE = pathlib.Path(__file__).parent / "templates" / "truncated.py.txt"
 
 
 def refuse_no_module(net: Recurrent) -> None:
@@ -77,7 +37,7 @@ def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathli
     if net.W_y is not None:
         outputs = net.W_y.shape[0]
         ends["readout"] = f"torch.nn.Linear({units}, {outputs}, bias={net.b_y is not None})"
-    text = SOURCE.format(
+    text = string.Template(SOURCE.read_text(encoding="utf-8")).substitute(
         window=int(window),
         units=units,
         rnn=f"torch.nn.{kind}({', '.join(words)})",

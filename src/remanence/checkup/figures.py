@@ -28,9 +28,9 @@ class CheckupFigure:
     chief: bool = False
     """Whether it stands in the terminal's table and in that of many checkpoints."""
 
-    def text(self, found: "Checkup", unit: str = "") -> str:
-        """The value with its unit (or another name for it), or that it is not known."""
-        value, unit = self.value(found), unit or self.unit
+    def text(self, found: "Checkup") -> str:
+        """The value with its unit, steps by their own name, or that it is not known."""
+        value, unit = self.value(found), self.unit.replace("steps", found.unit)
         if value is None:
             return shown(None)
         unit = unit.removesuffix("s") if value == 1 else unit
@@ -43,13 +43,6 @@ def _panel(measure: str) -> tuple[Callable[["Checkup"], float | None], Callable[
         lambda found: found.horizon[measure],
         lambda found: next(m.remark for m in found.horizon.measures if m.name == measure),
     )
-
-
-def _fixed_points(found: "Checkup", word: str = "") -> float | None:
-    if found.fixed_remark:
-        return None
-    points = [p for p in found.fixed if p.kind == "fixed"]
-    return float(sum(word in ("", p.stability) for p in points))
 
 
 FIGURES: dict[str, CheckupFigure] = {
@@ -77,13 +70,6 @@ FIGURES: dict[str, CheckupFigure] = {
             "steps",
             "The window that is enough at every second position.",
             lambda found: found.horizon.replay.median,
-        ),
-        CheckupFigure(
-            "relative_error",
-            "allowed error, relative",
-            "",
-            "The error that windows are held to, over the root mean square of the outputs' norm.",
-            lambda found: found.horizon.replay.relative_error,
         ),
         CheckupFigure(
             "certified_window",
@@ -155,15 +141,6 @@ FIGURES: dict[str, CheckupFigure] = {
             chief=True,
         ),
         CheckupFigure(
-            "capacity_stderr",
-            "its standard error",
-            "units",
-            "From independent draws of the noise.",
-            lambda found: (
-                None if found.horizon.capacity is None else float(found.horizon.capacity.stderr)
-            ),
-        ),
-        CheckupFigure(
             "contraction_rate",
             "certified contraction rate",
             "a step",
@@ -180,48 +157,15 @@ FIGURES: dict[str, CheckupFigure] = {
             lambda found: float(np.abs(found.eigenvalues).max()),
         ),
         CheckupFigure(
-            "kaplan_yorke",
-            "Kaplan–Yorke dimension",
-            "",
-            "The dimension of the attractor, by the exponents.",
-            lambda found: float(found.spectrum.kaplan_yorke),
-        ),
-        CheckupFigure(
-            "entropy",
-            "entropy",
-            "nats a step",
-            "The sum of the positive exponents (Pesin's bound).",
-            lambda found: float(found.spectrum.entropy),
-        ),
-        CheckupFigure(
             "fixed_points",
             "fixed points",
             "",
             "Found from states visited, at the mean input.",
-            _fixed_points,
+            lambda found: (
+                None if found.fixed_remark else float(sum(p.kind == "fixed" for p in found.fixed))
+            ),
             lambda found: found.fixed_sentence,
             chief=True,
-        ),
-        CheckupFigure(
-            "stable_fixed_points",
-            "stable among them",
-            "",
-            "All eigenvalues of the Jacobian there lie inside the unit circle.",
-            lambda found: _fixed_points(found, "stable"),
-        ),
-        CheckupFigure(
-            "exponents",
-            "exponents measured",
-            "",
-            "The largest ones, of as many as the state has numbers.",
-            lambda found: float(len(found.spectrum.exponents)),
-        ),
-        CheckupFigure(
-            "state_dimension",
-            "numbers in the state",
-            "",
-            "An LSTM has two for each unit.",
-            lambda found: float(found.spectrum.dimension),
         ),
     )
 }

@@ -34,7 +34,7 @@ def headline(found: "Checkup") -> list[str]:
         _proof(found),
         "remembers by switching, which no gradient sees"
         if switches
-        else found.horizon.gradients.sentence,
+        else found.horizon.gradients.sentence(found.unit),
     ]
     if dead:
         lost = "no small difference lasts" if switches else "some steps forget the whole state"
@@ -52,7 +52,7 @@ def large_numbers(found: "Checkup") -> list[tuple[str, str, str]]:
     if not found.spectrum.converged:
         exponent += ", not converged"
     rows = [("remembers", FIGURES["remembers"]), ("safe window", FIGURES["window"])]
-    texts = [(name, figure.text(found, found.unit), figure.remark(found)) for name, figure in rows]
+    texts = [(name, figure.text(found), figure.remark(found)) for name, figure in rows]
     return [*texts, ("stable?", stable, exponent)]
 
 
@@ -69,7 +69,7 @@ def _replay(found: "Checkup") -> str:
 def _cost(found: "Checkup") -> list[str]:
     """What a shorter window would cost in nats, where there is something to predict: not noise."""
     cost = found.horizon.replay.cost
-    return [] if cost is None or found.inputs.startswith("white noise") else [cost.sentence()]
+    return [] if cost is None or found.inputs.startswith("white noise") else [cost.sentence(found.unit)]
 
 
 def _proof(found: "Checkup") -> str:

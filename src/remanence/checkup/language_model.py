@@ -12,11 +12,15 @@ from .._escape import printable
 from ..cells import dimension
 from ..measure import lyapunov_spectrum, replay_window, Spectrum, TokenReplay
 from ..nets import Recurrent
-from ..report import json_bytes, write_atomically
 from .inputs import Inputs
+from .record import pick
 
 
 LEAST = 32  # tokens below which nothing can be said
+ROWS = (
+    *("layer", "kind", "timescale: median", "95 %", "unforgotten"),
+    *("own window", "window of the state"),
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -34,20 +38,12 @@ class LanguageCheckup:
     @property
     def verdict(self) -> str:
         """The answer in one sentence."""
-        slow, every = self._unforgotten
-        steps = self.spectrum.layers[0].steps
-        kept = (
-            "every channel or head forgets"
-            if not slow
-            else f"{slow:,} of {every:,} channels and heads do not forget"
-        )
-        return f"{self.replay.decision}; {kept} within {steps:,} {self.unit}"
-
-    @property
-    def _unforgotten(self) -> tuple[int, int]:
         layers = self.spectrum.layers
         slow = sum(int(layer.unforgotten.sum()) for layer in layers)
-        return slow, sum(layer.exponents.size for layer in layers)
+        every = sum(layer.exponents.size for layer in layers)
+        kept = f"{slow:,} of {every:,} channels and heads do not forget"
+        kept = kept if slow else "every channel or head forgets"
+        return f"{self.replay.decision}; {kept} within {layers[0].steps:,} {self.unit}"
 
     @property
     def figures(self) -> dict[str, float]:
@@ -57,43 +53,27 @@ class LanguageCheckup:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """A line a layer: its timescales on this text, and the windows of its state."""
-        head = (
-            "layer",
-            "kind",
-            "timescale: median",
-            "95 %",
-            "unforgotten",
-            "own window",
-            "window of the state",
-        )
-        found: list[tuple[str, ...]] = [head]
+        found: list[tuple[str, ...]] = [ROWS]
+        replay = self.replay
         for i, layer in enumerate(self.spectrum.layers):
-            times = np.minimum(layer.timescales, np.inf)
-            own, measured = self.replay.own_windows[i], self.replay.state_windows[i]
-            median, high = np.quantile(times, [0.5, 0.95], method="higher")
-            found.append(
-                (
-                    str(layer.layer),
-                    layer.kind,
-                    _steps(median, layer.steps),
-                    _steps(high, layer.steps),
-                    f"{int(layer.unforgotten.sum()):,} of {times.size:,}",
-                    _steps(self.replay.quantile(0.5, own), self.replay.longest),
-                    _steps(self.replay.quantile(0.5, measured), self.replay.longest),
-                )
-            )
+            times = np.quantile(layer.timescales, [0.5, 0.95], method="higher")
+            windows = [
+                replay.quantile(0.5, w[i]) for w in (replay.own_windows, replay.state_windows)
+            ]
+            share = f"{int(layer.unforgotten.sum()):,} of {layer.exponents.size:,}"
+            shown = [_steps(value, layer.steps) for value in times]
+            shown += [share, *(_steps(value, replay.longest) for value in windows)]
+            found.append((str(layer.layer), layer.kind, *shown))
         return found
 
     @property
     def costs(self) -> list[tuple[str, ...]]:
         """What windows cost: the divergence at half and 95 % of positions, and nats a token."""
         replay = self.replay
-        grid = [2**i for i in range(int(math.log2(replay.longest)) + 1)]
         found = [("tokens replayed", "KL, median", "KL, 95 %", "nats a token more")]
-        for window in grid:
-            column = replay.divergence[:, window - 1]
-            median, high = np.nanquantile(column, [0.5, 0.95])
-            cost = replay.cost(window)
+        for window in 2 ** np.arange(int(math.log2(replay.longest)) + 1):
+            median, high = np.nanquantile(replay.divergence[:, window - 1], [0.5, 0.95])
+            cost = replay.cost(int(window))
             found.append((f"{window:,}", f"{median:.2g}", f"{high:.2g}", f"{cost:+.2g}"))
         return found
 
@@ -103,70 +83,35 @@ class LanguageCheckup:
         spectrum, replay = self.spectrum, self.replay
         holds, can = replay.stack_law
         law = (
-            f"stack law holds at {holds} of {can} positions" if can else "stack law: text too short"
-        )
-        counted = f"{len(spectrum.exponents):,} exponents by {spectrum.method}"
-        lost = (
-            f"{spectrum.lost:,} states of convolutions, shifts and attention are exact and finite"
+            f"holds at {holds} of {can} positions" if can else "cannot be judged on so short a text"
         )
         return "\n".join(
             [
                 f"{self.name}: {self.verdict}",
                 f"on {self.inputs}; {self.network}",
                 str(replay).partition("\n")[2],
-                f"cost with the whole history {replay.loss:.4g} nats a token; {law}",
-                f"{counted}; {spectrum.verdict}",
-                lost,
+                f"cost with the whole history {replay.loss:.4g} nats a token; the stack law {law}",
+                f"{len(spectrum.exponents):,} exponents by {spectrum.method}; {spectrum.verdict}",
+                f"{spectrum.lost:,} states of convolutions, shifts and attention are exact and finite",
             ]
         )
 
     @property
     def document(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
-        replay = self.replay
+        windows = "error median q95 worst longest positions bottleneck first_token stack_law loss"
+        layer = "layer kind multiplicity exponents stderr"
         return {
-            "name": self.name,
-            "network": self.network,
-            "weights": self.weights,
-            "inputs": self.inputs,
-            "verdict": self.verdict,
-            "figures": self.figures,
-            "replay": {
-                "error": replay.error,
-                "median": replay.median,
-                "q95": replay.q95,
-                "worst": replay.worst,
-                "longest": replay.longest,
-                "positions": replay.positions,
-                "bottleneck": replay.bottleneck,
-                "first_token": replay.first_token,
-                "stack_law": list(replay.stack_law),
-                "loss": replay.loss,
-            },
-            "layers": [
-                {
-                    "layer": layer.layer,
-                    "kind": layer.kind,
-                    "multiplicity": layer.multiplicity,
-                    "exponents": layer.exponents,
-                    "stderr": layer.stderr,
-                }
-                for layer in self.spectrum.layers
-            ],
+            **pick(self, "name network weights inputs verdict figures"),
+            "replay": pick(self.replay, windows),
+            "layers": [pick(each, layer) for each in self.spectrum.layers],
         }
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the page (.html) or the document (.json)."""
-        from .language_page import language_page
+        from .outputs import write_page
 
-        path = pathlib.Path(path)
-        if path.suffix not in (".html", ".htm", ".json"):
-            raise ValueError(f"a checkup is saved as .html or .json, got {path.name!r}")
-        content = (
-            json_bytes(self.document) if path.suffix == ".json" else language_page(self).encode()
-        )
-        write_atomically(path, content)
-        return path
+        return write_page((self,), path)
 
     def __str__(self) -> str:
         return self.summary

@@ -1,7 +1,6 @@
 """The page of a language model's checkup: verdict, timescales, windows, layers."""
 
 import numpy as np
-import xarray as xr
 
 from ..report import Figure
 from ..report.html import render
@@ -43,14 +42,12 @@ def timescales(found: LanguageCheckup) -> Figure:
         bar.set_label(f"log10 timescale (tokens), up to {longest:,}")
         return figure
 
-    data = xr.Dataset({"timescale": (("layer", "share"), table)}, {"share": share})
     return Figure(
         "timescales",
         "Timescales, layer by layer",
         "Tokens in which a channel or head forgets by a factor e on this text; the brightest "
         "do not within the text.",
         draw,
-        data,
     )
 
 
@@ -71,15 +68,12 @@ def windows(found: LanguageCheckup) -> Figure:
         axes.legend()
         return figure
 
-    names = {"kl_median": low, "kl_95": high, "state_gap": gap}
-    data = xr.Dataset({name: ("window", values) for name, values in names.items()}, {"window": k})
     return Figure(
         "windows",
         "What a replay brings back",
         "The next-token distribution after a replay from the empty state, in nats from the "
         "full run's, and the relative gap of the slowest state. Output and state are two windows.",
         draw,
-        data,
     )
 
 
@@ -100,12 +94,10 @@ def layer_windows(found: LanguageCheckup) -> Figure:
         axes.legend()
         return figure
 
-    data = xr.Dataset({"own": ("layer", own), "measured": ("layer", measured)}, {"layer": layers})
     return Figure(
         "layers",
         "Which layers are the bottleneck",
         "Tokens until a layer's state is right, at half of the positions. The largest own "
         "window is the bottleneck; the stack needs between that and the sum.",
         draw,
-        data,
     )

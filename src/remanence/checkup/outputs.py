@@ -8,7 +8,9 @@ from typing import Any
 from ..report import json_bytes, write_atomically
 from .headline import TITLE
 from .language_model import LanguageCheckup
-from .record import Checkup
+
+
+PAGES = (".html", ".htm", ".json")
 
 
 def refuse_bad_output(
@@ -42,8 +44,7 @@ def refuse_bad_outputs(
     replace a page of the same kind.
     """
     if page is not None:
-        ends = (".html", ".htm", ".json")
-        refuse_bad_output(page, option="--out", ends=ends, sources=sources)
+        refuse_bad_output(page, option="--out", ends=PAGES, sources=sources)
         if not named and page.exists() and not _ours(page):
             raise ValueError(f"{page} exists and is no checkup; --out FILE or --no-page would do")
     if truncated is not None:
@@ -64,22 +65,18 @@ def document(found: Sequence[Any]) -> dict:
     return {"checkups": [each.document for each in found]}
 
 
-def write_page(found: Sequence[Any], path: pathlib.Path) -> None:
+def write_page(found: Sequence[Any], path: str | pathlib.Path) -> pathlib.Path:
     """Write the page, or the document where the name ends in .json, whole or not at all."""
-    if isinstance(found[-1], LanguageCheckup):
-        found[-1].save(path)
-    elif path.suffix == ".json":
-        write_atomically(path, json_bytes(document(found)))
-    else:
-        from .page import checkup_page  # and with it matplotlib and xarray
-
-        write_atomically(path, checkup_page(found).encode())
-
-
-def save_checkups(found: Sequence[Checkup], path: str | pathlib.Path) -> pathlib.Path:
-    """As `write_page`; refused under a name that is neither."""
     path = pathlib.Path(path)
-    if path.suffix not in (".html", ".htm", ".json"):
+    if path.suffix not in PAGES:
         raise ValueError(f"a checkup is saved as .html or .json, got {path.name!r}")
-    write_page(found, path)
-    return path
+    if path.suffix == ".json":
+        return write_atomically(path, json_bytes(document(found)))
+    # With these come matplotlib and xarray.
+    if isinstance(found[-1], LanguageCheckup):
+        from .language_page import language_page
+
+        return write_atomically(path, language_page(found[-1]).encode())
+    from .page import checkup_page
+
+    return write_atomically(path, checkup_page(found).encode())

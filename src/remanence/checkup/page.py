@@ -17,7 +17,6 @@ from .compare import comparison_table, WIDE
 from .headline import headline, large_numbers, TITLE
 from .pictures import memory_pictures, network_pictures
 from .pictures.canvas import SIZE
-from .pictures.training import over_training
 from .record import Checkup
 
 
@@ -34,7 +33,6 @@ def checkup_page(found: Sequence[Checkup]) -> str:
     they are few.
     """
     last = found[-1]
-    training = [figure for figure in [over_training(found)] if figure is not None]
     few = found if len(found) <= WIDE else found[-1:]
     return render(
         "checkup.html",
@@ -46,7 +44,6 @@ def checkup_page(found: Sequence[Checkup]) -> str:
         numbers=large_numbers(last),
         units=unit_table(last),
         comparison=comparison_table(found) if len(found) > 1 else None,
-        training=drawn_pictures(training),
         memory=drawn_pictures(memory_pictures(found)),
         cost=last.horizon.replay.cost,
         costs=_costs(last),

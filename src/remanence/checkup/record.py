@@ -1,18 +1,23 @@
 """What a checkup found: a verdict in one sentence, every figure, and the pictures."""
 
+import collections
 import dataclasses
 import pathlib
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from markupsafe import escape
 
+from .._show import html_table
 from ..measure import FixedPoint, MemoryHorizon, Spectrum
 from ..report import json_bytes
 from .figures import FIGURES
 from .headline import headline
 from .units import UnitTimescales
+
+
+def pick(record: Any, names: str) -> dict[str, Any]:
+    """Some attributes of a record by their names."""
+    return {name: getattr(record, name) for name in names.split()}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, repr=False)
@@ -33,8 +38,6 @@ class Checkup:
     """Why there are no fixed points, where they were not looked for."""
     eigenvalues: np.ndarray
     """Of the Jacobian at the mean state and the mean input."""
-    singular: Mapping[str, np.ndarray]
-    """Singular values of every weight matrix, by name."""
     orbit: np.ndarray
     """States visited, for the picture of the fixed points."""
     units: tuple[UnitTimescales, ...] = ()
@@ -83,24 +86,16 @@ class Checkup:
         return f"<Checkup of {self.name}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{escape(row['title'])}</th><td>{escape(row['text'])}</td>"
-            f"<td>{escape(row['remark'])}</td></tr>"
-            for row in self.table
-        )
-        return f"<p><b>{escape(self.name)}</b>: {escape(self.verdict)}.</p><table>{rows}</table>"
+        words = lambda row: f"{row['text']} ({row['remark']})" if row["remark"] else row["text"]
+        rows = [(row["title"], words(row)) for row in self.table]
+        return html_table(f"{self.name}: {self.verdict}", rows)
 
     @property
     def table(self) -> list[dict[str, str]]:
         """Every figure in words, for people: name, title, value with unit, meaning, remark."""
         return [
-            {
-                "name": figure.name,
-                "title": figure.title,
-                "text": figure.text(self),
-                "meaning": figure.meaning,
-                "remark": figure.remark(self),
-            }
+            pick(figure, "name title meaning")
+            | {"text": figure.text(self), "remark": figure.remark(self)}
             for figure in FIGURES.values()
         ]
 
@@ -111,10 +106,9 @@ class Checkup:
             return self.fixed_remark
         if not self.fixed:
             return "none found from the states tried, at the mean input"
-        kinds: dict[str, int] = {}
-        for point in self.fixed:
-            word = point.stability if point.kind == "fixed" else "slow"
-            kinds[word] = kinds.get(word, 0) + 1
+        kinds = collections.Counter(
+            p.stability if p.kind == "fixed" else "slow" for p in self.fixed
+        )
         counts = ", ".join(f"{count} {word}" for word, count in kinds.items())
         return f"{counts}, at the mean input"
 
@@ -122,54 +116,22 @@ class Checkup:
     def document(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         low, high = self.spectrum.confidence()
-        level = self.horizon.gradients.plateau
+        decay, replay = self.horizon.gradients, self.horizon.replay
+        evidence = pick(replay, "error worst q95 median scale positions evidence")
+        if replay.cost is not None:
+            keys = "windows loss excess accuracy full_loss targets"
+            evidence["cost"] = pick(replay.cost, keys)
+        level = None if decay.plateau is None else dataclasses.asdict(decay.plateau)
+        exponents = pick(self.spectrum, "exponents stderr converged verdict steps warmup")
+        point = "kind stability speed radius unstable"
         return {
-            "name": self.name,
-            "network": self.network,
-            "weights": self.weights,
-            "inputs": self.inputs,
-            "quick": self.quick,
-            "verdict": self.verdict,
-            "figures": self.figures,
-            "table": self.table,
-            "notes": list(self.notes),
-            "replay": self._replay,
-            "spectrum": {
-                "exponents": self.spectrum.exponents,
-                "stderr": self.spectrum.stderr,
-                "low_95": low,
-                "high_95": high,
-                "converged": self.spectrum.converged,
-                "verdict": self.spectrum.verdict,
-                "steps": self.spectrum.steps,
-                "warmup": self.spectrum.warmup,
-            },
-            "gradient_decay": {
-                f"quantile_{q}": self.horizon.gradients.quantile(q / 100) for q in (10, 50, 90)
-            }
-            | {"plateau": None if level is None else dataclasses.asdict(level)},
-            "fixed_points": [
-                {
-                    "kind": p.kind,
-                    "stability": p.stability,
-                    "speed": p.speed,
-                    "radius": p.radius,
-                    "unstable": p.unstable,
-                }
-                for p in self.fixed
-            ],
+            **pick(self, "name network weights inputs quick verdict figures table notes"),
+            "replay": evidence,
+            "spectrum": exponents | {"low_95": low, "high_95": high},
+            "gradient_decay": {f"quantile_{q}": decay.quantile(q / 100) for q in (10, 50, 90)}
+            | {"plateau": level},
+            "fixed_points": [pick(each, point) for each in self.fixed],
         }
-
-    @property
-    def _replay(self) -> dict[str, Any]:
-        """The measured window with its evidence, and what shorter ones cost."""
-        replay = self.horizon.replay
-        keys = ("error", "worst", "q95", "median", "scale", "positions", "evidence")
-        found = {key: getattr(replay, key) for key in keys}
-        if (cost := replay.cost) is not None:
-            keys = ("windows", "loss", "excess", "accuracy", "full_loss", "targets")
-            found["cost"] = {key: getattr(cost, key) for key in keys}
-        return found
 
     @property
     def json(self) -> str:
@@ -178,6 +140,6 @@ class Checkup:
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the page (`.html`) or the figures (`.json`), whole or not at all."""
-        from .outputs import save_checkups
+        from .outputs import write_page
 
-        return save_checkups((self,), path)
+        return write_page((self,), path)

@@ -16,9 +16,9 @@ class Checkups(dict[str, Checkup]):
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write one page (`.html`), or all figures (`.json`)."""
-        from .outputs import save_checkups
+        from .outputs import write_page
 
-        return save_checkups([*self.values()], path)
+        return write_page([*self.values()], path)
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.values()))

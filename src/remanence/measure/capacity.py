@@ -96,7 +96,7 @@ def memory_capacity(
     width = width or input_size(cell)
     if not width:
         raise ValueError(
-            "memory capacity needs a cell that says how many inputs it hears; give width="
+            "memory capacity needs a cell that says how many inputs it takes; give width="
         )
     if lags is not None and lags < 4:
         raise ValueError(f"lags must be at least 4, got {lags}")

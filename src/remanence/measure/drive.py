@@ -54,7 +54,7 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
         )
     width = input_size(cell)
     if width is not None and xs.shape[-1] != width:
-        raise ValueError(f"the cell hears {width} numbers a step, the inputs have {xs.shape[-1]}")
+        raise ValueError(f"the cell takes {width} numbers a step, the inputs have {xs.shape[-1]}")
     many = xs.ndim == 3
     xs = xs if many else xs[None]
     if xs.shape[0] == 0 or xs.shape[1] == 0:
@@ -126,7 +126,7 @@ def close_loop(cell: Any, inputs: Any, feedback: Callable[[Any], Any] | None) ->
     if feedback is None:
         return cell
     if inputs is not None:
-        raise ValueError("a closed loop hears its own feedback: give no inputs")
+        raise ValueError("a closed loop takes its own feedback as input: give no inputs")
     bare = cell.cell if isinstance(cell, Recurrent) else cell
     return ClosedLoop(in_double(bare), feedback)
 
@@ -137,7 +137,7 @@ def _numbers(inputs: Any) -> np.ndarray:
     except ValueError:
         raise ValueError(
             "the inputs must be one array, got rows unlike; sequences of several "
-            "lengths are padded, and their lengths= told"
+            "lengths are padded, and lengths= gives how long each is"
         ) from None
     if array.dtype.kind in "cOSUMm":
         raise ValueError(f"the inputs must be real numbers, got {array.dtype}")

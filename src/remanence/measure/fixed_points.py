@@ -127,7 +127,7 @@ def _checked_input(cell: Any, x: Any) -> Any:
     x = jnp.asarray(np.asarray(x), jnp.float64)
     width = input_size(cell)
     if width is not None and x.shape != (width,):
-        raise ValueError(f"the cell hears {width} numbers a step, the input has shape {x.shape}")
+        raise ValueError(f"the cell takes {width} numbers a step, the input has shape {x.shape}")
     if not np.isfinite(x).all():
         raise ValueError("the input holds NaN or infinite numbers")
     return x

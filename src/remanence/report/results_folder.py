@@ -14,10 +14,10 @@ CONTENTS = ("claims.json", "data.zarr", "figures", "index.html", "provenance.jso
 """What the folder of a result holds, and nothing else."""
 
 
-def write_atomically(path: pathlib.Path, content: bytes) -> None:
+def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:
     """Put `content` at `path` as a whole or not at all; its folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    _atomic_write.write_atomically(path, content)
+    return _atomic_write.write_atomically(path, content)
 
 
 @contextlib.contextmanager

@@ -110,7 +110,7 @@ def test_refusals():
     broken = eqx.tree_at(lambda c: c.W_h, cell, cell.W_h.at[0, 0].set(jnp.nan))
     cases = [
         (broken, xs, {}, "the weights W_h hold NaN or infinite numbers"),
-        (cell, xs[:, :1], {}, "the cell hears 2 numbers a step, the inputs have 1"),
+        (cell, xs[:, :1], {}, "the cell takes 2 numbers a step, the inputs have 1"),
         (cell, xs, {"warmup": 600}, "600 steps of warm-up, 600 steps of sequence"),
         (cell, xs, {"warmup": -1}, "warm-up"),
         (cell, xs, {"k": 5}, "k must lie between 1 and 4, got 5"),

@@ -15,5 +15,5 @@ def memory_pictures(found: Sequence[Checkup]) -> tuple[Figure, ...]:
 
 def network_pictures(found: Checkup) -> tuple[Figure, ...]:
     """What one network looks like: its units, weights and states."""
-    makers = (network.units, network.eigenvalues, network.singular, network.fixed_points)
+    makers = (network.units, network.eigenvalues, network.fixed_points)
     return tuple(figure for make in makers if (figure := make(found)) is not None)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import xarray as xr
 
 from ...report import Figure
 from ..record import Checkup
@@ -57,15 +56,6 @@ def spectrum(found: Sequence[Checkup]) -> Figure | None:
         f"With 95 % intervals that account for autocorrelation: {said}.{note} "
         "Below zero: differences of state fade at this rate.",
         draw,
-        _data(
-            found,
-            "index",
-            lambda c: (
-                {"exponent": c.spectrum.exponents}
-                | dict(zip(("low", "high"), c.spectrum.confidence(), strict=True))
-            ),
-            first=1,
-        ),
     )
 
 
@@ -101,7 +91,7 @@ def gradients(found: Sequence[Checkup]) -> Figure | None:
         axes.axhline(np.exp(-1), color="C7", lw=1, ls="--", label="1/e")
         axes.set(
             yscale="log",
-            xlabel="lag (steps)",
+            xlabel=f"lag ({found[-1].unit})",
             ylabel="gradient relative to lag 0",
             ylim=(1e-6, 2 * max(1.0, *(line[90].max() for line in lines))),
             xlim=(0, min(last, most)),
@@ -118,11 +108,6 @@ def gradients(found: Sequence[Checkup]) -> Figure | None:
         "Norm of the derivative of a state by an input i steps before, over "
         f"{len(decay.positions)} positions: {what}. Dots: horizons; dotted: a level that stays.{how}",
         draw,
-        _data(
-            found,
-            "lag",
-            lambda c: {f"q{q}": c.horizon.gradients.quantile(q / 100) for q in (10, 50, 90)},
-        ),
     )
 
 
@@ -155,7 +140,7 @@ def windows(found: Sequence[Checkup]) -> Figure | None:
             axes.axvline(proved, color="C2", lw=1.2, label="proved window")
         axes.set(
             yscale="log",
-            xlabel="window (steps)",
+            xlabel=f"window ({found[-1].unit})",
             ylabel="output error",
             xlim=(0, last),
             ylim=(floor, 2 * top),
@@ -171,26 +156,4 @@ def windows(found: Sequence[Checkup]) -> Figure | None:
         f"{replay.evidence}; the dots are the replay windows. The outputs have a root "
         f"mean square of {replay.scale:.3g}.",
         draw,
-        _data(
-            found,
-            "window",
-            lambda c: {"largest": c.horizon.replay.largest, "typical": c.horizon.replay.typical},
-            first=1,
-        ),
-    )
-
-
-def _data(found: Sequence[Checkup], along: str, lines, first: int = 0) -> xr.Dataset:
-    """Lines of every network as one data set, the shorter filled up with NaN."""
-    named = [lines(each) for each in found]
-    length = max(len(line) for each in named for line in each.values())
-    pad = lambda line: np.pad(
-        np.asarray(line, float), (0, length - len(line)), constant_values=np.nan
-    )
-    return xr.Dataset(
-        {
-            key: (("network", along), np.stack([pad(each[key]) for each in named]))
-            for key in named[0]
-        },
-        coords={"network": [each.name for each in found], along: np.arange(first, first + length)},
     )

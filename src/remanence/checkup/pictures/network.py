@@ -1,9 +1,6 @@
-"""What one network looks like: its units, weights, states and fixed points."""
-
-from collections.abc import Mapping
+"""What one network looks like: its units, states and fixed points."""
 
 import numpy as np
-import xarray as xr
 
 from ...report import Figure
 from ..record import Checkup
@@ -36,14 +33,12 @@ def units(found: Checkup) -> Figure | None:
         axes.legend()
         return figure
 
-    rows = {f"layer {each.layer}": each.timescales for each in found.units}
     return Figure(
         "units",
         "Which units hold the long memory",
         "In this many steps a unit by itself fades by a factor e, with its standard error: "
         "−1 over the mean of log |∂h′/∂h| of the unit, at states visited. Of an LSTM, its cell state.",
         draw,
-        _side_by_side(rows, "unit"),
     )
 
 
@@ -64,33 +59,6 @@ def eigenvalues(found: Checkup) -> Figure:
         "Eigenvalues of the Jacobian",
         "At the mean state and the mean input; inside the circle a direction fades there.",
         draw,
-        xr.Dataset({"real": ("index", real), "imaginary": ("index", imaginary)}),
-    )
-
-
-def singular(found: Checkup) -> Figure | None:
-    """The singular values of every weight matrix, gate by gate."""
-    if not found.singular:
-        return None
-
-    def draw():
-        figure, axes = blank()
-        for j, (name, values) in enumerate(found.singular.items()):
-            share = np.arange(1, len(values) + 1) / len(values)
-            kept = np.maximum(values, 1e-12)
-            axes.plot(share, kept, color=f"C{j % 8}", ls="-" if j < 8 else "--", label=name)
-        axes.axhline(1, color="C7", lw=1)
-        axes.set(yscale="log", xlabel="rank (share of the whole)", ylabel="singular value")
-        if len(found.singular) <= 16:
-            axes.legend(ncols=2 if len(found.singular) > 4 else 1)
-        return figure
-
-    return Figure(
-        "singular-values",
-        "Singular values of the weights",
-        "Every weight matrix, gate by gate. A quick fall is low rank.",
-        draw,
-        _side_by_side(found.singular, "rank"),
     )
 
 
@@ -128,13 +96,4 @@ def fixed_points(found: Checkup) -> Figure | None:
         "States visited and fixed points",
         f"In the plane of the two largest principal components. Fixed points: {found.fixed_sentence}.",
         draw,
-        xr.Dataset({"first": ("state", flat[:, 0]), "second": ("state", flat[:, 1])}),
     )
-
-
-def _side_by_side(rows: Mapping[str, np.ndarray], along: str) -> xr.Dataset:
-    """Rows of several lengths as one data set, the shorter filled up with NaN."""
-    width = max(len(row) for row in rows.values())
-    pad = lambda row: np.pad(row, (0, width - len(row)), constant_values=np.nan)
-    named = {name.replace("/", "_"): (along, pad(row)) for name, row in rows.items()}
-    return xr.Dataset(named)

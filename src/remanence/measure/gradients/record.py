@@ -76,19 +76,18 @@ class GradientDecay:
             near = middle >= (1 - FLAT) * level
         return Plateau(level, int(np.argmax(near)), int(self.lags[-1]))
 
-    @property
-    def sentence(self) -> str:
+    def sentence(self, unit: str = "steps") -> str:
         """How long the network remembers, in words: a level that stays is not forgotten."""
         most, level = int(self.lags[-1]), self.plateau
         if np.isinf(self.remembers):
-            return f"remembers for more than {most} steps, the longest lag looked at"
+            return f"remembers for more than {most} {unit}, the longest lag looked at"
         if level is not None and level.level >= KEPT:
             return (
-                f"remembers for more than {most} steps: the gradient is below 1/e from lag "
+                f"remembers for more than {most} {unit}: the gradient is below 1/e from lag "
                 f"{self.remembers:.0f} on, but {level}"
             )
-        plural = "" if self.remembers == 1 else "s"
-        return f"remembers about {self.remembers:.0f} step{plural}"
+        unit = unit.removesuffix("s") if self.remembers == 1 else unit
+        return f"remembers about {self.remembers:.0f} {unit}"
 
     @property
     def half_life(self) -> float:

@@ -45,12 +45,13 @@ class WindowCost:
         """The same for resets."""
         return self.reset - self.full_loss
 
-    def sentence(self) -> str:
+    def sentence(self, unit: str = "steps") -> str:
         """What the shortest cheap window and reset cost, or the longest if none is cheap."""
         i, j = (_first_cheap(cost) for cost in (self.excess, self.reset_excess))
+        unit = unit.removesuffix("s") if self.windows[j] == 1 else unit
         return (
             f"a window of {self.windows[i]} costs {self.excess[i]:.2g} nats a {self.unit}, "
-            f"a reset every {self.windows[j]} steps {self.reset_excess[j]:.2g}, "
+            f"a reset every {self.windows[j]} {unit} {self.reset_excess[j]:.2g}, "
             f"of {self.full_loss:.4g} with the whole history"
         )
 
