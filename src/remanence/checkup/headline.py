@@ -69,7 +69,8 @@ def _replay(found: "Checkup") -> str:
 def _cost(found: "Checkup") -> list[str]:
     """What a shorter window would cost in nats, where there is something to predict: not noise."""
     cost = found.horizon.replay.cost
-    return [] if cost is None or found.inputs.startswith("white noise") else [cost.sentence(found.unit)]
+    noise = found.inputs.startswith("white noise")
+    return [] if cost is None or noise else [cost.sentence(found.unit)]
 
 
 def _proof(found: "Checkup") -> str:

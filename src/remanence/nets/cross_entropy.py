@@ -38,9 +38,7 @@ def token_cross_entropy(
     """
     inputs, targets = tokens[:, :-1], tokens[:, 1:]
     if inputs.shape[1] < context:
-        raise ValueError(
-            f"no position of {inputs.shape[1]} has a context of {context} tokens"
-        )
+        raise ValueError(f"no position of {inputs.shape[1]} has a context of {context} tokens")
     targets = targets[:, context - 1 :]
     if hasattr(model, "hidden"):
         h = jax.vmap(model.hidden)(inputs)[:, context - 1 :]
