@@ -100,7 +100,7 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
         page.evaluate(DROP, [[name, list(b"no network at all")]])
         assert name in page.inner_text("#checkup-status")
         # It must be chosen what a text is before it is examined.
-        page.select_option("#hear", "text")
+        page.select_option("#source", "text")
         page.click("#examine")
         says(page, "checkup-status", "type a text or choose a file")
         page.fill("#typed", "<b>to be</b>")
@@ -109,7 +109,7 @@ def test_a_dropped_file_is_examined_or_refused(tmp_path_factory, browser):
         # Weights and inputs dropped together; a long one cancelled, a short one examined.
         heard = ["inputs.npy", list(inputs.getvalue())]
         page.evaluate(DROP, [[name, weights(192)], heard])
-        assert page.input_value("#hear") == "npy"
+        assert page.input_value("#source") == "npy"
         page.click("#examine")
         page.click("#cancel-checkup")
         says(page, "checkup-status", "cancelled")

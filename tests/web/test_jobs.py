@@ -109,7 +109,7 @@ def test_a_job_cancelled_before_it_has_begun_is_cancelled(tmp_path):
 def test_a_checkup_hears_what_was_chosen(echo, kind):
     server = echo()
     body = b"WEIGHTS" + (b"" if kind == "noise" else b"INPUTS")
-    status, job = server.ask("POST", f"/api/checkup?hear={kind}&weights=7", body)
+    status, job = server.ask("POST", f"/api/checkup?source={kind}&weights=7", body)
     assert status == 200 and finished(server, job["id"])["state"] == "done"
     answer = ended(server, job["id"])[-1]["answer"]
     assert answer["model"] == "WEIGHTS" and answer["noise"] == (kind == "noise")
@@ -118,7 +118,7 @@ def test_a_checkup_hears_what_was_chosen(echo, kind):
 
 
 @pytest.mark.parametrize(
-    "asked", ["hear=text", "hear=text&weights=7", "hear=noise&weights=3", "weights=2"]
+    "asked", ["source=text", "source=text&weights=7", "source=noise&weights=3", "weights=2"]
 )
 def test_a_body_that_does_not_fit_is_refused(echo, asked):
     status, answer = echo().ask("POST", f"/api/checkup?{asked}", b"WEIGHTS")

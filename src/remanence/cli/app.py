@@ -134,8 +134,8 @@ def exit_code(error: BaseException) -> int:
     return 1
 
 
-def _hear_interrupts() -> None:
-    """Scripts start `command &` deaf to interrupts; ours must hear them to keep its parts."""
+def _restore_interrupts() -> None:
+    """Scripts start `command &` with interrupts ignored; ours needs them to keep its parts."""
     if (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -146,7 +146,7 @@ def _hear_interrupts() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    _hear_interrupts()
+    _restore_interrupts()
     for stream in (sys.stdout, sys.stderr):
         # Arguments may hold bytes that are no text; they are then shown escaped.
         if isinstance(stream, io.TextIOWrapper):

@@ -100,7 +100,7 @@ def _bounds(word: str, end: bool, symbols: int, say: Any) -> dict[str, Any]:
     low, high = one.least
     serves = "every |a| just above it does (exact)" if one.exact else f"{high:.6g} does"
     serves = "a = 0 serves" if one.attained else f"no |a| up to {low:.6g} serves, {serves}"
-    say(f"one unit that hears itself, h' = a h + c: {serves}")
+    say(f"one unit with feedback, h' = a h + c: {serves}")
     bounds = {"lower": least.lower, "upper": least.upper, "optimal": least.optimal}
     unit = {"least": list(one.least), "exact": one.exact, "attained": one.attained}
     return {"minimal_dimension": bounds, "one_unit": unit}

@@ -59,11 +59,11 @@ def cached_result(name: str, wishes: Wishes, *, just_made: bool = False) -> Stor
 
 
 def run_study(name: str, wishes: Wishes, tell: Tell, progress: Tell | None) -> Record:
-    """Run one study; `progress` is told of every step, `tell` of every stage."""
+    """Run one study; `progress` gets every step, `tell` every stage."""
     parts = parts_folder(wishes.out, study(name), wishes.profile, wishes.seed)
     left = " (going on where it was stopped)" if parts.exists() and not wishes.again else ""
     tell(f"{wishes.profile} profile, {study(name).cost.get(wishes.profile, 'unknown')}{left}")
-    stage, told = "", 0.0
+    stage, shown = "", 0.0
 
     def stages(sentence: str) -> None:
         nonlocal stage
@@ -72,9 +72,9 @@ def run_study(name: str, wishes: Wishes, tell: Tell, progress: Tell | None) -> R
         tell(sentence)
 
     def steps(title: str, done: int, total: int, unit: str) -> None:
-        nonlocal told
-        if progress is not None and time.monotonic() - told > 0.2:
-            told = time.monotonic()
+        nonlocal shown
+        if progress is not None and time.monotonic() - shown > 0.2:
+            shown = time.monotonic()
             progress(f"{stage or title}: {done} of {total} {unit}")
 
     with progress_listener(steps):

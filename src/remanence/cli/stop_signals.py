@@ -51,6 +51,6 @@ def stop_on_signals(limit: float | None) -> Iterator[None]:
 
 
 def end_stop() -> None:
-    """A stop was heard: none is thrown after it."""
+    """A stop was taken: none is thrown after it."""
     signal.setitimer(signal.ITIMER_REAL, 0.0)
     request_stop(None)

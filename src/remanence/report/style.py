@@ -1,4 +1,4 @@
-"""Colours and drawing style: eight colours told apart by every reader, light and dark.
+"""Colours and drawing style: eight colours that every reader can distinguish, light and dark.
 
 The cycle starts from Okabe and Ito's palette, darkened for light pages and lightened
 for dark ones until each colour stands out from the background by 3:1 or more and
@@ -49,7 +49,7 @@ DARK_OF = dict(zip(*_ALL, strict=True))
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}
-"""A verdict is never told by colour alone."""
+"""A verdict is never shown by colour alone."""
 
 
 def settings(theme: Theme) -> dict[Any, Any]:

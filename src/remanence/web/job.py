@@ -38,7 +38,7 @@ class Job:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """What the page is told of it."""
+        """What the page shows of it."""
         shown = ("id", "study", "profile", "seed", "state")
         said = self.lines[-1] if self.lines else ""
         return {name: getattr(self, name) for name in shown} | {"said": said}

@@ -26,15 +26,15 @@ def job_routes(jobs: Jobs, uploads: Uploads) -> APIRouter:
     async def checkup(request: Request, asked: Annotated[Checkup, Query()]) -> dict[str, Any]:
         """Start a checkup of a network's file, sent as the body.
 
-        What the network hears may follow the weights in the body. The file goes when
+        The inputs may follow the weights in the body. The file goes when
         the checkup ends; the page is there as long as the server runs.
         """
         _free(jobs)
-        inputs = "inputs.txt" if asked.hear == "text" else "inputs.npy"
+        inputs = "inputs.txt" if asked.source == "text" else "inputs.npy"
         sizes = {"weights": asked.weights, "config": asked.config}
         sent = await uploads.receive(request, asked.name, inputs=inputs, **sizes)
         try:
-            if (asked.hear == "noise") == bool(sent.sizes[1]) or sent.sizes[0] < (
+            if (asked.source == "noise") == bool(sent.sizes[1]) or sent.sizes[0] < (
                 asked.weights or 1
             ):
                 raise HTTPException(400, "the body must hold the weights, then the inputs")
@@ -42,9 +42,9 @@ def job_routes(jobs: Jobs, uploads: Uploads) -> APIRouter:
         except HTTPException:
             sent.folder.cleanup()
             raise
-        option = {"noise": ["--noise"], "text": ["--text"], "npy": ["--inputs"]}[asked.hear]
-        source = option if asked.hear == "noise" else [*option, str(sent.inputs)]
-        job = await jobs.checkup(sent, source, steps=asked.steps, seed=asked.seed)
+        option = {"noise": ["--noise"], "text": ["--text"], "npy": ["--inputs"]}[asked.source]
+        given = option if asked.source == "noise" else [*option, str(sent.inputs)]
+        job = await jobs.checkup(sent, given, steps=asked.steps, seed=asked.seed)
         return job.summary
 
     @router.get("/checkups/{number}.html", include_in_schema=False)
@@ -71,10 +71,10 @@ def job_routes(jobs: Jobs, uploads: Uploads) -> APIRouter:
         """What a job says, as server-sent events; goes on from `Last-Event-ID`."""
         job = job_of(number)
         last = request.headers.get("last-event-id", "0")
-        heard = int(last) if last.isascii() and last.isdecimal() and len(last) < 9 else 0
+        received = int(last) if last.isascii() and last.isdecimal() and len(last) < 9 else 0
 
         async def stream() -> AsyncIterator[str]:
-            async for event in jobs.events(job, min(heard, len(job.lines))):
+            async for event in jobs.events(job, min(received, len(job.lines))):
                 yield f"id: {event['id']}\ndata: {json.dumps(event)}\n\n"
 
         return StreamingResponse(stream(), media_type="text/event-stream")

@@ -73,13 +73,13 @@ class Checkup(Strict):
     """How an uploaded network is examined.
 
     The body is the weights file, a configuration (`config.json`) if the weights need one,
-    and what it hears, if that is not noise; `weights` and `config` say how many bytes they are.
+    and its inputs, if they are not noise; `weights` and `config` say how many bytes they are.
     """
 
     name: str = Field("model.safetensors", min_length=1, max_length=250)
     steps: int = Field(500, ge=50, le=5000)
     seed: Seed = 0
-    hear: Literal["noise", "text", "npy"] = "noise"
+    source: Literal["noise", "text", "npy"] = "noise"
     weights: int | None = Field(None, ge=1, le=2**31 - 1)
     config: int = Field(0, ge=0, le=2**20)
 

@@ -55,11 +55,11 @@ def _windows(net: Any, error: float) -> dict[str, Any]:
     measured = np.maximum.accumulate(replay.largest[::-1])[::-1]
     if not np.isfinite(measured).all():
         raise ValueError("the states leave the range of floats on white noise: it is unstable")
-    heard = inputs if net.embedding is None else np.asarray(net.embedding)[inputs]
+    embedded = inputs if net.embedding is None else np.asarray(net.embedding)[inputs]
     rate = window = None
     proved = lambda k: None
     try:
-        proof = contraction(net.cell, input_bound=float(np.abs(heard).max()), time_limit=5.0)
+        proof = contraction(net.cell, input_bound=float(np.abs(embedded).max()), time_limit=5.0)
         rate, sentence = float(proof.rate), "nothing is proved: only a rate below 1 would do"
         if not proof.vacuous:
             window = truncation_window(proof, error=error, net=net)

@@ -6,16 +6,16 @@ import { plot } from "./plot.js";
 import { sample } from "./samples.js";
 import { set } from "./state.js";
 
-let chosen, heard, config, shown, source;
+let chosen, given, config, shown, source;
 const CHIEF = ["window", "remembers", "largest_exponent"];
 
 function say() {
-  const words = [chosen, config, $("hear").value === "noise" ? undefined : heard].filter(Boolean).map(size);
+  const words = [chosen, config, $("source").value === "noise" ? undefined : given].filter(Boolean).map(size);
   if (words.length) tell($("checkup-status"), words.join("; "));
 }
 function choose(file, beside) { [chosen, config] = [file, beside]; $("examine").disabled = !file; say(); }
-function hear(kind, file) {
-  $("hear").value = kind; heard = file;
+function takeInputs(kind, file) {
+  $("source").value = kind; given = file;
   $("inputs-label").hidden = kind === "noise"; $("typed-label").hidden = kind !== "text";
   $("inputs").accept = kind === "npy" ? ".npy" : ".txt,text/plain";
   say();
@@ -23,7 +23,7 @@ function hear(kind, file) {
 // What was dropped may be the weights, the configuration of a Hugging Face folder, or the inputs.
 function take(file, all) {
   const end = file.name.split(".").at(-1).toLowerCase();
-  if (end === "json") { config = file; say(); } else if (end === "npy") hear("npy", file); else if (end === "txt") hear("text", file); else { set("checkup", "sample", ""); choose(file, [...all].find((other) => other.name.endsWith(".json"))); }
+  if (end === "json") { config = file; say(); } else if (end === "npy") takeInputs("npy", file); else if (end === "txt") takeInputs("text", file); else { set("checkup", "sample", ""); choose(file, [...all].find((other) => other.name.endsWith(".json"))); }
 }
 
 const large = (row) => node("div", {}, node("dt", {}, row.title), node("dd", {}, row.text.replace(/^-/, "−")), node("dd", { class: "small soft" }, row.meaning));
@@ -82,9 +82,9 @@ function follow(id) {
 }
 
 async function examine() {
-  const kind = $("hear").value, inputs = kind === "noise" ? undefined : heard ?? (kind === "text" && $("typed").value ? new Blob([$("typed").value]) : undefined);
+  const kind = $("source").value, inputs = kind === "noise" ? undefined : given ?? (kind === "text" && $("typed").value ? new Blob([$("typed").value]) : undefined);
   if (kind !== "noise" && !inputs) return complain($("checkup-status"), new Error(kind === "text" ? "type a text or choose a file" : "choose a .npy file"));
-  const asked = { name: config ? chosen.name.replace(/\.\w+$/, "") : chosen.name, steps: $("steps").value, hear: kind, weights: chosen.size, config: config?.size ?? 0 };
+  const asked = { name: config ? chosen.name.replace(/\.\w+$/, "") : chosen.name, steps: $("steps").value, source: kind, weights: chosen.size, config: config?.size ?? 0 };
   $("checkup-result").replaceChildren(); $("stages").replaceChildren(); $("examine").disabled = true;
   try {
     for (;;) {
@@ -101,7 +101,7 @@ export function update(changed) {
     if (made) choose(made); else if (changed) choose(undefined);
     if (changed) set("checkup", "job", "");
   }
-  if (changed === "hear" || !changed) { $("inputs").value = ""; hear($("hear").value, undefined); }
+  if (changed === "source" || !changed) { $("inputs").value = ""; takeInputs($("source").value, undefined); }
   // A reload or a shared link finds the checkup again; an example is examined at once.
   const job = $("job").value;
   if (job && job !== String(shown)) follow(job);
@@ -109,7 +109,7 @@ export function update(changed) {
 }
 export function start() {
   dropping("drop", "file", take);
-  on("inputs", "change", () => hear($("hear").value, $("inputs").files[0]));
+  on("inputs", "change", () => takeInputs($("source").value, $("inputs").files[0]));
   on("checkup-form", "submit", examine);
   on("cancel-checkup", "click", () => ask(`/api/jobs/${shown}`, { method: "DELETE" }).catch((problem) => complain($("checkup-status"), problem)));
 }

@@ -1,4 +1,4 @@
-// What a plot shows as a table, for those who hear the page.
+// What a plot shows as a table, for screen readers.
 import { node } from "./dom.js";
 import { about, shown } from "./words.js";
 
