@@ -2,7 +2,7 @@ r"""A batch of sequences through $h' = f(W_h h + W_x x + b,\, h)$, with the orde
 
 Backwards, $\delta_t = \partial f^\top g_t$ and $g_{t-1} = W_h^\top \delta_t$ and what $f$ hands on;
 the weights' gradient is $\sum_t \delta_t h_{t-1}^\top$. States are columns, so that no product
-needs a transpose. Few inputs are heard inside the loop, which also adds up the gradient; of
+needs a transpose. Few inputs are read inside the loop, which also adds up the gradient; of
 many, $W_x x_t + b$ is one product before the loop, and the gradient one after it. On a CPU this
 takes half to four fifths of what `grad` of a scan over rows does.
 """
@@ -17,7 +17,7 @@ from jaxtyping import Array, Float, Int
 from .recurrent import Recurrent
 
 
-FEW = 8  # inputs that are heard inside the loop
+FEW = 8  # inputs that are read inside the loop
 Columns = Float[Array, "*time units batch"]
 
 
@@ -79,7 +79,7 @@ def _by_time(flat: Array, times: int) -> Array:
 
 
 def _from_rest(cell: Any, xs: Array | None, drive: Array | None, every: bool) -> Columns:
-    """Hears `xs` inside the loop, or `drive`, what the inputs add to the argument of f."""
+    """Reads `xs` inside the loop, or `drive`, what the inputs add to the argument of f."""
     batch = jax.tree.leaves((xs, drive))[0].shape[2]
     column = lambda leaf: jnp.tile(leaf[:, None], (1, batch))
     start = jax.tree.map(column, cell.initial_state())

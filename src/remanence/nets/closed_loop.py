@@ -1,4 +1,4 @@
-r"""A cell that hears itself, $h' = \phi(h, g(h))$."""
+r"""A cell that reads itself, $h' = \phi(h, g(h))$."""
 
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,7 @@ from ..cells import AbstractCell, output
 
 
 class ClosedLoop(AbstractCell):
-    """Any cell, its input taken from its own state; what comes from outside is not heard.
+    """Any cell, its input taken from its own state; what comes from outside is not read.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear

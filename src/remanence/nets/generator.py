@@ -1,7 +1,7 @@
-r"""A network that hears what it says: $x_{i+1} = \mathrm{onehot}(\arg\max(W_y h_i + b_y))$.
+r"""A network whose output is its next input: $x_{i+1} = \mathrm{onehot}(\arg\max(W_y h_i + b_y))$.
 
 With $h_i = \phi(h_{i-1}, x_i)$ for any cell $\phi$. The first input $x_1$ is the
-token `first`; a network that starts from zero hears `<START>` there.
+token `first`; a network that starts from zero reads `<START>` there.
 """
 
 from typing import Any
@@ -42,17 +42,17 @@ class Generator(eqx.Module):
         return jax.nn.one_hot(token, size, dtype=self.b_y.dtype)
 
     def emissions(self, steps: int) -> Int[Array, " time"]:
-        """The indices of the first `steps` symbols that the network says."""
+        """The indices of the first `steps` symbols that the network emits."""
 
         def step(at: tuple[State, Array], _: None) -> tuple[tuple[State, Array], Array]:
             h, token = at
             h = self.cell(h, self.one_hot(token))
-            said = jnp.argmax(self.read(h))
-            return (h, said), said
+            token = jnp.argmax(self.read(h))
+            return (h, token), token
 
         first = jnp.argmax(self.one_hot(self.first))
         return jax.lax.scan(step, (self.h_0, first), None, length=steps)[1]
 
     def feedback(self, h: State) -> Float[Array, " inputs"]:
-        """What the network hears after a state."""
+        """What the network reads after a state."""
         return self.one_hot(jnp.argmax(self.read(h)))

@@ -54,7 +54,7 @@ class Recurrent(eqx.Module):
         tokens: int | None = None,
         readout: Literal["last", "every"] = "every",
     ) -> "Recurrent":
-        """Gaussian readout (and embedding, if `tokens` are to be heard) round a cell."""
+        """Gaussian readout (and embedding, if it reads `tokens`) round a cell."""
         key_y, key_e = jr.split(key)
         units = output(cell, cell.initial_state()).size
         W_y = units**-0.5 * jr.normal(key_y, (outputs, units))
@@ -66,7 +66,7 @@ class Recurrent(eqx.Module):
     def embed(
         self, xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"]
     ) -> Float[Array, "time inputs"]:
-        """The vectors that the cell hears: `xs`, or the rows of the embedding."""
+        """The vectors that the cell reads: `xs`, or the rows of the embedding."""
         xs = jnp.asarray(xs)
         if jnp.issubdtype(xs.dtype, jnp.integer):
             if self.embedding is None:

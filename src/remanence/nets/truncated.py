@@ -2,7 +2,7 @@ r"""The feed-forward network inside a recurrent one: $h_t^k = \phi(h_{t-1}^k, x_
 
 Each output is computed from its last $k$ inputs alone, all positions in parallel:
 $k$ steps of one wide batch in place of $T$ steps of a narrow one. With blocks of
-$B$ outputs that share a start, an output hears from $k$ to $k + B - 1$ inputs, at
+$B$ outputs that share a start, an output reads from $k$ to $k + B - 1$ inputs, at
 $(k + B - 1)/B$ steps an output in place of $k$.
 """
 
@@ -19,7 +19,7 @@ from .recurrent import Recurrent
 
 
 class Truncated(eqx.Module):
-    """A recurrent network that hears only its last `window` inputs.
+    """A recurrent network that reads only its last `window` inputs.
 
     Called on one sequence like the network itself. `history` are the inputs just
     before: a stream cut into pieces (at whole blocks), each given at least the last
@@ -80,7 +80,7 @@ def window_states(
     def step(h, j):
         at = first + j
         following = jax.vmap(cell)(h, xs[jnp.clip(at, 0, T - 1)])
-        # Before the first input there is nothing to hear: the state waits.
+        # Before the first input there is nothing to read: the state waits.
         keep = lambda new, old: jnp.where((at >= 0).reshape(-1, *(1,) * (new.ndim - 1)), new, old)
         following = jax.tree.map(keep, following, h)
         return following, following
@@ -94,7 +94,7 @@ def window_states(
 def truncate(net: Any, window: float, *, block: int = 1) -> Truncated:
     """The feed-forward network that computes each output from its last `window` inputs.
 
-    With `block` above 1 outputs share starts and hear up to `block - 1` inputs more,
+    With `block` above 1 outputs share starts and read up to `block - 1` inputs more,
     which is cheaper and at least as near to the recurrent network's proved bound.
 
     >>> import jax.numpy as jnp

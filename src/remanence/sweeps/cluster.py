@@ -6,6 +6,7 @@ what it has. Since bits depend on code, versions and processor, workers that dif
 these are refused, when the sweep begins and again in every task (`worker.py`).
 """
 
+import functools
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,7 +36,6 @@ class Cluster:
     def __init__(self, work: Work, on: Any):
         self.work, self.on = work, on
         self.client: Any = None
-        self.wanted: dict[str, Any] | None = None
         self.seen = self.asked = time.monotonic()
 
     def __enter__(self) -> "Cluster":
@@ -45,15 +45,12 @@ class Cluster:
             raise ValueError(
                 "on= needs Dask: pip install '.[cluster]' in a clone of remanence"
             ) from None
-        self.owned = not isinstance(self.on, distributed.Client)
-        try:
-            self.client = (
-                distributed.Client(self.on, timeout=CONNECT, set_as_default=False)
-                if self.owned
-                else self.on
-            )
-        except (OSError, ValueError) as error:
-            raise ValueError(f"no Dask scheduler answers at {self.on}") from error
+        self.client, self.owned = self.on, not isinstance(self.on, distributed.Client)
+        if self.owned:
+            try:
+                self.client = distributed.Client(self.on, timeout=CONNECT, set_as_default=False)
+            except (OSError, ValueError) as error:
+                raise ValueError(f"no Dask scheduler answers at {self.on}") from error
         try:
             self.client.wait_for_workers(1, timeout=JOIN)
         except TimeoutError:
@@ -62,39 +59,31 @@ class Cluster:
         return self
 
     def __exit__(self, *reason) -> None:
-        if self.owned and self.client is not None:
+        if self.owned:
             self.client.close(timeout=5)
 
+    @functools.cached_property
     def environment(self) -> dict[str, Any]:
         """What decides the bits there: one answer of all workers, our code and versions."""
-        if self.wanted is not None:
-            return self.wanted
         payload = pack(self.work)
         ours = environment_there(payload)
+        try:
+            answers = self.client.run(environment_there, payload, on_error="return")
+        except OSError as error:
+            raise ValueError(f"the scheduler at {self.on} is gone") from error
+        # A worker that is just dying gives no answer.
+        answers = {w: a for w, a in answers.items() if not isinstance(a, OSError)}
         first: dict[str, Any] = {}
-        for worker, theirs in self._answers(payload).items():
+        for worker, theirs in answers.items():
             if isinstance(theirs, Exception):
                 raise ValueError(f"worker {worker} cannot take the sweep: {theirs}")
             first = first or theirs
             wanted = first | {name: ours[name] for name in ("code", "versions")}
             if theirs != wanted:
                 raise ValueError(f"worker {worker} {difference(theirs, wanted)}")
-        self.wanted = first
+        if not first:
+            raise ValueError(f"no worker of the scheduler at {self.on} answers")
         return first
-
-    def _answers(self, payload: Payload) -> dict[str, Any]:
-        """What each worker says of itself; one that is just dying says nothing."""
-        end = time.monotonic() + JOIN
-        while time.monotonic() < end:
-            try:
-                said = self.client.run(environment_there, payload, on_error="return")
-            except OSError as error:
-                raise ValueError(f"the scheduler at {self.on} is gone") from error
-            said = {w: a for w, a in said.items() if not isinstance(a, OSError)}
-            if said:
-                return said
-            time.sleep(0.5)
-        raise ValueError(f"no worker of the scheduler at {self.on} answers")
 
     def compute(
         self, parts: Sequence[Part], late: Callable[[], bool]
@@ -102,7 +91,7 @@ class Cluster:
         """Each part with its arrays as it arrives; once `late`, no further one is sent."""
         if not parts:
             return
-        wanted, run = self.environment(), uuid.uuid4().hex[:8]
+        wanted, run = self.environment, uuid.uuid4().hex[:8]
         submit = self.client.submit
         sent = submit(_payload, pack(self.work), key=f"work-{run}", retries=RETRIES)
         waiting, running = list(parts)[::-1], {}

@@ -43,6 +43,7 @@ class Local:
     def __exit__(self, *reason) -> None:
         pass
 
+    @property
     def environment(self) -> dict[str, Any]:
         """What decides the bits here."""
         return environment(self.work.lane)
@@ -74,7 +75,7 @@ class Local:
     ) -> Iterator[tuple[Part, Arrays]]:
         """Parts by worker processes; what a lost worker leaves stays in `waiting`."""
         try:
-            payload, wanted = pack(self.work), self.environment()
+            payload, wanted = pack(self.work), self.environment
         except (TypeError, NotImplementedError, AttributeError):
             self.limit = 1  # it cannot leave this process (drawn keys among the data)
             return

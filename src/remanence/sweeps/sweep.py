@@ -83,7 +83,7 @@ def sweep(
             store = _Memory()
             if folder is not None:
                 folder = pathlib.Path(folder)
-                store = scope.enter_context(opened_store(folder, plan, here=engine.environment()))
+                store = scope.enter_context(opened_store(folder, plan, here=engine.environment))
             todo = [part for part in whole.parts if store.get(part.name) is None]
             done = whole.total - sum(part.lanes for part in todo)
             bar = progress_bar(

@@ -1,7 +1,7 @@
 """One chunk of lanes on a worker, here or in a cluster, and what decides its bits there.
 
 The work travels as bytes and is opened once a worker, which keeps the programs it
-compiled. Every task is told the environment that is wanted: workers come and go, and
+compiled. Every task comes with the environment that is wanted: workers come and go, and
 one with other code, versions or processor must not compute a single chunk.
 """
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 
 from .store import Store
@@ -31,9 +32,8 @@ def with_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
     """`like`, its arrays replaced by the named ones; other shapes are refused."""
     dynamic, static = eqx.partition(like, eqx.is_array)
 
-    def found(path, leaf):
-        name = jax.tree_util.keystr(path)
-        plain = _plain(leaf)
+    def replaced(path, leaf):
+        name, plain = jax.tree_util.keystr(path), _plain(leaf)
         array = arrays.get(name)
         if array is None:
             raise ValueError(f"the checkpoint holds no {name}")
@@ -42,9 +42,11 @@ def with_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
                 f"{name} is {array.dtype}{list(array.shape)} in the checkpoint, "
                 f"{plain.dtype}{list(plain.shape)} here"
             )
-        return _like(leaf, array)
+        if _is_key(leaf):
+            return jr.wrap_key_data(jnp.asarray(array), impl=jr.key_impl(leaf))
+        return jnp.asarray(array)
 
-    return eqx.combine(jax.tree_util.tree_map_with_path(found, dynamic), static)
+    return eqx.combine(jax.tree_util.tree_map_with_path(replaced, dynamic), static)
 
 
 def _is_key(leaf: Any) -> bool:
@@ -52,15 +54,7 @@ def _is_key(leaf: Any) -> bool:
 
 
 def _plain(leaf: Any) -> np.ndarray:
-    if _is_key(leaf):
-        leaf = jax.random.key_data(leaf)
-    return np.array(leaf)  # a copy: contiguous, and ours
-
-
-def _like(leaf: Any, array: np.ndarray) -> Any:
-    if _is_key(leaf):
-        return jax.random.wrap_key_data(jnp.asarray(array), impl=jax.random.key_impl(leaf))
-    return jnp.asarray(array)
+    return np.array(jr.key_data(leaf) if _is_key(leaf) else leaf)  # a copy: contiguous, and ours
 
 
 def save_checkpoint(
