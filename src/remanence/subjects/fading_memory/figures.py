@@ -152,7 +152,11 @@ def _draw_radius(rows: xr.Dataset):
     size = {"figsize": (9, 3.4), "layout": "constrained"}
     figure, (left, right) = plt.subplots(1, 2, sharey=True, **size)
     _band(left, rows.radius.values, rows.accuracy.values)
+    chosen = rows.isel(radius=int(rows.tuning.mean("seed").argmax("radius")))
+    at = float(chosen.radius), float(chosen.accuracy.mean())
+    left.plot(*at, "D", color="C1", label="best on validation images")
     left.set(xlabel="radius r", ylabel="test accuracy")
+    left.legend(frameon=False)
     _band(right, rows.exponent.values.mean(1), rows.accuracy.values)
     right.axvline(0, color="C7", lw=0.8, ls="--")
     # Linear within the edge, logarithmic beyond: all that is decided lies near 0.
