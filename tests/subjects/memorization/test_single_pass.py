@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.minimal.single_pass import walk
 
 
 @pytest.mark.parametrize(
@@ -16,12 +15,10 @@ def test_single_pass_minima(text, units):
     assert found.dimension <= rm.minimal_dimension((*text, "end")).dimension
 
 
-def test_single_pass_readout_spells_once():
+def test_a_single_pass_spells_once():
     for text in ("mississippi", "0011010", "0001111"):
         found = rm.minimal_dimension(text, end=True)
-        labels = found.word.pattern
-        y = found.readout @ walk(found.eigenvalues, len(labels))
-        assert tuple(np.argmax(y, axis=0)) == labels
+        assert tuple(found.written.emissions(found.word.period)) == found.word.indices
 
 
 def test_a_reading_is_never_dearer_than_the_walk_that_returns():
@@ -31,6 +28,4 @@ def test_a_reading_is_never_dearer_than_the_walk_that_returns():
         once = rm.minimal_dimension(w, end=True, time_limit=2.0)
         returning = rm.minimal_dimension((*w, "end"))
         assert once.lower <= once.upper <= returning.upper
-        labels = once.word.pattern
-        y = once.readout @ walk(once.eigenvalues, len(labels))
-        assert tuple(np.argmax(y, axis=0)) == labels
+        assert tuple(once.written.emissions(once.word.period)) == once.word.indices

@@ -19,7 +19,6 @@ from .constructions.permutation import permutation
 from .constructions.rational import rational
 from .constructions.rotation import rotation
 from .constructions.shift_map import base, shift_map
-from .constructions.single_reading import single_reading
 from .memory import margin, Memory
 from .minimal.deadline import Deadline
 from .minimal.minimal_dimension import harmonic_dimension, LONG
@@ -83,9 +82,8 @@ def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -
     if method == "once":
         if not w.end:
             raise ValueError("once says a string a single time, so it needs end=True")
-        found = single_pass(w, field="real", time_limit=time_limit)
-        written = single_reading(w, found)
-        certificate = reading_certificate(written, w.indices)
+        found = single_pass(w, time_limit=time_limit)
+        written, certificate = found.written, reading_certificate(found.written, w.indices)
         largest = max((math.log(abs(z)) for z in found.eigenvalues), default=-math.inf)
     elif method == "rotation":
         written, turns = rotation(w, Deadline(time_limit))
@@ -136,9 +134,6 @@ def _smallest(w: Word, gain: float, time_limit: float) -> Memory:
         # The string ends, and with it what has to be proved.
         if once.certificate.steps["float32"] >= w.period:
             proved.append(once)
-    order = [*methods, "rotation", "once"]
     # No float32 proof reaches that far (very long words): exact integers do.
     proved = proved or [m for m in found if m.method == "permutation"]
-    return min(
-        proved, key=lambda m: (m.dimension, m.method == "once", -m.margin, order.index(m.method))
-    )
+    return min(proved, key=lambda m: (m.dimension, m.method == "once", -m.margin))

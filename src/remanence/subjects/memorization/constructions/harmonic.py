@@ -18,15 +18,27 @@ from ..written import matrix, Written
 def harmonic(w: Word, frequencies: Frequencies, readout: np.ndarray, lead: float) -> Written:
     """The network of a set of frequencies and a readout over the word's symbols,
     whose right logits lead by at least `lead`."""
-    n, (cos, sin) = len(w.alphabet), table(w.period)
-    if not frequencies:
+    return walk_network(w, unit_eigenvalues(w.period, frequencies), readout, lead)
+
+
+def unit_eigenvalues(period: int, frequencies: Frequencies) -> tuple[complex, ...]:
+    """$e^{2\\pi i j/p}$ of each frequency."""
+    cos, sin = table(period)
+    return tuple(complex(cos[j], sin[j]) for j in frequencies)
+
+
+def walk_network(
+    w: Word, eigenvalues: Sequence[complex], readout: np.ndarray, lead: float
+) -> Written:
+    """A walk whose planes and single units are all at phase 0 at the first symbol."""
+    if not eigenvalues:
         # Nothing to remember: one unit, at rest; the bias speaks.
-        b_y = np.where(np.arange(n) == w.indices[0], 1.0, 0.0)
-        return Written(np.zeros((1, 1)), np.zeros((n, 1)), b_y, np.zeros(1))
-    turns = [complex(cos[j], sin[j]) for j in frequencies]
-    h_0 = np.concatenate([[z.real, -z.imag] if z.imag else [z.real] for z in turns])
+        b_y = np.where(np.arange(len(w.alphabet)) == w.indices[0], 1.0, 0.0)
+        return Written(np.zeros((1, 1)), np.zeros((len(b_y), 1)), b_y, np.zeros(1))
+    before = [1 / z for z in eigenvalues]
+    h_0 = np.concatenate([[z.real, z.imag] if z.imag else [z.real] for z in before])
     W_y, b_y = readout_over_alphabet(w, readout, lead)
-    return Written(block_diagonal(turns), W_y, b_y, h_0)
+    return Written(block_diagonal(eigenvalues), W_y, b_y, h_0)
 
 
 def block_diagonal(values: Sequence[complex]) -> Any:

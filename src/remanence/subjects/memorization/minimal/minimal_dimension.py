@@ -115,7 +115,9 @@ def minimal_dimension(
     if end:
         from .single_pass import single_pass
 
-        return single_pass(w, field=field, time_limit=time_limit)
+        if field == "rational":
+            raise ValueError('single-pass minima are over the reals; field must be "real"')
+        return single_pass(w, time_limit=time_limit)
     return harmonic_dimension(w, field=field, time_limit=time_limit)
 
 
