@@ -6,7 +6,6 @@ A tanh memory of up to 2,048 units has the names of `torch.nn.RNN`, so that torc
 """
 
 import os
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from scipy.sparse import csr_array, issparse
 
 from .memory import Memory
 from .words import END
-from .written import column
 
 
 TORCH_UNITS = 2048
@@ -41,8 +39,8 @@ def save_memory(memory: Memory, path: str | os.PathLike) -> None:
     word = memory.word
     if not all(isinstance(s, str) or s is END for s in word.alphabet):
         raise ValueError("only memories of text can be saved: symbols must be strings")
-    written, shifts = memory.written, memory.method == "shift"
-    if memory.exact is not None and not shifts:
+    written = memory.written
+    if memory.exact is not None and memory.method != "shift":
         written = memory.exact
     names = TORCH if standard(memory) else PLAIN
     tensors: dict[str, np.ndarray] = {}
@@ -60,8 +58,6 @@ def save_memory(memory: Memory, path: str | os.PathLike) -> None:
         units = memory.dimension
         tensors.setdefault(TORCH["W_x"], np.zeros((units, written.inputs)))
         tensors |= {name: np.zeros(units) for name in TORCH_BIASES}
-    if shifts and memory.exact is not None:
-        tensors |= _numerators(memory)
     about = {
         "method": memory.method,
         "indices": list(word.indices),
@@ -77,25 +73,6 @@ def save_memory(memory: Memory, path: str | os.PathLike) -> None:
 def standard(memory: Memory) -> bool:
     """Whether its file is one that `torch.nn.RNN` reads."""
     return memory.method == "tanh" and memory.dimension <= TORCH_UNITS
-
-
-def _numerators(memory: Memory) -> dict[str, np.ndarray]:
-    """What a float cannot hold of the shift map: whole numerators over n^p - 1, as bytes."""
-    exact, written, word = memory.exact, memory.written, memory.word
-    assert exact is not None
-    found = {"h_0.numerator": _bytes(int(exact.h_0[0]))}
-    if exact.inputs > len(word.alphabet):
-        start = int(column(exact.W_x, -1)[0])
-        # The float beside it is the same number, rounded once.
-        rounded = float(Fraction(start, int(exact.W_h[0, 0]) ** word.period - 1))
-        found["W_x"] = np.append(written.W_x[:, :-1], [[rounded]], axis=1)
-        found["W_x.start.numerator"] = _bytes(start)
-    return found
-
-
-def _bytes(number: int) -> np.ndarray:
-    size = max(1, (number.bit_length() + 7) // 8)
-    return np.frombuffer(number.to_bytes(size, "big"), np.uint8).copy()
 
 
 def pop_matrix(field: str, name: str, tensors: dict[str, np.ndarray]) -> Any:

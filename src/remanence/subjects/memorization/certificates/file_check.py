@@ -8,19 +8,19 @@ interval arithmetic, and the tensors are run.
 import dataclasses
 import json
 import os
-from fractions import Fraction
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from ..constructions.shift_map import base
+from ..constructions.shift_map import shift_map
 from ..memory_file import PLAIN, pop_matrix, TORCH, TORCH_BIASES
 from ..words import END, Word
-from ..written import column, Written
+from ..written import with_start, Written
 from .attraction import attraction_certificate
-from .certificate import Certificate
+from .certificate import Certificate, same
 from .exactness import exact_certificate, shift_certificate
 from .reading_margin import reading_certificate
 from .rotation_drift import drift_certificate
@@ -70,16 +70,10 @@ def check(path: str | os.PathLike) -> Checked:
 
 def _prove(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
     method, word = str(about["method"]), _word(about)
-    written, unit = _network(method, word, about["first"], tensors)
-    if method == "shift":
-        found = shift_certificate(written, word.indices, unit)
-    else:
-        certificate = CERTIFICATES.get(method)
-        if certificate is None:
-            raise ValueError(f"no construction is called {method!r}")
-        if written.W_x is not None and (written.W_x[:, : len(word.alphabet)] != 0).sum():
-            raise ValueError("W_x acts on the symbols that the network says itself")
-        found = certificate(written, word.indices)
+    if method not in CERTIFICATES:
+        raise ValueError(f"no construction is called {method!r}")
+    written = _network(method, word, about["first"], tensors)
+    found = CERTIFICATES[method](written, word)
     if not found.lead > 0:
         raise ValueError("the right symbol does not lead at every step")
     claimed = {k: float("inf") if v is None else float(v) for k, v in about["steps"].items()}
@@ -89,17 +83,44 @@ def _prove(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
             raise ValueError(
                 f"the file claims {steps:,.0f} steps in {name}, its weights bear out {borne:,.0f}"
             )
+    # The digits of the shift map may run out within the word; it is exact in rationals.
+    floats = written.h_0.dtype.kind == "f" and method != "shift"
+    if floats and not found.steps["float64"] >= word.period:
+        raise ValueError("the weights do not say the word once in double precision")
     _run(written, word, found)
     return Checked(method, str(word.join(word.indices)), written.dimension, found, claimed)
 
 
+def _without_feedback(certificate: Callable[..., Certificate]) -> Callable[..., Certificate]:
+    def proof(written: Written, word: Word) -> Certificate:
+        if written.W_x is not None and (written.W_x[:, : len(word.alphabet)] != 0).sum():
+            raise ValueError("W_x acts on the symbols that the network says itself")
+        return certificate(written, word.indices)
+
+    return proof
+
+
+def _shift_proof(written: Written, word: Word) -> Certificate:
+    """The exact shift map of the word, which the tensors must be, rounded."""
+    rounded, exact, unit = shift_map(word)
+    if written.inputs > len(word.alphabet):
+        rounded, exact = with_start(rounded), with_start(exact)
+    for field in PLAIN:
+        if not same(getattr(written, field), getattr(rounded, field)):
+            raise ValueError(f"{field} is not that of the shift map of its word")
+    if written.first != rounded.first:
+        raise ValueError(f"the shift map hears symbol {rounded.first} first")
+    return shift_certificate(exact, word.indices, unit)
+
+
 CERTIFICATES = {
-    "permutation": exact_certificate,
-    "rational": exact_certificate,
-    "tanh": attraction_certificate,
-    "rotation": drift_certificate,
-    "harmonic": drift_certificate,
-    "once": reading_certificate,
+    "permutation": _without_feedback(exact_certificate),
+    "rational": _without_feedback(exact_certificate),
+    "tanh": _without_feedback(attraction_certificate),
+    "rotation": _without_feedback(drift_certificate),
+    "harmonic": _without_feedback(drift_certificate),
+    "once": _without_feedback(reading_certificate),
+    "shift": _shift_proof,
 }
 
 
@@ -117,16 +138,16 @@ def _word(about: dict[str, Any]) -> Word:
     return Word(tuple(indices), alphabet, len(indices), True, end is True)
 
 
-def _network(
-    method: str, word: Word, first: Any, tensors: dict[str, np.ndarray]
-) -> tuple[Written, int]:
-    """The network of the tensors, in integers (of size 1/unit) where it is exact."""
+def _network(method: str, word: Word, first: Any, tensors: dict[str, np.ndarray]) -> Written:
+    """The network of the tensors, in integers where it is exact."""
     torch = TORCH["W_h"] in tensors
     parts = {f: pop_matrix(f, n, tensors) for f, n in (TORCH if torch else PLAIN).items()}
     for name in TORCH_BIASES if torch else ():
         if tensors.pop(name).any():
             raise ValueError(f"{name} is not zero, as it is in a memory")
-    missing = [f for f, part in parts.items() if part is None and f != "W_x"]
+    if tensors:
+        raise ValueError(f"the file holds {min(tensors)}, which is no part of a memory")
+    missing = [f for f, part in parts.items() if part is None and (f != "W_x" or method == "shift")]
     if missing:
         raise KeyError(missing[0])
     units, outputs = len(parts["h_0"]), len(word.alphabet)
@@ -137,23 +158,17 @@ def _network(
         part = parts[field]
         if part.shape != shape or part.dtype.kind not in "iuf":
             raise ValueError(f"{field} must be real numbers, {list(shape)}, got {list(part.shape)}")
-        if method != "shift":
-            parts[field] = _numbers(part, whole=method in ("permutation", "rational"))
+        parts[field] = _numbers(part, whole=method in ("permutation", "rational"))
     entries = sum(
         part.nnz if issparse(part) else part.size for part in parts.values() if part is not None
     )
-    pairs = 0 if method in ("permutation", "rational", "tanh", "shift") else outputs**2 * units
+    pairs = outputs**2 * units if method in ("rotation", "harmonic", "once") else 0
     if (entries + 10_000) * word.period > WORK or pairs > 1 << 27:
         raise ValueError("the network and its word are too large to be checked")
     written = Written(**parts, first=first, activation="tanh" if method == "tanh" else "linear")
     if type(first) is not int or not 0 <= first < written.inputs:
         raise ValueError(f"the first input must be a whole number below {written.inputs}")
-    unit = 1
-    if method == "shift":
-        written, unit = _shift_map(written, word, tensors)
-    if tensors:
-        raise ValueError(f"the file holds {min(tensors)}, which is no part of a memory")
-    return written, unit
+    return written
 
 
 def _numbers(array: Any, *, whole: bool) -> Any:
@@ -171,40 +186,10 @@ def _numbers(array: Any, *, whole: bool) -> Any:
     return array.astype(kind)
 
 
-def _shift_map(written: Written, word: Word, tensors: dict[str, np.ndarray]) -> tuple[Written, int]:
-    """The shift map in units of 1/(n^p - 1). The state's numerator is kept as bytes, and
-    the float beside it must be the same number, rounded."""
-    outputs, whole = len(word.alphabet), lambda A: _numbers(A, whole=True).astype(object)
-    W_h = whole(written.W_h)
-    if W_h.shape != (1, 1) or W_h[0, 0] != base(word) or written.W_x is None:
-        raise ValueError("the shift map is one unit that grows by the number of symbols")
-    unit = int(W_h[0, 0]) ** word.period - 1
-    numerator = lambda name: int.from_bytes(_bytes(tensors.pop(name)), "big")
-    pairs = [(numerator("h_0.numerator"), written.h_0[0])]
-    W_x = whole(written.W_x[:, :outputs]) * unit
-    if written.inputs > outputs:
-        pairs.append((numerator("W_x.start.numerator"), column(written.W_x, -1)[0]))
-        W_x = np.append(W_x, np.array([[pairs[1][0]]], object), axis=1)
-    if any(float(Fraction(x, unit)) != float(rounded) for x, rounded in pairs):
-        raise ValueError("the state in floating point is not the exact one, rounded")
-    h_0, b_y = np.array([pairs[0][0]], object), whole(written.b_y) * unit
-    return dataclasses.replace(
-        written, W_h=W_h, W_y=whole(written.W_y), b_y=b_y, h_0=h_0, W_x=W_x
-    ), unit
-
-
-def _bytes(tensor: np.ndarray) -> bytes:
-    if tensor.dtype != np.uint8:
-        raise ValueError("a numerator must be bytes")
-    return tensor.tobytes()
-
-
 def _run(written: Written, word: Word, found: Certificate) -> None:
     """Say the word twice by the tensors themselves, whatever the proof says."""
     period, runs = word.period, [(None, 2 * word.period)]
     if written.h_0.dtype.kind == "f":
-        if not found.steps["float64"] >= period:
-            raise ValueError("the weights do not say the word once in double precision")
         runs = [(np.dtype(n), int(min(2 * period, s))) for n, s in found.steps.items()]
     for dtype, steps in runs:
         said = written.emissions(min(steps, LONGEST), dtype)

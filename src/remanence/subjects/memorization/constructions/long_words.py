@@ -1,6 +1,6 @@
-r"""Words of many hundreds of symbols: the strongest harmonics, as few as still spell.
+r"""The strongest harmonics of a word, as few as still spell it: an upper bound at once.
 
-Not every set is tried. At first the readout is the truncated Fourier series of the
+At first the readout is the truncated Fourier series of the
 one-hot word, so no program is solved; then, while time allows, fewer of the strongest
 are given to `separation`, which finds a readout where the series fails.
 """
@@ -24,7 +24,7 @@ def strongest_harmonics(
 ) -> tuple[Frequencies, np.ndarray]:
     """A short set of frequencies that spells the word, and a readout over it."""
     deadline, n, p = Deadline(time_limit), max(labels) + 1, len(labels)
-    if n == p:
+    if n == p > 2:
         # Every symbol once: each point of a polygon is its own corner.
         return (1,), np.stack([np.zeros(p), *table(p)], axis=1)
     onehot = np.zeros((n, p))

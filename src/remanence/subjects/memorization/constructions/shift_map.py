@@ -5,6 +5,7 @@ $\arg\max_j (j n h - j(j+1)/2) = \lfloor n h \rfloor$ is its next digit. Exact i
 rationals; in floating point the digits run out, since the exponent is $\log n$.
 """
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -18,25 +19,14 @@ def shift_map(w: Word) -> tuple[Written, Written, int]:
     digits, n = w.pattern, base(w)
     D = n**w.period - 1
     # One step before the first: the last symbol was heard, n h_0 = h_1 + x_1.
-    before = (int_in_base(digits, n) + digits[-1] * D) // n
+    value = functools.reduce(lambda high, digit: high * n + digit, digits, 0)
+    before = (value + digits[-1] * D) // n
     return _weights(w, n, 1, float, before / D), _weights(w, n, D, object, before), D
 
 
 def base(w: Word) -> int:
     """As many digits as the word has symbols, and two at least."""
     return max(len(w.used), 2)
-
-
-def int_in_base(digits: tuple[int, ...], n: int) -> int:
-    """The digits, first one highest, as a number; halves are joined, for long words."""
-    if len(digits) <= 64:
-        value = 0
-        for digit in digits:
-            value = value * n + digit
-        return value
-    middle = len(digits) // 2
-    high, low = int_in_base(digits[:middle], n), int_in_base(digits[middle:], n)
-    return high * n ** (len(digits) - middle) + low
 
 
 def _weights(w: Word, n: int, unit: int, dtype: type, h_0: Any) -> Written:

@@ -126,17 +126,16 @@ def harmonic_dimension(
 ) -> MinimalDimension:
     """The same for a `Word`, periodic, without feedback."""
     labels, p, deadline = w.pattern, w.period, Deadline(time_limit)
-    S, lower, refuted, first, final = tuple(range(1, p // 2 + 1)), 1, (), None, False
+    S, first, lower, refuted = tuple(range(1, p // 2 + 1)), None, 1, ()
+    if field == "real":
+        S, first = long_words.strongest_harmonics(labels, 0.2 * time_limit)
     if p <= LONG:
-        search = Search(labels, 0.7 * time_limit)
-        S, lower = search.cheapest() if field == "real" else least_union(search)
-        refuted, first = tuple(search.refuted.values()), search.feasible.get(S)
-    if field == "real" and cost(S, p) > lower:
-        shorter, found = long_words.strongest_harmonics(labels, 0.6 * deadline.left)
-        if p > LONG or cost(shorter, p) < cost(S, p):
-            S, first, final = shorter, found, True
+        search = Search(labels, 0.7 * deadline.left)
+        cheapest, lower = search.cheapest(S) if field == "real" else least_union(search)
+        first = first if cheapest == S else search.feasible.get(cheapest)
+        S, refuted = cheapest, tuple(search.refuted.values())
     price = cost(S, p)
     # Galois orbits are sets of harmonics too.
     floor = energy_floor(labels) if price > lower else 0
-    left = 0.0 if final else deadline.left
+    left = deadline.left if p <= LONG else 0.0
     return MinimalDimension(w, field, S, max(lower, floor), price, refuted, floor, first, left)

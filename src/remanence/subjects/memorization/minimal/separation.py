@@ -33,12 +33,10 @@ SLOW = 1.0
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Separation:
-    """A readout `u` (symbols × features), or the multipliers against one."""
+    """A readout `u` (symbols × features), or the (t, k) whose multipliers are positive."""
 
     u: np.ndarray | None
     pairs: tuple[tuple[int, int], ...] = ()
-    """The (t, k) with a positive multiplier."""
-    multipliers: tuple[float, ...] = ()
 
 
 def separation(
@@ -63,7 +61,7 @@ def separation(
     rows = len(phi) * len(signs)
     seconds = PACE * len(t) * rows**2
     columns = phi[:, t] * scale
-    by_program = functools.partial(_by_program, columns, labels, t, k, deadline)
+    by_program = functools.partial(_by_program, columns, signs, t, k, deadline)
     if seconds > SLOW or not deadline.affords(seconds):
         return by_program("highs-ipm")
     A = (signs[:, None, :] * columns).reshape(rows, len(t))
@@ -90,14 +88,12 @@ def _readout(u: np.ndarray, features: int) -> np.ndarray:
 
 def _against(lam: np.ndarray, t: np.ndarray, k: np.ndarray) -> Separation:
     on = np.flatnonzero(lam > 1e-9 * lam.max())
-    return Separation(
-        None, tuple(zip(t[on].tolist(), k[on].tolist(), strict=True)), tuple(lam[on].tolist())
-    )
+    return Separation(None, tuple(zip(t[on].tolist(), k[on].tolist(), strict=True)))
 
 
 def _by_program(
     columns: np.ndarray,
-    labels: tuple[int, ...],
+    signs: np.ndarray,
     t: np.ndarray,
     k: np.ndarray,
     deadline: Deadline,
@@ -108,15 +104,8 @@ def _by_program(
     if PROGRAM * count * m > left:
         # Told of a limit that passes before it begins, the solver takes none.
         return Separation(None)
-    A, n = csr_array(columns.T), max(labels) + 1
-    if n > 2:
-        # A row for each pair: the features of its time, for one symbol and against another.
-        right = np.asarray(labels)[t]
-        at = [(symbol[:, None] * m + np.arange(m)) for symbol in (right, k)]
-        entries = np.concatenate([columns.T, -columns.T], axis=1).ravel()
-        pointer = 2 * m * np.arange(count + 1)
-        A = csr_array((entries, np.concatenate(at, axis=1).ravel(), pointer), (count, n * m))
-    size = m * (n if n > 2 else 1)
+    # A row for each pair: the features of its time, for one symbol and against another.
+    A, size = hstack([csr_array((row * columns).T) for row in signs]), m * len(signs)
     found = linprog(
         np.r_[np.zeros(size), -1.0],
         A_ub=hstack([-A, csr_array(np.ones((count, 1)))]),
