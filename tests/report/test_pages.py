@@ -179,7 +179,7 @@ def test_where_the_full_run_decides_otherwise_the_page_says_so_first(tmp_path, f
     _, alone = written(
         study, tmp_path / "quick", "quick", {"rotation": {"wrong": 0, "dimension": 2}}
     )
-    assert "not part of this installation" in alone
+    assert "No full run of this study is kept yet" in alone
     (full_claims / study.name).mkdir()
     file = full_claims / study.name / "claims.json"
     document = full.document | {"claims": [dataclasses.asdict(c) for c in full.claims]}

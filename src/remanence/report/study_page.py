@@ -6,8 +6,9 @@ The page opens from disk without a network: the pictures stand beside it.
 from collections.abc import Sequence
 from typing import Any
 
+from . import findings
 from .figures import DrawnFigure
-from .findings import disagreements, FULL_RESULTS, full_results, main_finding
+from .findings import disagreements, full_results, main_finding
 from .html import render
 from .provenance import provenance_in_words
 
@@ -33,7 +34,7 @@ def study_page(record: Any, pictures: Sequence[DrawnFigure]) -> str:
         drawn={picture.figure.name for picture in pictures},
         claims=claims,
         full=full,
-        kept=FULL_RESULTS.is_dir(),
+        kept=findings.FULL_RESULTS.is_dir(),
         disagreements=disagreements(claims, full),
         facts=provenance_in_words(record.provenance) | made,
     )
