@@ -30,9 +30,9 @@ class AbstractGates(eqx.Module):
         """Of the state."""
 
     @property
-    @abc.abstractmethod
     def width(self) -> int:
-        """How many numbers an input `u` holds."""
+        """How many numbers an input `u` holds: one a row of the state, unless a kind differs."""
+        return self.shape[0]
 
     @property
     def rate(self) -> Array | float:

@@ -37,10 +37,6 @@ class Mamba(AbstractGates):
         return self.A_log.shape
 
     @property
-    def width(self) -> int:
-        return self.A_log.shape[0]
-
-    @property
     def rate(self) -> Array:
         return -jnp.exp(self.A_log)
 
@@ -123,10 +119,6 @@ class RGLRU(AbstractGates):
     @property
     def shape(self) -> tuple[int, ...]:
         return self.Lambda.shape
-
-    @property
-    def width(self) -> int:
-        return self.Lambda.shape[0]
 
     def clock(self, u: Array) -> Array:
         r = self._sigmoid(u, self.W_r, self.b_r)

@@ -28,6 +28,12 @@ class Drive:
         """How many orbits are followed at once."""
         return 1 if self.xs is None else self.xs.shape[0]
 
+    @property
+    def ends(self) -> np.ndarray:
+        """How many steps each of them has."""
+        full = np.full(self.sequences, self.time)
+        return full if self.lengths is None else np.asarray(self.lengths, full.dtype)
+
 
 def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = None) -> Drive:
     """Check and convert a cell (or network) and its inputs; use inside `double()`."""

@@ -152,8 +152,7 @@ def summarised(growth, xs, edges):
     run = Growth(
         growth=growth[:, 1:],
         early=growth[:, 0].mean(axis=0),
-        begins=edges[1:-1],
-        ends=edges[2:],
+        edges=edges[1:],
         dead=np.zeros(UNITS, bool),
         rounding=np.zeros(UNITS),
         interval=4.0,

@@ -131,13 +131,11 @@ def _loop(form: LoopForm, request: Request) -> Contraction:
     proofs, missing = request.try_metrics(ways, "a cell with an activation")
     now = time.monotonic()
     until = now + min(max(0.0, request.deadline - now), 5.0)
-    limit, corner = masked_radius(loop, deadline=until)
     return best(
         proofs,
         loop_bounds(loop, request.input_bound),
         untried=untried | missing,
-        limit=limit,
-        corner=corner,
+        limit=masked_radius(loop, deadline=until),
         slopes=loop.slopes,
     )
 

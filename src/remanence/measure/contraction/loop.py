@@ -67,12 +67,11 @@ def loop_of(form: LoopForm, slopes: Slopes | None) -> Loop:
 
 
 def norm_proof(loop: Loop) -> Proof:
-    r"""$\|R + \gamma m W\|_2 + |\gamma| r \|W\|_2$, or $\|R\|_2 + |\gamma| s \|W\|_2$."""
+    r"""$\|R + \gamma m W\|_2 + |\gamma| r \|W\|_2$."""
     middle, lost, r = _middle(loop)
     W = abs(loop.gamma) * norm_above(loop.W)
-    crude = above(norm_above(loop.R) + loop.largest_slope * W, 4)
-    fine = above(norm_above(middle) + float(np.linalg.norm(lost)) + r * W, 6)
-    return Proof(min(crude, fine), 1.0, euclidean(loop.units))
+    rate = above(norm_above(middle) + float(np.linalg.norm(lost)) + r * W, 6)
+    return Proof(rate, 1.0, euclidean(loop.units))
 
 
 def infinity_proof(loop: Loop) -> Proof:

@@ -48,19 +48,19 @@ def ascent(
     start = {
         "middle": drawn_state(domain, flat.size, key_m),
         # Of very different sizes, so that single units and layers are tried too.
-        "apart": shrunk * jr.normal(key_a, flat.shape),
+        "offset": shrunk * jr.normal(key_a, flat.shape),
         "x": jr.normal(key_x, (input_size(cell) or 0,)),
     }
 
     def log_ratio(free):
-        one, two = (inside(domain, free["middle"] + side * free["apart"]) for side in (0.1, -0.1))
+        one, two = (inside(domain, free["middle"] + side * free["offset"]) for side in (0.1, -0.1))
         x = bound * jnp.tanh(free["x"])
         after = [ravel_pytree(cell(unravel(h), x))[0] for h in (one, two)]
         gap = norm(one - two)
         # Of pairs that are nearly one state, rounding would tell the ratio.
-        apart = gap > 1e-5 * (norm(one) + norm(two))
+        distinct = gap > 1e-5 * (norm(one) + norm(two))
         ratio = jnp.log(norm(after[0] - after[1])) - jnp.log(gap)
-        return jnp.where(apart, ratio, -jnp.inf)
+        return jnp.where(distinct, ratio, -jnp.inf)
 
     def step(carry, t):
         free, best = carry

@@ -53,15 +53,12 @@ def gradient_decay(
     refuse_fractions(lags=lags, positions=positions)
     with double():
         drive = driven(cell, inputs, lengths=lengths)
-        ends = np.full(drive.sequences, drive.time)
-        if drive.lengths is not None:
-            ends = np.asarray(drive.lengths)
-        longest = int(ends.max())
+        longest = int(drive.ends.max())
         lags = min(256, longest // 2) if lags is None else lags
         if not 1 <= lags < longest:
             raise ValueError(f"lags must lie in 1 to {longest - 1}, got {lags}")
         positions, drawn = _affordable(drive, lags, positions)
-        which, at = _places(np.maximum(ends - lags, 0), positions)
+        which, at = _places(np.maximum(drive.ends - lags, 0), positions)
         used, row = np.unique(which, return_inverse=True)
         xs = drive.xs[used]
         inputs = xs[row[:, None], at[:, None] + np.arange(lags + 1)]

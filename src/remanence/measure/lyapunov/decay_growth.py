@@ -75,7 +75,7 @@ def decay_growth(
     """One forward pass over every sequence."""
     cell = drive.cell.cell if isinstance(drive.cell, Started) else drive.cell
     S, T = drive.sequences, drive.time
-    lengths = [T] * S if drive.lengths is None else list(map(int, drive.lengths))
+    lengths = drive.ends.tolist()
     batches = batch_count(min(lengths) - warmup, S)
     sums, steps = [], []
     for s, length in enumerate(lengths):

@@ -2,6 +2,7 @@ r"""A run along the orbit in segments: one for the warm-up, one for each batch o
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -27,14 +28,13 @@ PROGRAMS = 16  # compiled programs that are kept
 class Growth:
     """The growth of every direction in each batch of steps after the warm-up."""
 
-    growth: np.ndarray
-    """Of shape `sequences x batches x k`."""
-    early: np.ndarray
-    """The growth of every direction during the warm-up, the mean over sequences."""
-    begins: np.ndarray
-    ends: np.ndarray
-    dead: np.ndarray
-    rounding: np.ndarray
+    growth: Float[np.ndarray, "sequences batches k"]
+    early: Float[np.ndarray, " k"]
+    """The growth during the warm-up, the mean over sequences."""
+    edges: Int[np.ndarray, " edges"]
+    """Where the batches begin and end."""
+    dead: Bool[np.ndarray, " k"]
+    rounding: Float[np.ndarray, " k"]
     """About what rounding cost each direction, in nats a step."""
     interval: float
     """Mean number of steps between factorisations."""
@@ -142,13 +142,12 @@ def _count_segments(parts: _Parts, dead: np.ndarray, edges: np.ndarray, warmup: 
             f"the state leaves the range of floats after step {edges[whole]}, within the "
             f"warm-up of {warmup}: the map is unstable on these inputs"
         )
-    begins, ends = edges[1:whole], edges[2 : whole + 1]
-    rounding = rounding[1:whole].sum(axis=0) / (ends[-1] - begins[0])
+    edges = edges[1 : whole + 1]
+    rounding = rounding[1:whole].sum(axis=0) / (edges[-1] - edges[0])
     return Growth(
         growth[1:whole].swapaxes(0, 1),
         growth[0].mean(axis=0),
-        begins,
-        ends,
+        edges,
         dead,
         np.where(dead, 0.0, rounding),
         float(interval[1:whole].mean()),
@@ -160,20 +159,16 @@ def _pad_to_power_of_two(xs: Any) -> Any:
     """Sequences with room behind them: lengths within a factor of two share a program."""
     if xs is None:
         return None
-    S, T, width = xs.shape
-    room = SHORTEST
-    while room < T:
-        room *= 2
-    padded = np.zeros((S, room, width))
-    padded[:, :T] = xs
-    return jax.device_put(padded)  # once, not for every call
+    T = xs.shape[1]
+    room = SHORTEST * 2 ** max(0, math.ceil(math.log2(T / SHORTEST)))
+    # In NumPy and put there once, not for every call.
+    return jax.device_put(np.pad(xs, ((0, 0), (0, room - T), (0, 0))))
 
 
 def segment_edges(time: int, warmup: int, sequences: int) -> np.ndarray:
     """Where segments begin and end: one for the warm-up, one for each batch."""
-    counted = time - warmup
-    batches = batch_count(counted, sequences)
-    return np.concatenate([[0], warmup + np.linspace(0, counted, batches + 1).astype(int)])
+    batches = batch_count(time - warmup, sequences)
+    return np.append(0, warmup + np.linspace(0, time - warmup, batches + 1).astype(int))
 
 
 def batch_count(steps: int, sequences: int) -> int:

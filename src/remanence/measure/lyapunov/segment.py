@@ -144,12 +144,12 @@ def segment(
         # Behind an unknown direction the next ones are known to about a nat.
         cost = jnp.where(watched & (jnp.cumsum(faint) > 0), jnp.maximum(cost, 1), cost)
         cost = jnp.nan_to_num(cost, nan=jnp.inf)
-        told = jnp.where(faint, 0.0, cost)
+        known_cost = jnp.where(faint, 0.0, cost)
         charge = jnp.where(single, jnp.minimum(cost, tolerance), cost)
         added = _Seen(
             seen.growth + log_u,
             seen.charged + charge,
-            seen.own + jnp.where(single, jnp.maximum(told - tolerance, 0.0), 0.0),
+            seen.own + jnp.where(single, jnp.maximum(known_cost - tolerance, 0.0), 0.0),
             seen.hidden | (faint & watched),
             seen.dead | lost,
         )

@@ -70,7 +70,12 @@ def lyapunov_spectrum(
         cell = close_loop(cell, inputs, feedback)
         drive = driven(cell, inputs, steps=steps, lengths=lengths)
         warmup = drive.time // 5 if warmup is None else warmup
-        _refuse_short(drive, warmup)
+        shortest = int(drive.ends.min())
+        if not 0 <= warmup < shortest:
+            raise ValueError(
+                f"the warm-up must be shorter than the sequence: {warmup} steps of warm-up, "
+                f"{shortest} steps of sequence"
+            )
         size = dimension(drive.cell)
         k = size if k is None else k
         if not 1 <= k <= size:
@@ -86,12 +91,3 @@ def lyapunov_spectrum(
         Q = start_frame(h, columns, key=jr.key(0) if key is None else key)
         run = follow_orbit(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
     return summary(run, k=k, dimension=size, xs=drive.xs, lengths=drive.lengths)
-
-
-def _refuse_short(drive: Any, warmup: int) -> None:
-    shortest = drive.time if drive.lengths is None else int(drive.lengths.min())
-    if not 0 <= warmup < shortest:
-        raise ValueError(
-            f"the warm-up must be shorter than the sequence: {warmup} steps of warm-up, "
-            f"{shortest} steps of sequence"
-        )

@@ -14,14 +14,12 @@ def summary(
     run: Growth, *, k: int, dimension: int, xs: Any = None, lengths: Any = None
 ) -> Spectrum:
     """The first `k` exponents of a map of so many dimensions, driven by `xs`."""
-    spans = np.broadcast_to(run.ends - run.begins, run.growth.shape[:2])
+    edges = run.edges
+    spans = np.broadcast_to(np.diff(edges), run.growth.shape[:2])
     if lengths is not None:
-        spans = np.clip(np.asarray(lengths)[:, None] - run.begins, 0, spans)
+        spans = np.clip(np.asarray(lengths)[:, None] - edges[:-1], 0, spans)
     growth = np.where(run.dead, -np.inf, run.growth)
-    inputs = float("inf")
-    if xs is not None:
-        edges = np.append(run.begins, run.ends[-1])
-        inputs = effective_inputs(np.asarray(xs), edges, spans)
+    inputs = float("inf") if xs is None else effective_inputs(np.asarray(xs), edges, spans)
     found = batch_means(growth, spans, inputs)
     sequences = int((spans > 0).any(axis=1).sum())
     left = settling(
@@ -45,10 +43,10 @@ def summary(
         converged=converged,
         verdict=verdict,
         running=(np.cumsum(growth.sum(axis=0), axis=0) / totals)[:, order],
-        times=(run.ends - run.begins[0]).astype(float),
+        times=(edges[1:] - edges[0]).astype(float),
         dimension=dimension,
         steps=int(spans.sum(axis=1).max()),
-        warmup=int(run.begins[0]),
+        warmup=int(edges[0]),
         sequences=len(growth),
         dof=found.dof,
         interval=run.interval,

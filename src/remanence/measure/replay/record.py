@@ -114,12 +114,6 @@ class ReplayWindow:
         """Whether only some starts, drawn from all sequences, were followed."""
         return self.starts < self.possible
 
-    def error_at(self, window: int) -> float:
-        """The largest error of this window or any longer one."""
-        if window < 1:
-            raise ValueError(f"window must be at least 1, got {window}")
-        return float(self.largest[window - 1 :].max(initial=0.0))
-
     @property
     def decision(self) -> str:
         """What to do, in one sentence."""

@@ -109,10 +109,10 @@ def _advance(net, full, h, fresh, row, of, steps):
         at = jnp.minimum(row + j, xs.shape[0] - 1)
         h = jax.vmap(cell)(h, xs[at])
         y = jax.vmap(net.read)(h)
-        apart = jnp.linalg.norm(jax.vmap(_flat)(h) - states[at], axis=1)
+        distance = jnp.linalg.norm(jax.vmap(_flat)(h) - states[at], axis=1)
         # By the norm at this step: a state that is all but 0 may grow again.
-        same = apart <= ROUNDING * jnp.linalg.norm(states[at], axis=1)
-        gap = jnp.linalg.norm(y - outputs[at], axis=1) if of == "outputs" else apart
+        same = distance <= ROUNDING * jnp.linalg.norm(states[at], axis=1)
+        gap = jnp.linalg.norm(y - outputs[at], axis=1) if of == "outputs" else distance
         if targets is None:
             return h, (same, gap, None)
         loss, right = jax.vmap(_score)(y, targets[at])

@@ -52,25 +52,25 @@ def follow_starts(
     starts = full.starts
     weights = jax.tree.leaves((full.net.cell, full.net.W_y, full.net.head))
     price = max(LEAST, sum(w.size for w in weights if hasattr(w, "size")))
-    steps = int(np.sum(full.end[starts] - starts))
-    if steps * price <= work:
-        tally = Tally(full, starts, error)
-        for piece in follow(full, starts, of=of, negligible=error):
-            tally.add(piece, 0)
-        return tally, len(starts)
-    order = jr.permutation(jr.key(0) if key is None else key, len(starts))
-    starts = starts[np.asarray(order)]
+    affordable = int(np.sum(full.end[starts] - starts)) * price <= work
+    if not affordable:
+        order = jr.permutation(jr.key(0) if key is None else key, len(starts))
+        starts = starts[np.asarray(order)]
     tally = Tally(full, starts, error)
+
+    def count(first: int, last: int) -> None:
+        if first < last:
+            for piece in follow(full, starts[first:last], of=of, negligible=error):
+                tally.add(piece, first)
+
+    if affordable:
+        count(0, len(starts))
+        return tally, len(starts)
     first = min(PILOT, len(starts))
-    for piece in follow(full, starts[:first], of=of, negligible=error):
-        tally.add(piece, 0)
+    count(0, first)
     # Decided once, from the pilot alone, so that what follows is a plain random draw.
     afford = max(PILOT, int(work / (price * tally.steps / first)))
-    rest = min(afford, len(starts) - first)
-    chosen = starts[first : first + rest]
-    if rest:
-        for piece in follow(full, chosen, of=of, negligible=error):
-            tally.add(piece, first)
-    tally.starts = starts[: first + rest]
-    tally.runs = tally.runs[: first + rest]
-    return tally, rest
+    last = min(first + afford, len(starts))
+    count(first, last)
+    tally.starts, tally.runs = starts[:last], tally.runs[:last]
+    return tally, last - first

@@ -73,9 +73,7 @@ def replay_window(
     with double():
         drive = driven(net, inputs, lengths=lengths)
         net = network_in_double(net)
-        ends = np.full(drive.sequences, drive.time)
-        if drive.lengths is not None:
-            ends = np.asarray(drive.lengths, np.int64)
+        ends = drive.ends
         if ends.max() < 2:
             raise ValueError("a window leaves nothing out of one input; two would do")
         full = full_run(net, drive.xs, ends)

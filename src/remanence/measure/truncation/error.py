@@ -1,7 +1,6 @@
 r"""The gaps that truncation to $k$ inputs makes on one sequence: $\max_t \|h_t - h_t^k\|$, and of gradients."""
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -23,23 +22,13 @@ class TruncationError(eqx.Module):
     states: np.ndarray
     outputs: np.ndarray
     gradients: np.ndarray
-    """Of the loss at the last step, with respect to all weights of the cell."""
-    slope: float
-    """Nats per step by which the state gap falls, fitted where it is above rounding."""
+    r"""Of $\frac12\|y_T\|^2$ at the last step, with respect to all weights of the cell."""
 
 
 def truncation_error(
-    net: Any,
-    inputs: Any,
-    windows: Sequence[int],
-    *,
-    gradients: bool = True,
-    loss: Callable[[Array], Array] | None = None,
+    net: Any, inputs: Any, windows: Sequence[int], *, gradients: bool = True
 ) -> TruncationError:
-    r"""The gaps that truncation makes on a sequence, at every window: the largest over time.
-
-    `loss` is of the last output, $\frac12\|y_T\|^2$ if not given.
-    """
+    """The gaps that truncation makes on a sequence, at every window: the largest over time."""
     if short := [int(k) for k in windows if int(k) < 1]:
         raise ValueError(f"window must be at least 1, got {short[0]}")
     with double():
@@ -48,12 +37,9 @@ def truncation_error(
         if drive.sequences != 1:
             raise ValueError(f"one sequence would do, got {drive.sequences}")
         xs = drive.xs[0]
-        price = _half_square if loss is None else loss
-        found = [_gaps(net, xs, jnp.asarray(int(k)), price, gradients) for k in windows]
-        rows = [tuple(float(value) for value in row) for row in found]
-    states, outputs, moved = np.asarray(rows, np.float64).T
-    ks = np.asarray(windows, np.int64)
-    return TruncationError(ks, states, outputs, moved, _fit_slope(ks, states))
+        found = [_gaps(net, xs, jnp.asarray(int(k)), gradients) for k in windows]
+        rows = np.array([[float(value) for value in row] for row in found])
+    return TruncationError(np.asarray(windows, np.int64), *rows.T)
 
 
 def _distance(one: Any, two: Any) -> Float[Array, " time"]:
@@ -61,12 +47,8 @@ def _distance(one: Any, two: Any) -> Float[Array, " time"]:
     return jnp.linalg.norm(flat(one) - flat(two), axis=1)
 
 
-def _half_square(y: Array) -> Array:
-    return 0.5 * jnp.sum(y * y)
-
-
 @eqx.filter_jit
-def _gaps(net: Recurrent, xs: Array, k: Array, price: Callable, gradients: bool):
+def _gaps(net: Recurrent, xs: Array, k: Array, gradients: bool):
     """Gaps at one window, which is traced: one program serves all windows."""
     T = xs.shape[0]
     exact = unroll(net.cell, net.cell.initial_state(), xs)
@@ -85,17 +67,10 @@ def _gaps(net: Recurrent, xs: Array, k: Array, price: Callable, gradients: bool)
             return jax.tree.map(wait, following, h), None
 
         h, _ = jax.lax.scan(step, cell.initial_state(), (jnp.arange(T), xs))
-        return price(net.read(h))
+        return 0.5 * jnp.sum(net.read(h) ** 2)
 
     slope = eqx.filter_grad(last)
     # A state that waits passes no gradient on: the last k inputs alone are heard.
     full, cut = slope(net.cell, jnp.asarray(0)), slope(net.cell, jnp.maximum(T - k, 0))
-    apart = jnp.linalg.norm(ravel_pytree(full)[0] - ravel_pytree(cut)[0])
-    return states, outputs, apart
-
-
-def _fit_slope(windows: np.ndarray, gaps: np.ndarray) -> float:
-    seen = gaps > 1e-12 * max(float(gaps.max(initial=0.0)), 1e-300)
-    if seen.sum() < 2:
-        return math.nan
-    return float(np.polyfit(windows[seen], np.log(gaps[seen]), 1)[0])
+    gap = jnp.linalg.norm(ravel_pytree(full)[0] - ravel_pytree(cut)[0])
+    return states, outputs, gap
