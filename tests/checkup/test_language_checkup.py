@@ -26,6 +26,8 @@ def test_one_page_from_a_folder(folder, tmp_path):
     document = json.loads(found.save(tmp_path / "page.json").read_text())
     assert np.shape(document["layers"][0]["exponents"]) == (16, 4)
     assert document["replay"]["q95"] == found.replay.q95
+    assert found.proved_window >= found.replay.worst and "Proved from the weights alone" in page
+    assert all(0 < rate <= 1 for rate in document["proof"]["rates"].values())
     with pytest.raises(ValueError, match="at least 32 tokens, got 5"):
         rm.checkup(rm.load(folder, quiet=True), tokens[:5])
 

@@ -63,6 +63,24 @@ def test_what_is_no_recurrent_language_model_is_refused(tmp_path):
         rm.load(tmp_path / "hybrid", quiet=True)
 
 
+def test_delta_layers_of_a_hybrid_are_networks_of_their_own(tmp_path):
+    """What a layer adds to the stream is what transformers' layer adds."""
+    config = configurations()["qwen3_next"]
+    config.layer_types = ["linear_attention", "full_attention"]
+    torch.manual_seed(0)
+    model = tf.Qwen3NextForCausalLM(config).eval()
+    model.save_pretrained(tmp_path)
+    assert list(rm.recurrent_modules(tmp_path)) == ["layers.0"]
+    net = rm.load(tmp_path, prefix="layers.0", quiet=True)
+    xs = np.random.default_rng(0).normal(size=(12, 16)).astype(np.float32)
+    with torch.no_grad():
+        theirs = model.model.layers[0](torch.as_tensor(xs)[None], position_embeddings=None)
+    theirs = theirs[0] if isinstance(theirs, tuple) else theirs
+    np.testing.assert_allclose(net(jnp.asarray(xs)), theirs[0].numpy(), atol=1e-4)
+    spectrum = rm.lyapunov_spectrum(net, np.tile(xs, (10, 1)))
+    assert spectrum.exponents[0] <= 0 and len(spectrum.exponents) == 4 * 4 * 6
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

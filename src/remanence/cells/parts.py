@@ -11,6 +11,16 @@ from jaxtyping import Array, Float
 Activation = Callable[[Array], Array]
 
 
+def identity(x: Array) -> Array:
+    """x itself."""
+    return x
+
+
+def exact_gelu(x: Array) -> Array:
+    """x times the normal distribution function, not its approximation by tanh."""
+    return jax.nn.gelu(x, approximate=False)
+
+
 class Norm(eqx.Module):
     """Root mean square or, with `centred`, layer normalisation; of each of some groups."""
 

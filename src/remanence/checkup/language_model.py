@@ -10,7 +10,14 @@ import numpy as np
 
 from .._escape import printable
 from ..cells import dimension
-from ..measure import lyapunov_spectrum, replay_window, Spectrum, TokenReplay
+from ..measure import (
+    contraction,
+    lyapunov_spectrum,
+    replay_window,
+    Spectrum,
+    StackProof,
+    TokenReplay,
+)
 from ..nets import Recurrent
 from .inputs import Inputs
 from .record import pick
@@ -33,6 +40,9 @@ class LanguageCheckup:
     unit: str
     spectrum: Spectrum
     replay: TokenReplay
+    proof: StackProof
+    proved_window: float
+    """What the weights prove for every text, for the same error; inf if nothing."""
     weights: str = ""
 
     @property
@@ -44,6 +54,17 @@ class LanguageCheckup:
         kept = f"{slow:,} of {every:,} channels and heads do not forget"
         kept = kept if slow else "every channel or head forgets"
         return f"{self.replay.decision}; {kept} within {layers[0].steps:,} {self.unit}"
+
+    @property
+    def proved(self) -> str:
+        """What the weights alone prove, beside what was measured."""
+        if math.isinf(self.proved_window):
+            return f"from the weights alone: {self.proof}"
+        times = self.proved_window / min(self.replay.worst, self.replay.longest)
+        return (
+            f"from the weights alone: {self.proof}, and {self.proved_window:.4g} tokens give the "
+            f"distribution back, {times:.2g} times what this text needs at worst"
+        )
 
     @property
     def figures(self) -> dict[str, float]:
@@ -93,6 +114,7 @@ class LanguageCheckup:
                 f"cost with the whole history {replay.loss:.4g} nats a token; the stack law {law}",
                 f"{len(spectrum.exponents):,} exponents by {spectrum.method}; {spectrum.verdict}",
                 f"{spectrum.lost:,} states of convolutions, shifts and attention are exact and finite",
+                self.proved,
             ]
         )
 
@@ -104,6 +126,11 @@ class LanguageCheckup:
         return {
             **pick(self, "name network weights inputs verdict figures"),
             "replay": pick(self.replay, windows),
+            "proof": {
+                "window": self.proved_window,
+                "why": self.proof.why,
+                "rates": {str(each.layer): each.rate for each in self.proof.layers},
+            },
             "layers": [pick(each, layer) for each in self.spectrum.layers],
         }
 
@@ -141,6 +168,9 @@ def language_checkup(
     spectrum = lyapunov_spectrum(net, tokens, progress=progress)
     tell("replay from the empty state")
     replay = replay_window(net, tokens, error=error)
+    tell("what the weights prove")
+    proof = contraction(net.cell)
+    window = math.inf if proof.vacuous else float(proof.window(error, net))
     kinds = sorted({layer.kind for layer in spectrum.layers})
     layers, size = len(net.cell.layers), dimension(net.cell)
     return LanguageCheckup(
@@ -150,5 +180,7 @@ def language_checkup(
         unit=given.unit,
         spectrum=spectrum,
         replay=replay,
+        proof=proof,
+        proved_window=window,
         weights=printable(weights),
     )

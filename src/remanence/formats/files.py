@@ -18,7 +18,7 @@ from ..nets import Recurrent
 from . import hugging_face, keras, native, npz, onnx, safetensors, state_dict, torch_file
 from .ends import AmbiguousEnds
 from .keras.store import MAGIC
-from .reading import Options, Reading, Taken
+from .reading import FullAttention, Options, Reading, Taken
 from .torch import live_networks
 
 
@@ -68,7 +68,7 @@ def load_and_tell(
     """As `load`, with what was taken in words."""
     chosen, found = Options(**options), readings(path)  # pyright: ignore[reportArgumentType]
     names = sorted(found, key=natural_sort_key)
-    if prefix is None and len(names) > 1:
+    if prefix is None and len(names) > 1 and "" not in names:
         raise ValueError(f"several recurrent modules came, {names}; name one by prefix=")
     name = names[0] if prefix is None else prefix.rstrip(".")
     if name not in found:
@@ -111,6 +111,8 @@ def recurrent_modules(source: Any, *, activation: str | None = None) -> dict[str
     for name, read in readings(source).items():
         try:
             net, taken = read(Options(activation=activation))
+        except FullAttention:
+            continue
         except AmbiguousEnds as error:
             net, taken = read(Options(activation, embedding="", readout=""))
             remarks = taken.remarks | {"readout": str(error)}

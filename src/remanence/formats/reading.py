@@ -66,6 +66,10 @@ class Taken:
         return ", ".join(words)
 
 
+class FullAttention(ValueError):
+    """A whole model that has no state of fixed size; parts of it may have one."""
+
+
 Reading = Callable[[Options], tuple[Recurrent, Taken]]
 """One network of a file, built when it is wanted."""
 

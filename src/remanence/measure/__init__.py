@@ -4,6 +4,7 @@ from .capacity import memory_capacity as memory_capacity, MemoryCapacity as Memo
 from .contraction import (
     Contraction as Contraction,
     contraction as contraction,
+    StackProof as StackProof,
     worst_pair_rate as worst_pair_rate,
 )
 from .fixed_points import fixed_points as fixed_points, FixedPoint as FixedPoint

@@ -13,7 +13,7 @@ import jax.random as jr
 from jaxtyping import Array
 
 from .._types import Key
-from ..cells import Blocks, LinearRecurrence, Mamba, MinGRU, RGLRU
+from ..cells import Blocks, GLA, Heads, LinearRecurrence, Mamba, MinGRU, MinLSTM, RetNet, RGLRU
 from ..cells.layers import GatedLayer
 from ..cells.linear_recurrence import AbstractGates
 from ..cells.parts import Convolution, Dense, Norm
@@ -50,20 +50,24 @@ def rglru_gates(units: int, *, key: Key, blocks: int = 4) -> RGLRU:
     return RGLRU(Lambda, weights[0], zeros, weights[1], zeros)
 
 
-def mingru_gates(units: int, *, key: Key) -> MinGRU:
-    """A minGRU has no weights of its own beside the layer's input map."""
-    return MinGRU(units)
+def four_heads(units: int) -> Heads:
+    """Keys and values as long as a quarter of the units."""
+    return Heads(4, units // 4, units // 4)
 
 
 GATES: dict[str, Callable[..., AbstractGates]] = {
     "mamba": mamba_gates,
     "rg-lru": rglru_gates,
-    "mingru": mingru_gates,
+    "mingru": lambda units, *, key: MinGRU(units),
+    "minlstm": lambda units, *, key: MinLSTM(units),
+    "gla": lambda units, *, key: GLA(four_heads(units)),
+    "retnet": lambda units, *, key: RetNet(four_heads(units), 1 - 2.0 ** -jnp.arange(5.0, 9.0)),
 }
+"""Gates by name; where they have no weights of their own, the layer's input map drives them."""
 
 
 def gated_language_model(kind: str, *, tokens: int, width: int, layers: int, key: Key) -> Recurrent:
-    """A language model of `kind` (mamba, rg-lru or mingru), twice as wide inside its layers.
+    """A language model of `kind`, one of `GATES`, twice as wide inside its layers.
 
     >>> net = gated_language_model("mingru", tokens=5, width=4, layers=2, key=jr.key(0))
     >>> net(jnp.zeros(3, jnp.int32)).shape

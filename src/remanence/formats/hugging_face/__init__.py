@@ -16,7 +16,7 @@ from ..reading import Options, Reading, Taken
 from .griffin import griffin_layer
 from .mamba import mamba2_layer, mamba_layer
 from .model import Family, Source
-from .qwen3_next import qwen3_next_layer
+from .qwen3_next import delta_layers, qwen3_next_layer
 from .rwkv import is_rwkv7 as is_rwkv7, rwkv4, rwkv7
 from .xlstm import xlstm_layer
 
@@ -52,7 +52,9 @@ def networks(folder: pathlib.Path) -> dict[str, Reading]:
     kind = config.get("model_type") if isinstance(config, dict) else None
     tensors = safetensors.finite(_tensors(folder))
     if isinstance(kind, str) and kind in FAMILIES:
-        return {"": language_model_reading(kind, FAMILIES[kind], Source(tensors, config))}
+        source, parts = Source(tensors, config), {"": FAMILIES[kind]}
+        parts |= delta_layers(source) if kind == "qwen3_next" else {}
+        return {name: language_model_reading(kind, part, source) for name, part in parts.items()}
     try:
         return state_dict.networks(tensors)
     except ValueError:

@@ -4,7 +4,7 @@ from typing import Any
 
 from ...cells import LinearRecurrence, RGLRU
 from ...cells.layers import AbstractLayer, AttentionLayer, GatedLayer
-from ...cells.parts import LocalAttention
+from ...cells.parts import identity, LocalAttention
 from .model import Source
 
 
@@ -40,7 +40,7 @@ def griffin_layer(layer: Source, index: int) -> AbstractLayer:
         block.convolution("conv_1d"),
         block.dense("linear_y"),
         mlp=mlp,
-        activation=lambda x: x,
+        activation=identity,
         gate=activation,
     )
 

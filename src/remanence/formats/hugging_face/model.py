@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...cells import Blocks
-from ...cells.parts import Convolution, Dense, GatedMLP, Norm
+from ...cells.parts import Convolution, Dense, exact_gelu, GatedMLP, Norm
 from ...nets import Recurrent
 from ..safetensors import Tensors
 
@@ -21,7 +21,7 @@ ACTIVATIONS: dict[str, Callable] = {
     "swish": jax.nn.silu,
     "gelu_pytorch_tanh": jax.nn.gelu,
     "gelu_new": jax.nn.gelu,
-    "gelu": lambda x: jax.nn.gelu(x, approximate=False),
+    "gelu": exact_gelu,
     "relu": jax.nn.relu,
 }
 

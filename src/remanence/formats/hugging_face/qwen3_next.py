@@ -1,18 +1,33 @@
 """Qwen3-Next as transformers saves it: its gated delta layers.
 
 Full attention remembers every token, so a model that has some has no recurrent state of
-fixed size: such a model is refused, by the layers' names.
+fixed size: such a model is refused, by the layers' names. Its delta layers are networks of
+their own, driven by vectors.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
-from ...cells import DeltaRule, GatedDelta, Heads
+from ...cells import Blocks, DeltaRule, GatedDelta, Heads
 from ...cells.layers import GatedLayer
 from ...cells.parts import Experts, Norm
+from ...nets import Recurrent
+from ..reading import FullAttention
 from .model import rows, Source, stacked
+
+
+def delta_layers(source: Source) -> dict[str, Callable[[Source], Recurrent]]:
+    """The gated delta layers of a model that has full attention too, each by its name."""
+    body = source.under("model") if source.has("model.norm.weight") else source
+    layers = [body.under(f"layers.{i}") for i in range(source.whole("num_hidden_layers"))]
+    full = [layer.has("self_attn.q_proj.weight") for layer in layers]
+    width = source.whole("hidden_size", 2048)
+    alone = lambda i: Recurrent(Blocks((qwen3_next_layer(layers[i], i),), None, width), None)
+    delta = [i for i, attends in enumerate(full) if any(full) and not attends]
+    return {f"layers.{i}": (lambda source, i=i: alone(i)) for i in delta}
 
 
 def qwen3_next_layer(layer: Source, index: int) -> GatedLayer:
@@ -25,10 +40,10 @@ def qwen3_next_layer(layer: Source, index: int) -> GatedLayer:
             if f"{stem}{i}.self_attn.q_proj.weight" in layer.tensors
         ]
         names = ", ".join(full[:12]) + (" ..." if len(full) > 12 else "")
-        raise ValueError(
+        raise FullAttention(
             f"layers {names} of {layer.whole('num_hidden_layers')} are full attention, which "
             "keeps every token and forgets none; a model whose layers all have a state of "
-            "fixed size would do"
+            "fixed size would do, or one of its delta layers by prefix, as 'layers.0'"
         )
     unit = layer.under("linear_attn")
     eps = layer.number("rms_norm_eps", 1e-6)

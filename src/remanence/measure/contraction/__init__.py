@@ -1,5 +1,6 @@
 """Certificates that a cell forgets its past."""
 
+from .blocks import StackProof as StackProof
 from .certificate import contraction as contraction
 from .metric import Domain as Domain
 from .record import Contraction as Contraction

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...cells import DiagonalForm, dimension, GRUForm, LoopForm, LSTMForm, StackForm
 from ...nets import Recurrent
+from .blocks import blocks_certificate
 from .choice import best, Bounds, METRICS, Request
 from .gates import gated_certificate
 from .gru import compare_gru
@@ -36,7 +37,7 @@ def contraction(
     metric: str = "auto",
     time_limit: float | int = 60.0,
     slopes: Slopes | None = None,
-) -> Contraction:
+) -> Any:
     r"""The best proof found that a cell forgets: $\|\delta_k\|_2 \le C\,\lambda^k\|\delta_0\|_2$.
 
     It speaks of inputs within `input_bound` and of the states in `.domain`: all of them
@@ -52,7 +53,8 @@ def contraction(
     `input_bound` bounds every component of every input, which all inputs of that
     Euclidean norm satisfy; LSTM and GRU cells require it. `slopes` are the slope
     bounds of an activation that is not known by itself. A cell of one's own is
-    certified if it offers `contraction_form()`.
+    certified if it offers `contraction_form()`. The body of a recurrent language model needs
+    no bound, since norms bound what its layers hear: it has a `StackProof`.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
@@ -68,6 +70,8 @@ def contraction(
         raise ValueError(f"input_bound must be a number from 0 up, got {input_bound}")
     if not time_limit > 0:
         raise ValueError(f"time_limit must be positive, got {time_limit}")
+    if hasattr(cell, "layers"):
+        return blocks_certificate(cell)
     bound = None if input_bound is None else float(input_bound)
     request = Request(bound, metric, time.monotonic() + time_limit, slopes)
     forms = list(_layers(cell))

@@ -52,15 +52,16 @@ def below(value: Number, operations: int) -> Number:
 
 def sigmoid_at(z: Values) -> tuple[Values, Values]:
     r"""Floats below and above $\sigma(z) = 1/(1 + e^{-z})$."""
-    return _enclose(z, lambda ball: 1 / (1 + (-ball).exp()))
+    return enclose(z, lambda ball: 1 / (1 + (-ball).exp()))
 
 
 def tanh_at(z: Values) -> tuple[Values, Values]:
     r"""Floats below and above $\tanh z$."""
-    return _enclose(z, lambda ball: ball.tanh())
+    return enclose(z, lambda ball: ball.tanh())
 
 
-def _enclose(z: Values, function) -> tuple[Values, Values]:
+def enclose(z: Values, function: Callable[[Any], Any]) -> tuple[Values, Values]:
+    """Floats below and above a function of balls, at every number."""
     lower, upper = np.empty(z.shape), np.empty(z.shape)
     for at, value in np.ndenumerate(z):
         ball = function(flint.arb(float(value)))

@@ -11,7 +11,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ...nets import Recurrent
-from ..contraction import Contraction
+from ..contraction import Contraction, StackProof
 from ..replay import replay_window
 from ..replay.record import Of
 
@@ -68,6 +68,8 @@ def truncation_window(
     `net` where it is given, unless `of` says otherwise; `inputs`, if given, are checked
     against the certificate's bound. From a network or cell with `inputs` (padded ones
     with `lengths`) it is `replay_window(...).window`, of the outputs unless `of="states"`.
+    A language model's `StackProof` gives tokens: for the outputs of its cell or, with `net`,
+    for the next-token distribution in nats.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
@@ -80,6 +82,8 @@ def truncation_window(
         raise ValueError(f"of must be 'states' or 'outputs', got {of!r}")
     if not (error > 0 and math.isfinite(error)):
         raise ValueError(f"error must be a positive number, got {error}")
+    if isinstance(what, StackProof):
+        return what.window(error, net)
     if not isinstance(what, Contraction):
         if inputs is None:
             raise ValueError("a measured window needs inputs to be measured on")

@@ -1,0 +1,236 @@
+r"""What gates can do while their inputs stay in intervals: decays, writes and readings.
+
+A state $S' = A(u) \odot S + \mathrm{write}(u)$ with $A \le \overline A < 1$ and $|\mathrm{write}| \le w$ stays within
+$w / (1 - \overline A)$ once it began there, as the empty one does.
+"""
+
+import itertools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import cells
+from .ranged import (
+    affine,
+    exactly,
+    exp,
+    normed,
+    on_sphere,
+    outward,
+    plus,
+    Ranged,
+    rising,
+    sigmoid,
+    softplus,
+    times,
+    total,
+)
+from .rounding import above, enclose, Values
+
+
+class GateRange(NamedTuple):
+    """One step of a recurrence over all inputs in their intervals."""
+
+    log_decay: Values
+    """An upper end of log A; it broadcasts to the state."""
+    decay_slope: Values
+    """How far A moves with the inputs, as `Ranged.slope`."""
+    write: Ranged | None = None
+    read: Callable[[Ranged], Ranged] | None = None
+    """The outputs for a state; None where no bound on it is derived."""
+    bound: Values | None = None
+    """Of the state, where the kind has a sharper one."""
+
+    @property
+    def state_bound(self) -> Values:
+        """What no entry of the state exceeds; inf where the decay may be 1."""
+        assert self.write is not None
+        if self.bound is not None:
+            return self.bound
+        left = -enclose(self.log_decay, lambda ball: ball.expm1())[1]
+        with np.errstate(divide="ignore", over="ignore"):
+            return above(self.write.size / np.maximum(left, 0.0), 2)
+
+
+def gate_range(log_a: Ranged, *rest: Any, **more: Any) -> GateRange:
+    """From the range of log A."""
+    high = np.minimum(log_a.high, 0.0)
+    slope = above(enclose(high, lambda ball: ball.exp())[1] * log_a.slope, 1)
+    return GateRange(high, slope, *rest, **more)
+
+
+def _weights(*arrays: Any) -> list[Values]:
+    return [np.asarray(array, np.float64) for array in arrays]
+
+
+def _mamba(gates: cells.Mamba, u: Ranged) -> GateRange:
+    W_x, W_dt, b_dt, D = _weights(gates.W_x, gates.W_dt, gates.b_dt, gates.D)
+    rank, states = W_dt.shape[1], gates.A_log.shape[1]
+    drive, B, C = affine(W_x, u).split(rank, rank + states)
+    if gates.eps is None:
+        size = above(np.abs(W_dt) @ np.abs(W_x[:rank]), rank + 2)
+        drive = affine(W_dt @ W_x[:rank], u, b_dt, size)
+    else:
+        drive, B, C = (normed(part, gates.eps, mean=True) for part in (drive, B, C))
+        drive = on_sphere(W_dt, b_dt, above(rank**0.5, 1), drive.slope[:, 0])
+    dt = softplus(drive).each(lambda a: a[:, None])
+    log_a = -times(exp(exactly(gates.A_log)), dt)
+    write = times(times(dt, u.each(lambda a: a[:, None])), B)
+    read = lambda S: plus(total(times(S, C), axis=1), times(exactly(D), u))
+    return gate_range(log_a, write, read)
+
+
+def _mamba2(gates: cells.Mamba2, u: Ranged) -> GateRange:
+    H, p, n = gates.shape
+    at = [H * p, H * p + gates.groups * n, H * p + 2 * gates.groups * n]
+    x, B, C, dt = u.split(*at)
+    heads = lambda a: np.repeat(a.reshape(gates.groups, 1, n), H // gates.groups, 0)
+    x, B, C = x.each(lambda a: a.reshape(H, p, 1)), B.each(heads), C.each(heads)
+    dt = softplus(plus(dt, exactly(gates.dt_bias)))
+    dt = Ranged(np.clip(dt.low, *gates.limits), np.clip(dt.high, *gates.limits), dt.slope)
+    dt = dt.each(lambda a: a[:, None, None])
+    log_a = -times(exp(exactly(gates.A_log).each(lambda a: a[:, None, None])), dt)
+    skip = times(exactly(gates.D).each(lambda a: a[:, None]), x.each(lambda a: a[..., 0]))
+    read = lambda S: plus(total(times(S, C), axis=2), skip).each(np.ravel)
+    return gate_range(log_a, times(times(dt, x), B), read)
+
+
+def _rglru(gates: cells.RGLRU, u: Ranged) -> GateRange:
+    def gate(W: Any, b: Any) -> Ranged:
+        W, b = _weights(W, b)
+        parts = u.each(lambda a: a.reshape(b.shape))
+        drives = [affine(W[i].T, parts.each(lambda a, i=i: a[i]), b[i]) for i in range(len(b))]
+        low, high, slope = zip(*drives, strict=True)
+        return sigmoid(Ranged(np.ravel(low), np.ravel(high), np.concatenate(slope, axis=1)))
+
+    r, i = gate(gates.W_r, gates.b_r), gate(gates.W_i, gates.b_i)
+    scale = softplus(exactly(gates.Lambda))
+    log_a = -times(times(exactly(8.0), scale), r)
+    high = np.minimum(log_a.high, 0.0)
+    root = lambda ball: (-(2 * ball).expm1()).sqrt()
+    least, most = np.nan_to_num(enclose(high, root)[0]), enclose(log_a.low, root)[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = above(log_a.slope / np.maximum(least, 0.0), 2)
+    heard = times(i, u)
+    write = times(
+        Ranged(np.maximum(least, 0), np.maximum(most, 1e-15), np.nan_to_num(slope)), heard
+    )
+    ratio = lambda ball: ((1 + ball.exp()) / -ball.expm1()).sqrt()
+    bound = above(heard.size * np.nan_to_num(enclose(high, ratio)[1], nan=np.inf), 1)
+    return gate_range(log_a, write, lambda S: S, bound)
+
+
+def _candidate(u: Ranged) -> Ranged:
+    """x + 1/2 above zero, a sigmoid below."""
+    return outward(np.zeros_like(u.low), np.maximum(u.high, 0.0) + 0.5, u.slope)
+
+
+def _mingru(gates: cells.MinGRU, u: Ranged) -> GateRange:
+    h, z = u.split(gates.units)
+    new = _candidate(h)
+    return gate_range(-softplus(z), times(sigmoid(z), new), lambda S: S, new.size)
+
+
+def _minlstm(gates: cells.MinLSTM, u: Ranged) -> GateRange:
+    h, f, i = u.split(gates.units, 2 * gates.units)
+    odds, new = plus(softplus(-f), -softplus(-i)), _candidate(h)
+    return gate_range(-softplus(odds), times(sigmoid(odds), new), lambda S: S, new.size)
+
+
+def _heads(heads: Any, u: Ranged, *rest: int) -> list[Ranged]:
+    """(q, k, v) as `heads x keys x values` would have them, and what follows."""
+    H, n, m = heads.count, heads.keys, heads.values
+    edges = list(itertools.accumulate([H * n, H * n, H * m, *rest]))[:-1]
+    q, k, v, *others = u.split(*edges)
+    column, row = (lambda a: a.reshape(H, n, 1)), (lambda a: a.reshape(H, 1, m))
+    return [q.each(column), k.each(column), v.each(row), *others]
+
+
+def _gla(gates: cells.GLA, u: Ranged) -> GateRange:
+    H, n = gates.heads.count, gates.heads.keys
+    q, k, v, alpha = _heads(gates.heads, u, H * n)
+    alpha = alpha.each(lambda a: a.reshape(H, n, 1))
+    share = outward(*exactly(1 / gates.temperature))
+    log_a = -times(share, softplus(-alpha))
+    return gate_range(log_a, times(k, v), lambda S: total(times(q, S), 1).each(np.ravel))
+
+
+def _retnet(gates: cells.RetNet, u: Ranged) -> GateRange:
+    q, k, v = _heads(gates.heads, u)
+    log_a = rising(exactly(gates.gamma), lambda ball: ball.log(), 0.0)
+    log_a = log_a.each(lambda a: a[:, None, None])
+    return gate_range(log_a, times(k, v), lambda S: total(times(q, S), 1).each(np.ravel))
+
+
+def _rwkv(gates: cells.RWKV4 | cells.RWKV6, u: Ranged) -> GateRange:
+    if gates.decay is not None:
+        return gate_range(-exp(exactly(gates.decay)))
+    return gate_range(-exp(_heads(gates.heads, u, gates.bonus.size)[3]))
+
+
+def _mlstm(gates: cells.MLSTM, u: Ranged) -> GateRange:
+    H, cap = gates.heads.count, gates.cap
+    q, k, v, i, f = _heads(gates.heads, u, H, H)
+    capped = lambda a: rising(a, lambda ball: cap * (ball / cap).tanh(), 1.0)
+    i, f = (capped(a).each(lambda a: a[:, None, None]) for a in (i, f))
+    one = exactly(np.ones((H, 1, 1)))
+    v = Ranged(
+        *(np.concatenate([getattr(v, e), getattr(one, e)], -1) for e in ("low", "high", "slope"))
+    )
+
+    def read(S: Ranged) -> Ranged:
+        scaled = times(q, exactly(gates.heads.keys**-0.5 * (1 + 1e-15)))
+        both = total(times(scaled, S), 1)
+        top, under = both.each(lambda a: a[:, :-1]), both.each(lambda a: a[:, -1:])
+        # Divided by at least 1, and 1/max(|n|, 1) has no slope above 1.
+        slope = above(top.slope + top.size * under.slope, 2)
+        return Ranged(-top.size, top.size, slope).each(np.ravel)
+
+    return gate_range(-softplus(-f), times(times(exp(i), k), v), read)
+
+
+def _delta(gates: cells.GatedDelta, u: Ranged) -> GateRange:
+    r"""In the Frobenius norm of a head: $\|(I - \beta k k^\top)\,\mathrm{diag}(\alpha)\| \le \max\alpha$."""
+    H, n = gates.heads.count, gates.heads.keys
+    rest = () if gates.A_log is None else (gates.A_log.size,)
+    q, k, v, b, *drive = _heads(gates.heads, u, H, *rest)
+    q, k = (normed(a.each(lambda a: a[..., 0]), gates.eps, mean=False) for a in (q, k))
+    beta = sigmoid(b)
+    log_a, moved = np.zeros(H), np.zeros((2, H))
+    if drive:
+        assert gates.bias is not None and gates.A_log is not None
+        a = plus(drive[0].each(lambda a: a.reshape(H, -1)), exactly(gates.bias))
+        alpha = gate_range(-times(exp(exactly(gates.A_log)), softplus(a)))
+        log_a = alpha.log_decay.max(axis=1)
+        moved = alpha.decay_slope.max(axis=2)
+    k_moved = k.slope[..., 0]
+    slope = above(moved + beta.slope + 2 * beta.size * k_moved, 4)
+    length = lambda a: above(np.linalg.norm(a, axis=-1)[..., 0], gates.heads.values + 2)
+    V, v_moved = length(v.size), length(v.slope)
+    size = above(beta.size * V, 1)
+    put = above(beta.slope * V + beta.size * (k_moved * V + v_moved), 6)
+    write = Ranged(-size, size, put)
+    scale = n**-0.5 * (1 + 1e-15)
+
+    def read(S: Ranged) -> Ranged:
+        top = above(scale * S.size, 1)
+        slope = above(scale * (S.slope + q.slope[..., 0] * S.size), 3)
+        return Ranged(-top, top, slope).each(lambda a: np.repeat(a, gates.heads.values))
+
+    return GateRange(log_a, slope, write, read)
+
+
+GATES: dict[type, Callable[[Any, Ranged], GateRange]] = {
+    cells.Mamba: _mamba,
+    cells.Mamba2: _mamba2,
+    cells.RGLRU: _rglru,
+    cells.MinGRU: _mingru,
+    cells.MinLSTM: _minlstm,
+    cells.GLA: _gla,
+    cells.RetNet: _retnet,
+    cells.RWKV4: _rwkv,
+    cells.RWKV6: _rwkv,
+    cells.MLSTM: _mlstm,
+    cells.GatedDelta: _delta,
+}
