@@ -11,9 +11,9 @@ from remanence._precision import as_double, double
 from remanence.cells import Elman, GRU, LSTM, Residual
 from remanence.nets import Recurrent
 from remanence.subjects.modular_addition.all_pairs import (
-    continued,
     pair_logits,
     pairs_of,
+    states_from,
     table_logits,
     table_states,
 )
@@ -31,12 +31,12 @@ def test_tables_agree_with_the_network_on_every_sequence(kind):
     with double():
         net = as_double(drawn(kind))
         pairs = pairs_of(np.ones((5, 5), bool), Modular(5).answers)
-        heard = jnp.stack([pairs.a, pairs.b, jnp.full_like(pairs.a, 5)], 1)
+        tokens = jnp.stack([pairs.a, pairs.b, jnp.full_like(pairs.a, 5)], 1)
 
         @eqx.filter_jit
         def three_ways(net):
             table = table_logits(net, table_states(net, 5).third)
-            return jax.vmap(net)(heard), table.reshape(25, 5), pair_logits(net, pairs, 5)
+            return jax.vmap(net)(tokens), table.reshape(25, 5), pair_logits(net, pairs, 5)
 
         alone, table, chosen = three_ways(net)
         np.testing.assert_allclose(table, alone, atol=1e-12)
@@ -48,18 +48,18 @@ def test_the_gradient_by_tables_is_the_plain_one():
     with double():
         net = as_double(drawn(Elman, 7))
         pairs = pairs_of(task.training_pairs(0.6, key=jr.key(1)), task.answers)
-        heard = jnp.stack([pairs.a, pairs.b, jnp.full_like(pairs.a, 7)], 1)
+        tokens = jnp.stack([pairs.a, pairs.b, jnp.full_like(pairs.a, 7)], 1)
         loss = lambda logits: jax.nn.logsumexp(logits, axis=-1).sum()
         jitted_grad = lambda f: eqx.filter_jit(eqx.filter_grad(f))(net)
         ours = jitted_grad(lambda n: loss(pair_logits(n, pairs, 7)))
-        plain = jitted_grad(lambda n: loss(jax.vmap(n)(heard)))
+        plain = jitted_grad(lambda n: loss(jax.vmap(n)(tokens)))
         for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(plain), strict=True):
             np.testing.assert_allclose(one, other, atol=1e-10)
 
 
 @pytest.mark.parametrize("kind", [Elman, LSTM])
 def test_a_changed_state_changes_every_later_one(kind):
-    net, later_states = drawn(kind), eqx.filter_jit(continued)
+    net, later_states = drawn(kind), eqx.filter_jit(states_from)
     states = eqx.filter_jit(table_states)(net, 5)
     moved = jax.tree.map(lambda leaf: leaf + 0.1, states.second)
     later = later_states(net, 5, first=states.first, second=moved)

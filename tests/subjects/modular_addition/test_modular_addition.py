@@ -21,7 +21,7 @@ from remanence.subjects.modular_addition.claims.beyond_9_10_11_12_13_14 import (
 )
 from remanence.subjects.modular_addition.config import Config, FULL, Recipe
 from remanence.subjects.modular_addition.dissection import dissect, profile
-from remanence.subjects.modular_addition.dynamics import pad_network
+from remanence.subjects.modular_addition.dynamics import widen_network
 from remanence.subjects.modular_addition.exact_adder import adder
 from remanence.subjects.modular_addition.recipes import (
     DIALS,
@@ -113,14 +113,14 @@ def test_a_widened_network_gives_the_same_answers():
 
     built = adder(11, (1, 3))
     large = modular_network(built.task, embedding=20, units=24, key=jr.key(0))
-    wide = pad_network(built.net, like=large)
+    wide = widen_network(built.net, like=large)
     assert wide.cell.W_x.shape == large.cell.W_x.shape
     states, plain = (modular_states(net, built.task) for net in (wide, built.net))
     np.testing.assert_allclose(states.third[..., : built.units], plain.third)
     assert not states.third[..., built.units :].any()
     assert modular_accuracy(wide, built.task) == 1.0
     small = modular_network(built.task, embedding=2, units=4, key=jr.key(0))
-    assert pad_network(built.net, like=small).cell.W_x.shape == built.net.cell.W_x.shape
+    assert widen_network(built.net, like=small).cell.W_x.shape == built.net.cell.W_x.shape
 
 
 def test_subsets_grow_from_none_to_all():
@@ -158,8 +158,8 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
         subsets=2,
         exponent_steps=60,
     )
-    told = []
-    outcome = chosen.run(config, Bench(folder=tmp_path, tell=told.append))
+    stages = []
+    outcome = chosen.run(config, Bench(folder=tmp_path, tell=stages.append))
     evidence = {c.id: c.evidence_in(outcome.results) for c in chosen.claims}
     shown = {figure.name for figure in outcome.figures}
     for claim in chosen.claims:
@@ -167,7 +167,7 @@ def test_the_whole_study_on_a_table_of_eleven(tmp_path, monkeypatch):
         assert found is not None, claim.id
         row = judge(claim, found, document="002", command="", profile="quick")
         assert row.measured and (not claim.figure or claim.figure in shown)
-    assert len(told) > 5
+    assert len(stages) > 5
     assert evidence["002.1"]["accuracy"][0] > 0.9
     assert evidence["002.11"]["tried"][0]["right"] == 1.0
     assert outcome.data["cross"].sizes["network"] == 2

@@ -18,9 +18,9 @@ from jaxtyping import Array, Bool, Float, Int
 
 from ..._precision import as_double, as_numpy, double
 from ..._types import State
-from ...measure.fourier import frequency_plane, without_frequencies
+from ...measure.fourier import frequency_plane
 from ...nets import Recurrent
-from .all_pairs import continued, States, table_logits, table_states, vocabulary, with_embedding
+from .all_pairs import States, states_from, table_logits, table_states, vocabulary, with_embedding
 from .task import Modular
 
 
@@ -29,9 +29,9 @@ PLACES: tuple[Place, ...] = get_args(Place)
 Tensor = Literal["W_E", "W_ih", "W_hh", "W_fc"]
 """The four weight matrices by the document's names."""
 TOGETHER = 16
-"""Sets a call of the program; the last call is padded, so that all share it."""
+"""Sets a call of the program; the last call is filled up, so that all share it."""
 WAVES = 8
-"""Waves are padded to a multiple of this, for the same reason."""
+"""Waves are filled up to a multiple of this, for the same reason."""
 
 
 def modular_states(net: Recurrent, task: Modular) -> States:
@@ -51,49 +51,6 @@ def modular_accuracy(
     return float(right.mean() if pairs is None else right[pairs].mean())
 
 
-def without(
-    net: Recurrent,
-    task: Modular,
-    frequencies: Iterable[int],
-    *,
-    at: Literal["embedding", "unembedding"] = "embedding",
-) -> Recurrent:
-    """The same network, its embedding deaf or its unembedding dumb to some frequencies."""
-    weights = vocabulary(net, task.modulus)[at == "unembedding"]
-    rows = np.array(weights)
-    order = task.elements
-    rows[order] = without_frequencies(rows[order].astype(float), frequencies)
-    where = (lambda n: n.embedding) if at == "embedding" else (lambda n: n.W_y)
-    return eqx.tree_at(where, net, jnp.asarray(rows, dtype=weights.dtype))
-
-
-def states_without(
-    net: Recurrent, task: Modular, frequencies: Iterable[int], *, step: int
-) -> States:
-    """The states when some frequencies are taken out of $h_t$ and time runs on from there.
-
-    From $h_1$ the waves in a go; from $h_2$ and $h_3$ those in a and those in b.
-    """
-    if step not in (1, 2, 3):
-        raise ValueError(f"step must be 1, 2 or 3, got {step}")
-    frequencies, order = tuple(frequencies), task.elements
-    first, second, third = modular_states(net, task)
-    at, axes = (order, (0,)) if step == 1 else (np.ix_(order, order), (0, 1))
-
-    def cut(leaf: Float[np.ndarray, "modulus ..."]) -> Float[np.ndarray, "modulus ..."]:
-        leaf = np.array(leaf)
-        leaf[at] = without_frequencies(leaf[at], frequencies, axes=axes)
-        return leaf
-
-    with double():
-        net = as_double(net)
-        if step == 1:
-            return as_numpy(_continued(net, task.modulus, jax.tree.map(cut, first)))
-        if step == 2:
-            return as_numpy(_continued(net, task.modulus, first, jax.tree.map(cut, second)))
-    return States(first, second, jax.tree.map(cut, third))
-
-
 def accuracy_with(
     net: Recurrent, task: Modular, tensor: Tensor, W: Float[np.ndarray, "rows columns"]
 ) -> float:
@@ -110,17 +67,26 @@ def accuracy_with(
         return modular_accuracy(eqx.tree_at(where, net, W_new), task)
 
 
-def ablated_accuracy(
-    net: Recurrent, task: Modular, frequencies: Iterable[int], *, at: Place
-) -> float:
-    """Accuracy over the whole table without some frequencies in one place."""
-    return float(ablated_accuracies(net, task, [tuple(frequencies)], at=at)[0])
+def states_without(
+    net: Recurrent, task: Modular, frequencies: Iterable[int], *, step: int
+) -> States:
+    """The states when some frequencies are taken out of $h_t$ and time runs on from there.
+
+    From $h_1$ the waves in a go; from $h_2$ and $h_3$ those in a and those in b.
+    """
+    if step not in (1, 2, 3):
+        raise ValueError(f"step must be 1, 2 or 3, got {step}")
+    Q, inside = _waves(task, [tuple(frequencies)]), _inside(task)
+    with double():
+        plain = _states(as_double(net), task.modulus)
+        _, states = _ablated(as_double(net), plain, jnp.asarray(Q[0]), inside, f"h{step}")
+        return as_numpy(states)
 
 
 def ablated_accuracies(
     net: Recurrent, task: Modular, sets: Sequence[tuple[int, ...]], *, at: str
 ) -> Float[np.ndarray, " sets"]:
-    """`ablated_accuracy` for each set of frequencies, in float64.
+    """Accuracy over the table without each set of frequencies in one place, in float64.
 
     >>> from remanence.subjects.modular_addition import adder
     >>> built = adder(17, (1, 4, 6))
@@ -131,17 +97,18 @@ def ablated_accuracies(
         raise ValueError(f"the place must be one of {', '.join(PLACES)}, got {at!r}")
     if not sets:
         return np.zeros(0)
-    Q = _waves(task, sets)
-    inside = np.isin(np.arange(task.modulus), task.elements)
-    found = []
+    vocabulary(net, task.modulus)
+    Q = np.pad(_waves(task, sets), ((0, -len(sets) % TOGETHER), (0, 0), (0, 0)))
     with double():
-        net, tables = as_double(net), (jnp.asarray(task.answers), jnp.asarray(inside))
-        for start in range(0, len(sets), TOGETHER):
-            some = Q[start : start + TOGETHER]
-            padded = np.pad(some, ((0, TOGETHER - len(some)), (0, 0), (0, 0)))
-            shares = _accuracies(net, jnp.asarray(padded), *tables, at)
-            found.append(np.asarray(shares)[: len(some)])
-    return np.concatenate(found)
+        net, tables = as_double(net), (jnp.asarray(task.answers), _inside(task))
+        some = [jnp.asarray(q) for q in np.split(Q, len(Q) // TOGETHER)]
+        found = [np.asarray(_accuracies(net, q, *tables, at)) for q in some]
+    return np.concatenate(found)[: len(sets)]
+
+
+def _inside(task: Modular) -> Bool[Array, " modulus"]:
+    """Which residues belong to the group: all, or for × all but 0."""
+    return jnp.asarray(np.isin(np.arange(task.modulus), task.elements))
 
 
 def _waves(
@@ -159,6 +126,37 @@ def _waves(
 
 
 @eqx.filter_jit
+def _ablated(
+    net: Recurrent,
+    plain: States,
+    q: Float[Array, "modulus waves"],
+    inside: Bool[Array, " modulus"],
+    at: str,
+) -> tuple[Recurrent, States]:
+    """The network and its states with the waves `q` taken out of one place."""
+    modulus = len(inside)
+    rows = lambda leaf: leaf - jnp.tensordot(q, jnp.tensordot(q.T, leaf, 1), 1)
+
+    def pairs(leaf):
+        cut = jnp.swapaxes(rows(jnp.swapaxes(rows(leaf), 0, 1)), 0, 1)
+        both = (inside[:, None] & inside).reshape(modulus, modulus, *(1,) * (leaf.ndim - 2))
+        return jnp.where(both, cut, leaf)
+
+    if at == "embedding":
+        assert net.embedding is not None
+        changed = with_embedding(net, rows(net.embedding[:modulus]))
+        return changed, table_states(changed, modulus)
+    if at == "unembedding":
+        return eqx.tree_at(lambda n: n.W_y, net, rows(net.W_y)), plain
+    if at == "h1":
+        return net, states_from(net, modulus, first=jax.tree.map(rows, plain.first))
+    if at == "h2":
+        second = jax.tree.map(pairs, plain.second)
+        return net, states_from(net, modulus, first=plain.first, second=second)
+    return net, plain._replace(third=jax.tree.map(pairs, plain.third))
+
+
+@eqx.filter_jit
 def _accuracies(
     net: Recurrent,
     Q: Float[Array, "sets modulus waves"],
@@ -166,47 +164,19 @@ def _accuracies(
     inside: Bool[Array, " modulus"],
     at: str,
 ) -> Float[Array, " sets"]:
-    modulus = len(answers)
-    plain = table_states(net, modulus)
-    both = inside[:, None] & inside
+    plain = table_states(net, len(answers))
 
-    def one(q: Float[Array, "modulus waves"]) -> Float[Array, ""]:
-        rows = lambda leaf: leaf - jnp.tensordot(q, jnp.tensordot(q.T, leaf, 1), 1)
-
-        def pairs(leaf):
-            cut = rows(leaf)
-            cut = jnp.swapaxes(rows(jnp.swapaxes(cut, 0, 1)), 0, 1)
-            kept = both.reshape(*both.shape, *(1,) * (leaf.ndim - 2))
-            return jnp.where(kept, cut, leaf)  # 0 is apart for ×
-
-        changed, third = net, plain.third
-        if at == "embedding":
-            assert net.embedding is not None
-            changed = with_embedding(net, rows(net.embedding[:modulus]))
-            third = table_states(changed, modulus).third
-        elif at == "unembedding":
-            changed = eqx.tree_at(lambda n: n.W_y, net, rows(net.W_y))
-        elif at == "h1":
-            third = continued(net, modulus, first=jax.tree.map(rows, plain.first)).third
-        elif at == "h2":
-            second = jax.tree.map(pairs, plain.second)
-            third = continued(net, modulus, first=plain.first, second=second).third
-        else:
-            third = jax.tree.map(pairs, plain.third)
-        right = table_logits(changed, third).argmax(-1) == answers
+    def accuracy(q: Float[Array, "modulus waves"]) -> Float[Array, ""]:
+        changed, states = _ablated(net, plain, q, inside, at)
+        right = table_logits(changed, states.third).argmax(-1) == answers
         return right.astype(q.dtype).mean()
 
-    return jax.lax.map(one, Q)
+    return jax.lax.map(accuracy, Q)
 
 
 @eqx.filter_jit
 def _states(net: Recurrent, modulus: int) -> States:
     return table_states(net, modulus)
-
-
-@eqx.filter_jit
-def _continued(net: Recurrent, modulus: int, first: State, second: State = None) -> States:
-    return continued(net, modulus, first=first, second=second)
 
 
 @eqx.filter_jit

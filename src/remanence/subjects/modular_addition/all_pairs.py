@@ -64,26 +64,28 @@ def vocabulary(
 
 def table_states(net: Recurrent, modulus: int) -> States:
     """The states after a, after b and after `=`, for all pairs."""
-    heard, _ = vocabulary(net, modulus)
+    embedding, _ = vocabulary(net, modulus)
     h0 = net.cell.initial_state()
-    first = jax.vmap(lambda e: net.cell(h0, e))(heard[:modulus])
-    return continued(net, modulus, first=first)
+    first = jax.vmap(lambda e: net.cell(h0, e))(embedding[:modulus])
+    return states_from(net, modulus, first=first)
 
 
-def continued(net: Recurrent, modulus: int, *, first: State = None, second: State = None) -> States:
+def states_from(
+    net: Recurrent, modulus: int, *, first: State = None, second: State = None
+) -> States:
     """The states that follow from given ones: what a change at a step does to later ones."""
-    heard, _ = vocabulary(net, modulus)
+    embedding, _ = vocabulary(net, modulus)
     if second is None:
-        hear = lambda h: jax.vmap(lambda e: net.cell(h, e))(heard[:modulus])
-        second = jax.vmap(hear)(first)
-    third = jax.vmap(jax.vmap(lambda h: net.cell(h, heard[modulus])))(second)
+        every_b = lambda h: jax.vmap(lambda e: net.cell(h, e))(embedding[:modulus])
+        second = jax.vmap(every_b)(first)
+    third = jax.vmap(jax.vmap(lambda h: net.cell(h, embedding[modulus])))(second)
     return States(first, second, third)
 
 
 def table_logits(net: Recurrent, third: State) -> Float[Array, "modulus modulus out"]:
     """The readout of all pairs."""
     y = jax.vmap(jax.vmap(lambda h: output(net.cell, h)))(third)
-    return _read(net, y)
+    return _readout(net, y)
 
 
 def pair_logits(net: Recurrent, pairs: Pairs, modulus: int) -> Float[Array, "pairs out"]:
@@ -91,17 +93,17 @@ def pair_logits(net: Recurrent, pairs: Pairs, modulus: int) -> Float[Array, "pai
     if not isinstance(net.cell, Elman):
         everything = table_logits(net, table_states(net, modulus).third)
         return everything[pairs.a, pairs.b]
-    cell, (heard, _) = net.cell, vocabulary(net, modulus)
-    drives = heard @ cell.W_x.T
+    cell, (embedding, _) = net.cell, vocabulary(net, modulus)
+    drives = embedding @ cell.W_x.T
     if cell.b is not None:
         drives = drives + cell.b
     first = cell.activation(drives[:modulus])
     second = cell.activation((first @ cell.W_h.T)[pairs.a] + drives[pairs.b])
     third = cell.activation(second @ cell.W_h.T + drives[modulus])
-    return _read(net, third)
+    return _readout(net, third)
 
 
-def _read(net: Recurrent, y: Float[Array, "... units"]) -> Float[Array, "... out"]:
+def _readout(net: Recurrent, y: Float[Array, "... units"]) -> Float[Array, "... out"]:
     """One product for all rows, where mapping `net.read` would be one each."""
     y = y if net.W_y is None else y @ net.W_y.T
     return y if net.b_y is None else y + net.b_y

@@ -1,4 +1,4 @@
-r"""One network taken apart: $W_E, h_1, h_2, h_3, W_{fc}$ by frequency, rank and ablation."""
+r"""One network dissected: $W_E, h_1, h_2, h_3, W_{fc}$ by frequency, rank and ablation."""
 
 import dataclasses
 

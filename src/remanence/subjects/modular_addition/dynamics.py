@@ -16,7 +16,6 @@ from ...report import Row
 from .ablation import PLACES
 from .ablation_curves import Ablations
 from .dissection import Dissection, matrices, NODES
-from .exact_adder import Adder
 from .task import Modular
 
 
@@ -38,8 +37,7 @@ def measure_dynamics(
     rate above 1, and is left out unless `thorough`.
     """
     found: dict[str, Any] = {"outcome": "measured", "horizons": {}}
-    tokens = stream(task, steps // 3, seed=seed)
-    spectrum = None
+    tokens, spectrum = stream(task, steps // 3, seed=seed), None
     try:
         spectrum = lyapunov_spectrum(net, tokens)
         exponents = spectrum.exponents
@@ -49,12 +47,11 @@ def measure_dynamics(
         found["lost"] = int(np.isneginf(exponents).sum())
     except (ValueError, FloatingPointError) as refusal:
         found |= {"outcome": f"no exponent: {refusal}", "exponent": math.nan}
-    bound = float(np.abs(np.asarray(net.embedding)).max())
     radius = float(np.abs(np.linalg.eigvals(matrices(net, task)["W_hh"])).max())
     climb = thorough or radius < 1
     proof = contraction(
         net.cell,
-        input_bound=bound,
+        input_bound=float(np.abs(np.asarray(net.embedding)).max()),
         metric="auto" if climb else "norm",
         time_limit=120.0 if climb else 0.1,
     )
@@ -63,35 +60,21 @@ def measure_dynamics(
     if thorough and spectrum is not None:
         with np.errstate(over="ignore"):  # a state that grows for ever
             panel = memory_horizon(net, tokens, spectrum=spectrum, quick=True, time_limit=0.1)
-        found["horizons"] = {
-            m.name: _in_words(m.value) for m in panel.measures if "cert" not in m.name
-        }
+        steps_or_word = lambda x: "none" if x is None else float(x) if math.isfinite(x) else "never"
+        measures = [m for m in panel.measures if "cert" not in m.name]
+        found["horizons"] = {m.name: steps_or_word(m.value) for m in measures}
     return found
 
 
-def _in_words(steps: float | None) -> float | str:
-    """A horizon as JSON has it."""
-    if steps is None:
-        return "none"
-    return float(steps) if math.isfinite(steps) else "never"
-
-
-def pad_network(net: Recurrent, *, like: Recurrent) -> Recurrent:
+def widen_network(net: Recurrent, *, like: Recurrent) -> Recurrent:
     """The same Elman network in arrays as large as another's; what is added is zero."""
-    cell, E, W_y = net.cell, net.embedding, net.W_y
-    assert E is not None and W_y is not None and cell.b is not None
+    cell = net.cell
     units, inputs = np.maximum(cell.W_x.shape, like.cell.W_x.shape) - cell.W_x.shape
-    return eqx.tree_at(
-        lambda n: (n.cell.W_h, n.cell.W_x, n.cell.b, n.embedding, n.W_y),
-        net,
-        (
-            jnp.pad(cell.W_h, ((0, units), (0, units))),
-            jnp.pad(cell.W_x, ((0, units), (0, inputs))),
-            jnp.pad(cell.b, (0, units)),
-            jnp.pad(E, ((0, 0), (0, inputs))),
-            jnp.pad(W_y, ((0, 0), (0, units))),
-        ),
-    )
+    where = lambda n: (n.cell.W_h, n.cell.W_x, n.cell.b, n.embedding, n.W_y)
+    more = ((units, units), (units, inputs), (units,), (0, inputs), (0, units))
+    widths = [[(0, int(size)) for size in sizes] for sizes in more]
+    wide = tuple(jnp.pad(W, width) for W, width in zip(where(net), widths, strict=True))
+    return eqx.tree_at(where, net, wide)
 
 
 def cross_row(
@@ -113,23 +96,23 @@ def cross_row(
     )
 
 
+def _cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Of the principal angles between two subspaces, the largest first."""
+    return np.sort(np.cos(scipy.linalg.subspace_angles(one, other)))[::-1]
+
+
 def _random_cosine(span: np.ndarray, period: int, count: int) -> float:
     """The mean cosine with random frequencies that 95 % of 200 draws stay below."""
     random, every, found = np.random.default_rng(0), range(1, period // 2 + 1), []
     for _ in range(200):
         drawn = random.choice(every, min(count, len(every)), replace=False)
         waves = np.concatenate([frequency_plane(period, int(k)) for k in drawn]).T
-        found.append(np.cos(scipy.linalg.subspace_angles(span, waves)).mean())
+        found.append(_cosines(span, waves).mean())
     return float(np.quantile(found, 0.95))
 
 
 def compare_adders(
-    learned: Recurrent,
-    found: Dissection,
-    cuts: Ablations,
-    built: Adder,
-    written: Dissection,
-    built_cuts: Ablations,
+    learned: tuple[Recurrent, Dissection, Ablations], exact: tuple[Recurrent, Dissection, Ablations]
 ) -> dict[str, Any]:
     """Learned and written at the same frequencies: subspaces, spectra, ablation curves.
 
@@ -138,33 +121,31 @@ def compare_adders(
     frequencies, with the written one. Spectra are compared by total variation, the
     share of energy that would have to move from one frequency to another.
     """
-    task, key = found.task, found.key
-    order = task.elements
-    spans = lambda W, r: np.linalg.svd(W[order] - W[order].mean(0))[0][:, :r]
-    ours, theirs = matrices(built.net, task), matrices(learned, task)
-    angles = {}
+    (net, found, cuts), (exact_net, exact_found, exact_cuts) = learned, exact
+    task, count = found.task, len(found.key)
+    spans = lambda W, r: np.linalg.svd(W[task.elements] - W[task.elements].mean(0))[0][:, :r]
+    theirs, ours = matrices(net, task), matrices(exact_net, task)
+    cosines = {}
     for name in ("W_E", "W_fc"):
-        one = spans(theirs[name], 2 * len(key))
-        other = spans(ours[name], np.linalg.matrix_rank(ours[name], tol=1e-4))
-        cosines = np.cos(scipy.linalg.subspace_angles(one, other))
-        angles[name] = [float(c) for c in np.sort(cosines)[::-1]]
-    moved = {
-        node: float(np.abs(found.nodes[node].shares - written.nodes[node].shares).sum() / 2)
-        for node in NODES
-    }
+        rank = np.linalg.matrix_rank(ours[name], tol=1e-4)
+        cosines[name] = _cosines(spans(theirs[name], 2 * count), spans(ours[name], rank)).tolist()
+    shares = lambda d, node: d.nodes[node].shares
     curves = {
-        place: [[float(np.mean(size)) for size in cut.growing[place]] for cut in (cuts, built_cuts)]
+        place: [
+            [float(np.mean(size)) for size in each.growing[place]] for each in (cuts, exact_cuts)
+        ]
         for place in PLACES
     }
-    first = spans(theirs["W_E"], 2 * len(key))
     return {
-        "cosines": angles,
-        "random_cosine": _random_cosine(first, task.period, len(key)),
-        "mean_cosine": {name: float(np.mean(c)) for name, c in angles.items()},
-        "spectra_apart": moved,
+        "cosines": cosines,
+        "random_cosine": _random_cosine(spans(theirs["W_E"], 2 * count), task.period, count),
+        "mean_cosine": {name: float(np.mean(c)) for name, c in cosines.items()},
+        "spectra_apart": {
+            node: float(np.abs(shares(found, node) - shares(exact_found, node)).sum() / 2)
+            for node in NODES
+        },
         "ablation": curves,
         "ablation_gap": {
-            place: float(np.abs(np.subtract(both[0], both[1])).mean())
-            for place, both in curves.items()
+            place: float(np.abs(np.diff(both, axis=0)).mean()) for place, both in curves.items()
         },
     }

@@ -171,7 +171,7 @@ def _network(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Recu
     W_fc[task.elements] = np.concatenate(W_y, 1)
     recurrent, b = np.asarray(scipy.linalg.block_diag(*W_h)), np.full(units, 2.0)
     if task.operation == "×":
-        # 0 is apart: one unit remembers it and outvotes every wave.
+        # 0 is not in the group: one unit remembers it and outvotes every wave.
         embedding, drive = _grown(embedding, 0, 1), _grown(drive, 1, 1)
         recurrent, W_fc, b = _grown(recurrent, 1, 1), _grown(W_fc, 0, 1), [*b, 0.0]
         embedding[0, -1] = drive[-1, -1] = recurrent[-1, -1] = 1.0
@@ -198,9 +198,9 @@ def _rounding(net: Recurrent) -> float:
     terms = W_h.shape[0] + W_x.shape[1] + 2
     u = 2.0**-24
     gamma = terms * u / (1 - terms * u)
-    heard = (size(net.embedding) @ W_x.T + size(net.cell.b)).max(0)
+    drive = (size(net.embedding) @ W_x.T + size(net.cell.b)).max(0)
     h, error = np.zeros(len(W_h)), np.zeros(len(W_h))
     for _ in range(3):
-        reach = W_h @ (h + error) + heard
+        reach = W_h @ (h + error) + drive
         h, error = reach, W_h @ error + gamma * reach
     return float((W_y @ error + gamma * (W_y @ (h + error) + size(net.b_y))).max())

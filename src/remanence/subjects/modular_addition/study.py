@@ -1,9 +1,9 @@
 r"""Modular addition: the Fourier circuit inside a recurrent network, found and written down.
 
 A network that reads a, b and `=` learns a + b modulo P by turning numbers into
-waves, $\cos\frac{2\pi k a}{P}$ and $\sin\frac{2\pi k a}{P}$ at a few frequencies $k$. This study trains such networks, takes them apart by frequency, rank and
-ablation, writes one down in closed form, and asks what changes with the cell,
-the operation and the recipe.
+waves, $\cos\frac{2\pi k a}{P}$ and $\sin\frac{2\pi k a}{P}$ at a few frequencies $k$. This
+study trains such networks, dissects them by frequency, rank and ablation, writes one down in
+closed form, and asks what changes with the cell, the operation and the recipe.
 """
 
 from typing import Any
@@ -18,9 +18,9 @@ from .ablation_curves import ablations
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .dissection import dissect, Dissection, NODES
-from .dynamics import compare_adders, cross_row, measure_dynamics, pad_network
+from .dynamics import compare_adders, cross_row, measure_dynamics, widen_network
 from .exact_adder import adder, spread_frequencies
-from .figures import Findings, pictures
+from .figures import figures
 from .recipes import other_network, recipe_map, trained_network
 from .task import Modular
 
@@ -30,7 +30,7 @@ MODULI = (3, 4, 12, 17, 31, 59, 64, 97, 113)
 
 
 def run(config: Config, bench: Bench) -> Outcome:
-    """Train, take apart, write down, compare."""
+    """Train, dissect, write down, compare."""
     task = Modular(config.main.modulus)
     bench.tell("counting frequencies, one dial of the recipe at a time")
     recipes = recipe_map(config, bench)
@@ -40,7 +40,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     histories = histories.assign_coords(seed=list(seeds))
     found, cuts = [], []
     for seed, fit in zip(seeds, fits, strict=True):
-        bench.tell(f"taking apart seed {seed}")
+        bench.tell(f"dissecting seed {seed}")
         found.append(dissect(fit.net, task, up_to=config.ranks))
         if found[-1].key:
             bench.tell(f"removing frequencies of seed {seed}")
@@ -53,7 +53,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     bench.tell("writing adders down")
     exact = adder(task.modulus, found[0].key)
     # In arrays of the learned one's size, so that both are measured by the same programs.
-    wide = pad_network(exact.net, like=fits[0].net)
+    wide = widen_network(exact.net, like=fits[0].net)
     exact_found = dissect(wide, task, up_to=1)
     exact_cuts = ablations(wide, task, exact.frequencies, subsets=config.subsets, seed=seeds[0])
     margins = margins_over_frequencies(task)
@@ -66,7 +66,8 @@ def run(config: Config, bench: Bench) -> Outcome:
     exact_dynamics = measure_dynamics(
         wide, task, seed=bench.seed, thorough=config.thorough, **options
     )
-    comparison = compare_adders(fits[0].net, found[0], cuts[0], exact, exact_found, exact_cuts)
+    learned = (fits[0].net, found[0], cuts[0])
+    comparison = compare_adders(learned, (exact.net, exact_found, exact_cuts))
     results |= {
         "cut dissections": found,
         "ablations": cuts,
@@ -92,10 +93,8 @@ def run(config: Config, bench: Bench) -> Outcome:
         "margins": margins,
         "cross": cross_table(rows),
     }
-    findings = Findings(
-        task, seeds, histories, found, cuts, exact_found, margins, comparison, recipes
-    )
-    return Outcome(results=results, data=data, figures=pictures(findings))
+    drawn = figures(data, found, cuts, exact_found, comparison)
+    return Outcome(results=results, data=data, figures=drawn)
 
 
 def margins_over_frequencies(task: Modular) -> xr.Dataset:

@@ -3,7 +3,7 @@ r"""Modular arithmetic, $[a, b, =] \mapsto a \circ b \bmod P$ with $\circ$ one o
 Each operation is addition in disguise: there is an order of the tokens in which
 the answer's index is $\pm i_a \pm i_b$ modulo the `period`. For $+$ and $-$ it is
 the order of the integers; for $\times$ the powers $g^0, g^1, \dots$ of a primitive
-root, with 0 apart. The frequencies of a network are read in that order.
+root, without 0. The frequencies of a network are read in that order.
 """
 
 import dataclasses
