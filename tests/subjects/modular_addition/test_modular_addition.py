@@ -13,7 +13,7 @@ import xarray as xr
 from remanence.measure.fourier import spectrum
 from remanence.report import Bench, judge
 from remanence.subjects import study
-from remanence.subjects.modular_addition.ablation_curves import ablations, growing
+from remanence.subjects.modular_addition.ablation_curves import ablations, growing_subsets
 from remanence.subjects.modular_addition.claims.beyond_9_10_11_12_13_14 import (
     dependence,
     depends,
@@ -64,7 +64,8 @@ def test_a_rank_keeps_the_networks_own_accuracy():
 def test_ablations_are_counted_by_size():
     built = adder(11, (1, 3))
     cuts = ablations(built.net, built.task, (1, 3), subsets=2, seed=0)
-    assert set(cuts.single) == {"embedding", "h1", "h2", "h3", "unembedding"}
+    assert set(cuts.growing) == {"embedding", "h1", "h2", "h3", "unembedding"}
+    assert set(cuts.single) == {1, 3}
     assert [len(size) for size in cuts.growing["h1"]] == [1, 2, 1]
     assert cuts.growing["h1"][0] == [1.0] and cuts.control[0] == [1.0]
 
@@ -124,7 +125,7 @@ def test_a_widened_network_gives_the_same_answers():
 
 
 def test_subsets_grow_from_none_to_all():
-    sizes = growing((1, 2, 3, 4), most=3, seed=0)
+    sizes = growing_subsets((1, 2, 3, 4), most=3, seed=0)
     assert sizes[0] == [()] and sizes[-1] == [(1, 2, 3, 4)]
     assert [len(s) for s in sizes] == [1, 3, 3, 3, 1]
 

@@ -1,4 +1,4 @@
-r"""Accuracy without frequencies: each one, growing subsets, random controls."""
+r"""Accuracy without frequencies: each key one, growing subsets, random controls."""
 
 import dataclasses
 import itertools
@@ -10,12 +10,16 @@ from .ablation import ablated_accuracies, modular_states, Place, PLACES, states_
 from .task import Modular
 
 
+Sets = list[list[tuple[int, ...]]]
+"""Sets of frequencies, by their size."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Ablations:
     """Accuracies of one network without some of its frequencies."""
 
-    single: dict[Place, dict[int, float]]
-    """Without each frequency there is."""
+    single: dict[int, float]
+    """Without each key frequency, in the embedding."""
     growing: dict[Place, list[list[float]]]
     """For each number of key frequencies removed, the accuracy of each subset tried."""
     control: list[list[float]]
@@ -27,24 +31,32 @@ class Ablations:
 def ablations(
     net: Recurrent, task: Modular, key: tuple[int, ...], *, subsets: int, seed: int
 ) -> Ablations:
-    """Every single frequency and growing subsets of the key ones, in every place."""
-    every = tuple(range(1, task.period // 2 + 1))
-    sizes = growing(key, most=subsets, seed=seed)
-    controls = _controls(every, key, subsets=subsets, seed=seed)
-    single, grown, control = {}, {}, []
-    for place in PLACES:
-        asked = [(k,) for k in every] + [gone for size in sizes for gone in size]
-        asked += [gone for size in controls for gone in size if place == "embedding"]
+    """Growing subsets of the key frequencies in every place, with controls in the embedding."""
+
+    def accuracies(sets: Sets, at: Place) -> list[list[float]]:
         # One call a place: the sets differ in numbers only.
-        found = iter(ablated_accuracies(net, task, asked, at=place).tolist())
-        single[place] = {k: next(found) for k in every}
-        grown[place] = [[next(found) for _ in size] for size in sizes]
-        if place == "embedding":
-            control = [[next(found) for _ in size] for size in controls]
-    return Ablations(single, grown, control, _later_changes(net, task, key))
+        found = iter(ablated_accuracies(net, task, [*itertools.chain(*sets)], at=at).tolist())
+        return [[next(found) for _ in size] for size in sets]
+
+    subsets_of_key = growing_subsets(key, most=subsets, seed=seed)
+    growing: dict[Place, list[list[float]]] = {at: accuracies(subsets_of_key, at) for at in PLACES}
+    others = tuple(k for k in range(1, task.period // 2 + 1) if k not in key)
+    random = np.random.default_rng(seed)
+    draw = lambda size: tuple(random.choice(others, size, replace=False).tolist())
+    controls = [
+        [draw(size) for _ in range(subsets if size else 1)]
+        for size in range(min(len(key), len(others)) + 1)
+    ]
+    (single,) = accuracies([[(k,) for k in key]], "embedding")
+    return Ablations(
+        dict(zip(key, single, strict=True)),
+        growing,
+        accuracies(controls, "embedding"),
+        _later_changes(net, task, key),
+    )
 
 
-def growing(frequencies: tuple[int, ...], *, most: int, seed: int) -> list[list[tuple[int, ...]]]:
+def growing_subsets(frequencies: tuple[int, ...], *, most: int, seed: int) -> Sets:
     """For each size, all subsets of it, or `most` of them drawn at random."""
     random, sizes = np.random.default_rng(seed), []
     for size in range(len(frequencies) + 1):
@@ -54,21 +66,6 @@ def growing(frequencies: tuple[int, ...], *, most: int, seed: int) -> list[list[
             subsets = [subsets[i] for i in sorted(chosen)]
         sizes.append(subsets)
     return sizes
-
-
-def _controls(
-    every: tuple[int, ...], key: tuple[int, ...], *, subsets: int, seed: int
-) -> list[list[tuple[int, ...]]]:
-    """Random sets of frequencies that are not key, of the same sizes."""
-    others = tuple(k for k in every if k not in key)
-    random = np.random.default_rng(seed)
-    return [
-        [
-            tuple(int(k) for k in random.choice(others, size, replace=False))
-            for _ in range(subsets if size else 1)
-        ]
-        for size in range(min(len(key), len(others)) + 1)
-    ]
 
 
 def _later_changes(net: Recurrent, task: Modular, key: tuple[int, ...]) -> dict[str, float]:

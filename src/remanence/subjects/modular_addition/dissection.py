@@ -32,7 +32,6 @@ class Dissection:
     accuracy: float
     key: tuple[int, ...]
     nodes: dict[str, KeyFrequencies]
-    energies: dict[str, Float[np.ndarray, " frequencies"]]
     planes: dict[str, Float[np.ndarray, "frequencies signed"]]
     ranks: dict[Tensor, LowRank]
     vectors: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -111,7 +110,6 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
         accuracy,
         key,
         nodes,
-        {name: spectrum(flat[name]) for name in NODES},
         {name: spectrum_2d(tables[name]) for name in ("h2", "h3")},
         ranks,
         (vectors, *vector_frequencies(vectors)),

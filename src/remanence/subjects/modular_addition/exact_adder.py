@@ -74,14 +74,17 @@ def adder(
     ((1, 31, 43), 24, 0.112)
     """
     task = Modular(modulus, operation)
+    most = task.period // 2
     if frequencies is not None:
-        return _proved(_built(task, _checked(task.period, frequencies), doubled))
-    count, most = 1, task.period // 2
-    built = _built(task, spread_frequencies(task.period, count), doubled)
-    while built.margin < COMFORTABLE and count < most:
-        count += 1
-        built = _built(task, spread_frequencies(task.period, count), doubled)
-    return _proved(built)
+        chosen = tuple(sorted(set(frequencies)))
+        if not chosen or chosen[0] < 1 or chosen[-1] > most:
+            raise ValueError(f"frequencies must be some of 1 to {most}, got {list(chosen)}")
+        return _refuse_unproved(_build(task, chosen, doubled))
+    choices = (spread_frequencies(task.period, count) for count in range(1, most + 1))
+    built = _build(task, next(choices), doubled)
+    while built.margin < COMFORTABLE and (chosen := next(choices, None)):
+        built = _build(task, chosen, doubled)
+    return _refuse_unproved(built)
 
 
 def spread_frequencies(period: int, count: int) -> tuple[int, ...]:
@@ -101,26 +104,18 @@ def spread_frequencies(period: int, count: int) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
-def _checked(period: int, frequencies: Iterable[int]) -> tuple[int, ...]:
-    chosen = tuple(sorted(set(frequencies)))
-    if not chosen or chosen[0] < 1 or chosen[-1] > period // 2:
-        raise ValueError(f"frequencies must be some of 1 to {period // 2}, got {list(chosen)}")
-    return chosen
-
-
-def _proved(built: Adder) -> Adder:
+def _refuse_unproved(built: Adder) -> Adder:
     if built.margin > built.rounding:
         return built
-    cure = "more frequencies"
-    if not built.doubled and built.task.period % 2 == 0:
-        cure = "only doubled=True"
+    hopeless = not built.doubled and built.task.period % 2 == 0
+    cure = "only doubled=True" if hopeless else "more frequencies"
     raise ValueError(
         f"frequencies {list(built.frequencies)} do not separate all answers modulo "
         f"{built.task.modulus} (margin {built.margin:.2g}); {cure} would do"
     )
 
 
-def _built(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Adder:
+def _build(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Adder:
     net = _network(task, frequencies, doubled)
     logits = _logits(net)
     accuracy = float((logits.argmax(-1) == task.answers).mean())

@@ -40,7 +40,7 @@ CELLS: dict[str, Callable] = {
         inputs, units, key=key, residual=0.5, coupling=1.0
     ),
 }
-"""How each kind of cell starts; a function `(inputs, units, *, key)` of one's own will do."""
+"""How each kind of cell starts."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ModularFit:
 def modular_network(
     task: Modular,
     *,
-    cell: str | Callable = "elman",
+    cell: str = "elman",
     embedding: int = 128,
     units: int = 128,
     activation: str = "relu",
@@ -74,7 +74,7 @@ def modular_network(
     starts an `Embedding`, an `RNN` and a `Linear`: normal, and uniform within one over the
     root of the units. `activation` is that of the classical cell.
     """
-    if isinstance(cell, str) and cell not in CELLS:
+    if cell not in CELLS:
         raise ValueError(f"cell must be one of {', '.join(CELLS)}, got {cell!r}")
     if activation not in ACTIVATIONS or start not in ("small", "torch"):
         raise ValueError(
@@ -82,10 +82,9 @@ def modular_network(
             f"and {start!r}"
         )
     key_cell, key_net = jr.split(key)
-    make = CELLS[cell] if isinstance(cell, str) else cell
     options = {"activation": ACTIVATIONS[activation]} if cell == "elman" else {}
     net = Recurrent.init(
-        make(embedding, units, key=key_cell, **options),
+        CELLS[cell](embedding, units, key=key_cell, **options),
         outputs=task.modulus,
         tokens=task.tokens,
         readout="last",
@@ -110,13 +109,13 @@ def table_loss(net: Recurrent, data: tuple[Pairs, Array], key: Any) -> Float[Arr
     return optax.softmax_cross_entropy_with_integer_labels(logits, pairs.answer).mean()
 
 
-def adamw(learning_rate: Any, weight_decay: Any) -> optax.GradientTransformation:
-    """AdamW with a short second momentum; every weight decays."""
+@functools.cache
+def adamw(learning_rate: float, weight_decay: float) -> optax.GradientTransformation:
+    """AdamW with a short second momentum; every weight decays.
+
+    The same functions for equal arguments: seeds then share one compiled program.
+    """
     return optax.adamw(learning_rate, b1=0.9, b2=0.98, weight_decay=weight_decay)
-
-
-# The same functions for equal arguments: seeds then share one compiled program.
-_shared_adamw = functools.cache(adamw)
 
 
 def fit_modular(
@@ -125,19 +124,15 @@ def fit_modular(
     steps: int,
     seed: int = 0,
     fraction: float = 0.7,
-    cell: str | Callable = "elman",
-    embedding: int = 128,
-    units: int = 128,
-    activation: str = "relu",
-    start: str = "small",
     learning_rate: float = 1e-3,
     weight_decay: float = 1.0,
     every: int = 100,
     record_spectra: bool = True,
     folder: str | pathlib.Path | None = None,
     quiet: bool = True,
+    **network: Any,
 ) -> ModularFit:
-    """Train a fresh network on a random fraction of the table.
+    """Train a fresh network, as `modular_network` makes it, on a random fraction of the table.
 
     Without `record_spectra` the history holds the loss alone, and all operations modulo one
     number share a compiled program.
@@ -148,19 +143,18 @@ def fit_modular(
     """
     key_split, key_net = jr.split(jr.key(seed))
     seen = task.training_pairs(fraction, key=key_split)
-    sizes = {"embedding": embedding, "units": units}
-    net = modular_network(task, cell=cell, activation=activation, start=start, **sizes, key=key_net)
+    net = modular_network(task, **network, key=key_net)
     done = fit(
         net,
         table_loss,
-        _shared_adamw(learning_rate, weight_decay),
+        adamw(learning_rate, weight_decay),
         steps=steps,
         key=jr.key(seed),
         data=(pairs_of(seen, task.answers), jnp.asarray(seen)),
         metrics=progress_on(task) if record_spectra else None,
         every=every,
         folder=folder,
-        title=f"{task.operation} modulo {task.modulus}, {cell}, seed {seed}",
+        title=f"{task.operation} modulo {task.modulus}, {network.get('cell', 'elman')}, seed {seed}",
         quiet=quiet,
     )
     history = _labelled_spectra(done.history) if record_spectra else done.history
@@ -195,11 +189,8 @@ def rows_spectrum(rows: Float[Array, "period columns"]) -> Float[Array, " freque
     """`measure.spectrum`, traced: the energy of the rows at each frequency."""
     period = len(rows)
     power = jnp.abs(jnp.fft.rfft(rows, axis=0)) ** 2
-    count = np.full(period // 2 + 1, 2.0, dtype=np.float32)
-    count[0] = 1.0
-    if period % 2 == 0:
-        count[-1] = 1.0
-    return power.sum(1) * count / period
+    alone = 2 * np.arange(period // 2 + 1) % period == 0  # 0, and half an even period
+    return power.sum(1) * np.where(alone, 1.0, 2.0).astype(np.float32) / period
 
 
 def _labelled_spectra(history: xr.Dataset) -> xr.Dataset:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...measure.fourier import signed_axis
 from ...report import Bench, cross_table, Headline, Outcome, Study
 from ..references import REFERENCES
 from .ablation_curves import ablations
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
-from .dissection import dissect, Dissection, NODES
+from .dissection import dissect
 from .dynamics import compare_adders, cross_row, measure_dynamics, widen_network
 from .exact_adder import adder, spread_frequencies
 from .figures import figures
@@ -88,7 +87,6 @@ def run(config: Config, bench: Bench) -> Outcome:
     ]  # fmt: skip
     data = {
         "training": histories,
-        "spectra": spectra_by_seed(found, seeds),
         "recipes": recipes,
         "margins": margins,
         "cross": cross_table(rows),
@@ -111,26 +109,6 @@ def margins_over_frequencies(task: Modular) -> xr.Dataset:
     return xr.Dataset(
         {"margin": (("waves", "frequencies"), margin)},
         coords={"waves": ["doubled", "single"], "frequencies": counts},
-    )
-
-
-def spectra_by_seed(found: list[Dissection], seeds: tuple[int, ...]) -> xr.Dataset:
-    """Energy by node and frequency; the planes are those of the first seed."""
-    energy = np.array([[d.energies[n] for n in NODES] for d in found])
-    return xr.Dataset(
-        {
-            "energy": (("seed", "node", "frequency"), energy),
-            "plane": (
-                ("state", "frequency", "signed"),
-                np.array([found[0].planes[n] for n in ("h2", "h3")]),
-            ),
-        },
-        coords={
-            "seed": list(seeds),
-            "node": list(NODES),
-            "state": ["h2", "h3"],
-            "signed": signed_axis(found[0].task.period),
-        },
     )
 
 

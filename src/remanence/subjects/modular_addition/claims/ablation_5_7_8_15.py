@@ -15,7 +15,7 @@ def robustness(results: Mapping[str, Any]) -> Evidence:
     """Accuracy with one key frequency removed, and with half of them or more."""
     cuts, single, several = results["ablations"], [], []
     for cut, d in zip(cuts, results["cut dissections"], strict=True):
-        single += [cut.single["embedding"][k] for k in d.key]
+        single += cut.single.values()
         half = max(2, (len(d.key) + 1) // 2)
         several += [a for size in cut.growing["embedding"][half:] for a in size]
     left = lambda place, size: statistics.fmean(
@@ -26,7 +26,7 @@ def robustness(results: Mapping[str, Any]) -> Evidence:
         "intact": statistics.fmean(a >= 0.99 for a in single),
         "several": statistics.fmean(several),
         "one_and_all_removed": {
-            place: [left(place, 1), left(place, -1)] for place in cuts[0].single
+            place: [left(place, 1), left(place, -1)] for place in cuts[0].growing
         },
     }
 

@@ -11,17 +11,8 @@ from ..exact_adder import Adder
 from ..recipes import one_dial
 
 
-def other_cells(results: Mapping[str, Any]) -> Evidence:
-    """What other cells reached, and which frequencies they use."""
-    return _networks(results["cells"])
-
-
-def other_operations(results: Mapping[str, Any]) -> Evidence:
-    """The same for other operations."""
-    return _networks(results["operations"])
-
-
-def _networks(networks: Mapping[str, Any]) -> Evidence:
+def other_networks(networks: Mapping[str, Any]) -> Evidence:
+    """What other cells or operations reached, and which frequencies they use."""
     learned = [c for c in networks.values() if c["held_out"] >= 0.99]
     sparse = sum(c["count"] >= 1 and c["share"] >= 0.5 for c in learned)
     return {
@@ -94,6 +85,16 @@ def same_subspace(e: Evidence) -> Verdict:
     return "holds" if e["embedding"] >= 0.9 else "differs"
 
 
+DYNAMICS = {
+    "rates": "rate",
+    "metrics": "metric",
+    "radius": "radius",
+    "outcomes": "outcome",
+    "growing": "growing",
+    "lost": "lost",
+}
+
+
 def exponents(results: Mapping[str, Any]) -> Evidence:
     """Largest exponents of the learned adders along a stream of sums, and certificates."""
     forgot, exact = results["dynamics"], results["exact dynamics"]
@@ -105,19 +106,10 @@ def exponents(results: Mapping[str, Any]) -> Evidence:
         "stderr": [finite(f.get("stderr")) for f in forgot],
         "largest": max(known, default=None),
         "unmeasured": len(values) - len(known),
-        "rates": [f["rate"] for f in forgot],
-        "metrics": [f["metric"] for f in forgot],
-        "radius": [f["radius"] for f in forgot],
-        "outcomes": [f["outcome"] for f in forgot],
-        "growing": [f.get("growing") for f in forgot],
-        "lost": [f.get("lost") for f in forgot],
+        **{name: [f.get(key) for f in forgot] for name, key in DYNAMICS.items()},
         "horizons": forgot[0]["horizons"],
-        "written": {
-            "exponent": finite(exact["exponent"]),
-            "rate": exact["rate"],
-            "metric": exact["metric"],
-            "horizons": exact["horizons"],
-        },
+        "written": {name: exact[name] for name in ("rate", "metric", "horizons")}
+        | {"exponent": finite(exact["exponent"])},
     }
 
 
@@ -180,7 +172,7 @@ BEYOND = (
         says="Other cells (LSTM, GRU, residual) find a few shared frequencies too.",
         published="not in the paper (beyond)",
         finding="{sparse} of {trained} cells, {learned} learned",
-        evidence=other_cells,
+        evidence=lambda results: other_networks(results["cells"]),
         rule=everywhere,
     ),
     Claim(
@@ -188,7 +180,7 @@ BEYOND = (
         says="Subtraction and multiplication use the characters of their own group.",
         published="not in the paper (beyond)",
         finding="{sparse} of {trained} operations, {learned} learned",
-        evidence=other_operations,
+        evidence=lambda results: other_networks(results["operations"]),
         rule=everywhere,
     ),
     Claim(

@@ -8,10 +8,10 @@ import xarray as xr
 
 from ....measure.fourier import signed_axis
 from ....report import Figure
-from ..dissection import Dissection
+from ..dissection import Dissection, NODES
 
 
-SHOWN = ("W_E", "h1", "W_fc")
+SHOWN, STATES = ("W_E", "h1", "W_fc"), ("h2", "h3")
 
 
 def name_of(node: str) -> str:
@@ -22,13 +22,14 @@ def name_of(node: str) -> str:
 
 def spectra_figure(d: Dissection) -> Figure:
     """Shares by frequency above, energies over two frequencies below."""
-    half = d.task.period // 2
+    half, signed = d.task.period // 2, signed_axis(d.task.period)
     data = xr.Dataset(
         {
-            "share": (("node", "frequency"), [d.nodes[n].shares for n in SHOWN]),
-            "threshold": ("node", [d.nodes[n].threshold for n in SHOWN]),
+            "share": (("node", "frequency"), [d.nodes[n].shares for n in NODES]),
+            "threshold": ("node", [d.nodes[n].threshold for n in NODES]),
+            "plane": (("state", "k_a", "k_b"), [d.planes[n] for n in STATES]),
         },
-        coords={"node": list(SHOWN), "frequency": 1 + np.arange(half)},
+        coords={"node": list(NODES), "frequency": 1 + np.arange(half), "k_b": signed},
     )
 
     def draw() -> Any:
@@ -42,8 +43,7 @@ def spectra_figure(d: Dissection) -> Figure:
             axis.axhline(float(at.threshold), color="C1", lw=1)
             axis.set(title=f"{name_of(node)}: {', '.join(map(str, key))}", xlabel="frequency k")
         top.axes[0].set_ylabel("share of energy")
-        signed = signed_axis(d.task.period)
-        for axis, node in zip(bottom.subplots(1, 2), ("h2", "h3"), strict=True):
+        for axis, node in zip(bottom.subplots(1, 2), STATES, strict=True):
             plane = d.planes[node].copy()
             plane[0, np.flatnonzero(signed == 0)] = 0.0  # the constant
             share = plane / plane.sum()
