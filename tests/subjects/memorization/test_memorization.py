@@ -57,7 +57,7 @@ def test_the_frontier_bounds_what_it_measures():
             assert p.margin <= p.measured_noise * (1 + 1e-6) < 4 * p.margin
         assert p.error_float32 is None or p.error_float32 > p.proved_float32
     bits = {p.method: p.bits for p in points}
-    assert 6 <= bits["shift"] <= 8 and bits["permutation"] == 0
+    assert 7 <= bits["shift"] <= 9 and bits["permutation"] == 0
 
 
 def test_totients_and_orders():

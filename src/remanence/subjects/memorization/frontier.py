@@ -1,7 +1,9 @@
 r"""One word, every construction: dimension × precision × stability."""
 
 import dataclasses
+import math
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import numpy as np
 import xarray as xr
@@ -78,34 +80,16 @@ def frontier_table(points: Sequence[Point]) -> xr.Dataset:
 
 def bits(memory: Memory) -> int:
     """The least b such that rounding every state to multiples of $2^{-b}$ keeps one
-    period right; the shift map is run in integers, since floats would not do."""
-    right = _shift_right_at if memory.method == "shift" else _right_at
-    return next(b for b in range(4096) if right(memory, b))
-
-
-def _right_at(memory: Memory, b: int) -> bool:
-    written = memory.written
-    round_ = lambda h: np.round(h * 2.0**b) / 2.0**b
-    h = round_(written.h_0)
-    for label in memory.word.indices:
-        h = written.W_h @ h
-        h = round_(np.tanh(h) if written.activation == "tanh" else h)
-        if int((written.W_y @ h + written.b_y).argmax()) != label:
-            return False
-    return True
-
-
-def _shift_right_at(memory: Memory, b: int) -> bool:
-    exact, word = memory.exact, memory.word
-    assert exact is not None
-    base = int(exact.W_h[0, 0])
-    unit = base**word.period - 1
-    # h_1 in multiples of 2^-b; the map is integer, so it is never rounded again.
-    h_1 = base * int(exact.h_0[0]) + int(exact.W_x[0, exact.first])
-    h = (2 * h_1 * 2**b + unit) // (2 * unit)
-    for label in word.pattern:
-        digit = min(max((base * h) >> b, 0), len(word.used) - 1)
-        if digit != label:
-            return False
-        h = base * h - (digit << b)
-    return True
+    period right; the shift map is run in fractions, since floats would not do."""
+    network, one, labels = memory.written, 1.0, memory.word.indices
+    if memory.method == "shift" and memory.exact is not None:
+        exact, one = memory.exact, Fraction(1)
+        unit = one / (int(exact.W_h[0, 0]) ** len(labels) - 1)
+        scaled = {f: getattr(exact, f) * unit for f in ("b_y", "h_0", "W_x")}
+        network = dataclasses.replace(exact, **scaled)
+    for step in (one / 2**b for b in range(4096)):
+        run = network.run(len(labels), lambda h, step=step: (h + step / 2) // step * step)
+        logits = zip(labels, (network.W_y @ h + network.b_y for h, _ in run), strict=True)
+        if all((np.delete(y[label] - y, label) > 0).all() for label, y in logits):
+            return round(math.log2(1 / step))
+    raise AssertionError("4096 places hold any word that is run here")

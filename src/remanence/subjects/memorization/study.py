@@ -44,9 +44,8 @@ def run(config: Config, bench: Bench) -> Outcome:
         "least factors": least_factors(config.feedback_periods, bench),
     }
     bench.tell(f"the frontier of {config.word!r}: every construction, {config.steps:,} steps")
-    how = {"steps": config.steps, "directions": config.directions, "seed": seed}
-    points = filter(None, frontier(config.word, **how))
-    points = sorted(points, key=lambda p: (p.dimension, -p.exponent))
+    points = frontier(config.word, steps=config.steps, directions=config.directions, seed=seed)
+    points = sorted(filter(None, points), key=lambda p: (p.dimension, -p.exponent))
     bench.tell("learned memory: one batch of words, kinds, sizes and seeds")
     trained = train_memories(config, bench)
     results |= {
@@ -62,7 +61,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         "learned": trained.drop_vars(["W_h", "W_y", "h_0"]),
         "cross": cross_table(cross_rows(config.word)),
     }
-    return Outcome(results=results, data=data, figures=figures(config, results))
+    return Outcome(results=results, data=data, figures=figures(config.word, results))
 
 
 STUDY = Study(

@@ -5,7 +5,7 @@ string is spelled without compiling anything. Integers, also Python's, are run e
 """
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -46,8 +46,11 @@ class Written:
             self, **{f: None if a is None else a.astype(dtype) for f, a in arrays.items()}
         )
 
-    def run(self, steps: int) -> Iterator[tuple[np.ndarray, int]]:
-        """The state and the symbol of every step, each symbol heard at the next."""
+    def run(
+        self, steps: int, change: Callable[[np.ndarray], np.ndarray] = lambda h: h
+    ) -> Iterator[tuple[np.ndarray, int]]:
+        """The state and the symbol of every step, each symbol heard at the next; `change`
+        rounds or disturbs each state."""
         h, token = self.h_0, self.first
         for _ in range(steps):
             h = self.W_h @ h
@@ -55,6 +58,7 @@ class Written:
                 h = h + column(self.W_x, token)
             if self.activation == "tanh":
                 h = np.tanh(h)
+            h = change(h)
             token = int((self.W_y @ h + self.b_y).argmax())
             yield h, token
 

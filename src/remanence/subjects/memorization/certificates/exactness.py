@@ -5,6 +5,7 @@ The shift map is exact in units of $1/(n^p - 1)$; in floating point its digits r
 """
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,31 +13,43 @@ from ..written import column, Written
 from .certificate import Certificate, FOREVER, UNIT, WHOLE
 
 
-def exact_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
-    """One period in integers, and the largest number in it."""
-    W_h, W_y, b_y = written.W_h, written.W_y, written.b_y
-    sizes = [abs(A.astype(float)) for A in (W_h, W_y, b_y)]
+def _period(written: Written, labels: tuple[int, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """The states of one period in integers, each with the leads of its symbol; refused if
+    another symbol is said or the first state does not return."""
     h, token, first = written.h_0, written.first, None
-    lead, largest = math.inf, 0.0
-    for t in range(len(labels) + 1):
-        # Sizes in floating point first: integers of 64 bits wrap without a word.
-        reach = sizes[0] @ abs(h.astype(float))
-        heard = 0 * h if written.W_x is None else column(written.W_x, token)
-        reach = reach + abs(heard.astype(float))
-        largest = max(largest, float(reach.max()), float((sizes[1] @ reach + sizes[2]).max()))
-        if largest > 2.0**62:
-            raise ValueError("the weights reach integers of more than 62 bits")
-        h = W_h @ h + heard
+    for t, label in enumerate((*labels, None)):
+        h = written.W_h @ h
+        h = h if written.W_x is None else h + column(written.W_x, token)
         first = h if first is None else first
-        if t == len(labels):
+        if label is None:
             break
-        y, label = W_y @ h + b_y, labels[t]
-        token, others = int(y.argmax()), np.delete(y, label)
-        if token != label or (others.size and not y[label] > others.max()):
+        y = written.W_y @ h + written.b_y
+        leads = np.delete(y[label] - y, label)
+        if not (leads > 0).all():
             raise ValueError(f"these weights do not say symbol {label} at step {t + 1}")
-        lead = min(lead, float(y[label] - others.max()) if others.size else math.inf)
+        yield h, leads
+        token = label
     if not (h == first).all():
         raise ValueError("these weights do not return after one period")
+
+
+def exact_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
+    """One period in integers, and the largest number in it."""
+    W_h, W_y, b_y = (abs(A.astype(float)) for A in (written.W_h, written.W_y, written.b_y))
+    heard = 0.0 if written.W_x is None else float(abs(written.W_x.astype(float)).max())
+
+    def largest_after(h: np.ndarray) -> float:
+        # In floating point: integers of 64 bits wrap without a word.
+        reach = W_h @ abs(h.astype(float)) + heard
+        found = max(float(reach.max()), float((W_y @ reach + b_y).max()))
+        if found > 2.0**62:
+            raise ValueError("the weights reach integers of more than 62 bits")
+        return found
+
+    lead, largest = math.inf, largest_after(written.h_0)
+    for h, leads in _period(written, labels):
+        lead = min([lead, *map(float, leads)])
+        largest = max(largest, largest_after(h))
     # The sizes may have been rounded down, by less than their number of terms.
     largest *= 1 + written.dimension * 2.0**-50
     steps = {name: FOREVER if largest <= top else 0.0 for name, top in WHOLE.items()}
@@ -46,30 +59,16 @@ def exact_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
 def shift_certificate(written: Written, labels: tuple[int, ...], unit: int) -> Certificate:
     """The shift map in integers of size 1/unit for one period, and the steps that it
     survives in floating point: errors grow by the base until they reach a lead."""
-    whole = lambda A: [int(x) for x in A.ravel()]
-    (base,), W_y, b_y, W_x = (
-        whole(A) for A in (written.W_h, written.W_y, written.b_y, written.W_x)
-    )
-    (h,), token, first, states = whole(written.h_0), written.first, None, []
-    lead, margin = math.inf, math.inf
-    for t in range(len(labels) + 1):
-        h = base * h + W_x[token]
-        first = h if first is None else first
-        if t == len(labels):
-            break
-        y, token = [v * h + b for v, b in zip(W_y, b_y, strict=True)], labels[t]
-        for k in (k for k in range(len(y)) if k != token):
-            gap, slope = y[token] - y[k], abs(W_y[token] - W_y[k])
-            if not gap > 0:
-                raise ValueError(f"these weights do not say symbol {token} at step {t + 1}")
-            lead = min(lead, gap)
+    base, W_y = int(written.W_h[0, 0]), written.W_y[:, 0]
+    lead, margin, orbit = math.inf, math.inf, []
+    for (h,), leads in _period(written, labels):
+        slopes = abs(np.delete(W_y[labels[len(orbit)]] - W_y, labels[len(orbit)]))
+        for gap, slope in zip(leads, slopes, strict=True):
+            lead = min(lead, gap / unit)
             margin = min(margin, gap / (slope * unit) if slope else math.inf)
-        states.append(h)
-    if h != first:
-        raise ValueError("these weights do not return after one period")
-    real = lambda numbers, scale: np.array([x / scale for x in numbers])
-    orbit, W, b = real(states, unit), real(W_y, 1), real(b_y, unit)
-    largest, steps = float(np.abs(orbit).max()), {}
+        orbit.append(h / unit)
+    W, b, steps = W_y.astype(float), np.array([x / unit for x in written.b_y]), {}
+    largest = max(map(abs, orbit))
     for name, u in UNIT.items():
         error, done = u * largest, 0.0 if len(b) > 1 else FOREVER
         while done < math.inf:
@@ -82,5 +81,4 @@ def shift_certificate(written: Written, labels: tuple[int, ...], unit: int) -> C
                 break
             done += 1
         steps[name] = done
-    lead = lead if lead == math.inf else lead / unit
     return Certificate("exact arithmetic", lead, steps, {"margin": margin})

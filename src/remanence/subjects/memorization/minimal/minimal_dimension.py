@@ -17,9 +17,8 @@ from ..harmonics import cost, features, Frequencies
 from ..words import Word, word as word_of
 from .deadline import Deadline
 from .energy_bound import energy_floor
-from .rational_search import least_union
 from .refutation import Refutation
-from .search import interpolation, Search
+from .search import interpolation, least_union, Search
 from .separation import widest
 
 

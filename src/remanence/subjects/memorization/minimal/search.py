@@ -4,10 +4,13 @@ All sets are tried, the cheapest first, up to the first that spells the word; wh
 is refuted refutes its subsets.
 """
 
+import heapq
+from collections.abc import Iterator
+
 import numpy as np
 
 from .. import harmonics
-from ..harmonics import cost, features, Frequencies
+from ..harmonics import cost, features, Frequencies, orbits
 from .deadline import Deadline
 from .refutation import Refutation, refutation
 from .separation import proved_lead, separation
@@ -53,6 +56,35 @@ class Search:
                 if holds or holds is None or self.deadline.late:
                     return S if holds else best, level
         raise AssertionError(f"{best} is no set of harmonics of period {self.period}")
+
+
+def least_union(search: Search) -> tuple[Frequencies, int]:
+    """The set and a proved lower bound on its cost; all harmonics, which spell every
+    word, where the time runs out."""
+    everything, lower = tuple(range(1, search.period // 2 + 1)), None
+    for price, S in unions(search.period):
+        holds = everything == S or search.holds(S)
+        if holds is None and lower is None:
+            lower = price  # neither proof went through: the bound stays here
+        if holds or search.deadline.late:
+            return S if holds else everything, price if lower is None else lower
+    raise AssertionError("the union of all orbits spells every word")
+
+
+def unions(period: int) -> Iterator[tuple[int, Frequencies]]:
+    """Every union of Galois orbits with its cost, the cheapest first.
+
+    >>> [S for _, S in unions(6)]
+    [(), (3,), (1,), (2,), (1, 3), (2, 3), (1, 2), (1, 2, 3)]
+    """
+    parts = orbits(period)
+    heap: list[tuple[int, Frequencies, int]] = [(0, (), 0)]
+    while heap:
+        price, S, at = heapq.heappop(heap)
+        yield price, S
+        for i in range(at, len(parts)):
+            more, members = parts[i]
+            heapq.heappush(heap, (price + more, tuple(sorted((*S, *members))), i + 1))
 
 
 def interpolation(labels: tuple[int, ...]) -> np.ndarray:
