@@ -20,10 +20,7 @@ from .contraction_form import (
 from .delta_rule import DeltaRule as DeltaRule, GatedDelta as GatedDelta, RWKV7 as RWKV7
 from .diagonal import Diagonal as Diagonal
 from .elman import Elman as Elman
-from .gated_residual import WeaklyCoupled as WeaklyCoupled
-from .general_gru import GeneralGRU as GeneralGRU
-from .general_lstm import GeneralLSTM as GeneralLSTM
-from .gru import GRU as GRU
+from .gru import GeneralGRU as GeneralGRU, GRU as GRU
 from .heads import Heads as Heads
 from .linear import Linear as Linear
 from .linear_attention import (
@@ -34,8 +31,8 @@ from .linear_attention import (
     RWKV6 as RWKV6,
 )
 from .linear_recurrence import LinearRecurrence as LinearRecurrence
-from .lstm import LSTM as LSTM
-from .residual import Residual as Residual
+from .lstm import GeneralLSTM as GeneralLSTM, LSTM as LSTM
+from .residual import Residual as Residual, WeaklyCoupled as WeaklyCoupled
 from .selective import (
     Mamba as Mamba,
     Mamba2 as Mamba2,

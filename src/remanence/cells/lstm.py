@@ -5,6 +5,7 @@ $$c' = f \odot c + i \odot g, \qquad h' = o \odot \tanh c'$$
 
 from collections.abc import Callable
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -18,6 +19,7 @@ from .slopes import log_slope, sigmoid_and_slope, tanh_and_slope
 
 
 Pair = tuple[Vector, Vector]
+ProjectedPair = tuple[Float[Array, " outputs"], Float[Array, " units"]]
 
 
 class LSTM(AbstractAffine):
@@ -93,3 +95,55 @@ class LSTM(AbstractAffine):
     def initial_state(self) -> Pair:
         zeros = jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
         return zeros, zeros
+
+
+class GeneralLSTM(AbstractAffine):
+    r"""An LSTM with every option that files of other libraries know; blocks are as in `LSTM`.
+
+    $$i = \sigma(z_i + p_i \odot c), \quad f = \sigma(z_f + p_f \odot c), \quad
+      o = \sigma(z_o + p_o \odot c'), \quad h' = P\,(o \odot \psi(c'))$$
+
+    `peepholes` are those of the gates i, f and o (Gers and Schmidhuber 2000), `P` is a
+    projection (Sak, Senior and Beaufays 2014). `activations` are of the gates, of the candidate
+    and of the cell state. `coupled` gates forget what they do not write, $f = 1 - i$.
+    """
+
+    W_h: Float[Array, "gates outputs"]
+    W_x: Float[Array, "gates inputs"]
+    b: Float[Array, " gates"] | None = None
+    P: Float[Array, "outputs units"] | None = None
+    peepholes: Float[Array, "3 units"] | None = None
+    activations: tuple[Callable, Callable, Callable] = eqx.field(
+        static=True, default=(jax.nn.sigmoid, jnp.tanh, jnp.tanh)
+    )
+    coupled: bool = eqx.field(static=True, default=False)
+
+    def __check_init__(self):
+        gates, outputs = self.W_h.shape
+        units = outputs if self.P is None else self.P.shape[1]
+        if gates != 4 * units:
+            raise ValueError(f"W_h must have 4N rows for N units, got {gates} for {units}")
+        if self.P is not None and self.P.shape[0] != outputs:
+            raise ValueError(f"P must have {outputs} rows, as W_h has columns")
+
+    def __call__(self, h: ProjectedPair, x: Input) -> ProjectedPair:
+        gate, candidate, outer = self.activations
+        hidden, c = h
+        i, f, g, o = jnp.split(self.drive(hidden, x), 4)
+        if self.peepholes is not None:
+            i, f = i + self.peepholes[0] * c, f + self.peepholes[1] * c
+        i = gate(i)
+        f = 1 - i if self.coupled else gate(f)
+        c = f * c + i * candidate(g)
+        if self.peepholes is not None:
+            o = o + self.peepholes[2] * c
+        hidden = gate(o) * outer(c)
+        return (hidden if self.P is None else self.P @ hidden), c
+
+    def output(self, h: ProjectedPair) -> Float[Array, " outputs"]:
+        return h[0]
+
+    def initial_state(self) -> ProjectedPair:
+        gates, outputs = self.W_h.shape
+        zeros = lambda size: jnp.zeros(size, self.W_h.dtype)
+        return zeros(outputs), zeros(gates // 4)

@@ -1,23 +1,22 @@
-r"""The weakly coupled residual cell of document 001.
-
-$$h' = R(h) + \gamma\,\rho(W_h h + W_x x + b)$$
-"""
+r"""Weakly coupled residual cells, $h' = R(h) + \gamma\,\phi(h, x)$, round one activation or any cell."""
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
+from .._types import Frame, Input, InputFrame, Key, Scalar, State, Vector
 from .affine import AbstractAffine, gaussian_weights
+from .base import AbstractCell, input_size, output, pushforward
 from .contraction_form import LoopForm
 from .slopes import value_and_slope
 
 
 class Residual(AbstractAffine):
-    """The residual `R` sets the exponents; `coupling` is the paper's gamma.
+    r"""$h' = R(h) + \gamma\,\rho(W_h h + W_x x + b)$; `coupling` is the paper's $\gamma$.
 
     `R` is a matrix, a scalar (that multiple of the identity) or a map of the state.
 
@@ -88,3 +87,64 @@ class Residual(AbstractAffine):
 
     def contraction_form(self) -> LoopForm:
         return LoopForm(self.W_h, self.W_x, self.b, self.activation, self.R, self.coupling)
+
+
+class WeaklyCoupled(AbstractCell):
+    r"""`cell` behind the residual `R`, which acts on every part of the state alike.
+
+    The exponents tend to $\log|\mathrm{eig}\,R|$ as the coupling goes to 0, whatever gates the
+    cell has. An LSTM carries two vectors, `(h, c)`: each goes through the same `R`, so each
+    eigenvalue of `R` counts twice. Round an `Elman` this is `Residual`.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import GRU
+    >>> inner = GRU(jnp.zeros((6, 2)), jnp.zeros((6, 1)))
+    >>> cell = WeaklyCoupled(inner, R=0.5, coupling=1.0)
+    >>> cell(jnp.ones(2), jnp.zeros(1)).tolist()  # half kept, half through the gate
+    [1.0, 1.0]
+    """
+
+    cell: Any
+    R: Float[Array, "units units"] | Scalar
+    coupling: Scalar = 0.1
+
+    def __check_init__(self):
+        if isinstance(self.coupling, float | int) and not self.coupling >= 0:
+            raise ValueError(f"coupling must not be negative, got {self.coupling}")
+        if jnp.ndim(self.R) == 2:
+            units, sizes = jnp.shape(self.R)[0], set()
+            for leaf in jax.tree.leaves(jax.eval_shape(self.cell.initial_state)):
+                sizes.add(leaf.shape[-1])
+            if sizes != {units}:
+                raise ValueError(
+                    f"R is {units} x {units}, but the cell's state has parts of {sorted(sizes)}"
+                )
+
+    def residual(self, h: State) -> State:
+        """What the residual alone makes of the state."""
+        keep = lambda leaf: self.R * leaf if jnp.ndim(self.R) == 0 else self.R @ leaf
+        return jax.tree.map(keep, h)
+
+    def __call__(self, h: State, x: Input) -> State:
+        add = lambda kept, new: kept + self.coupling * new
+        return jax.tree.map(add, self.residual(h), self.cell(h, x))
+
+    def pushforward(self, h: State, x: Input, Q: Frame) -> tuple[State, Frame]:
+        inner, JQ = pushforward(self.cell, h, x, Q)
+        add = lambda kept, new: kept + self.coupling * new
+        following = jax.tree.map(add, self.residual(h), inner)
+        if jnp.ndim(self.R) == 0:
+            return following, self.R * Q + self.coupling * JQ
+        parts = jnp.split(Q, len(jax.tree.leaves(h)))
+        RQ = jnp.concatenate([self.R @ part for part in parts])
+        return following, RQ + self.coupling * JQ
+
+    def output(self, h: State) -> Float[Array, " outputs"]:
+        return output(self.cell, h)
+
+    def initial_state(self) -> State:
+        return self.cell.initial_state()
+
+    @property
+    def input_size(self) -> int | None:
+        return input_size(self.cell)

@@ -15,8 +15,7 @@ from .blocks import blocks_certificate
 from .choice import best, Bounds, METRICS, Request
 from .gates import gated_certificate
 from .gru import compare_gru
-from .limit import masked_radius
-from .loop import infinity_proof, loop_bounds, loop_of, norm_proof
+from .loop import infinity_proof, loop_bounds, loop_of, masked_radius, norm_proof
 from .lstm import compare_lstm
 from .metric import euclidean, Proof
 from .quadratic_metric import lyapunov_proof, quadratic_proof

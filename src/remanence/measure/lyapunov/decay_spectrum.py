@@ -14,7 +14,7 @@ from ...cells import dimension
 from .decay_growth import DecayGrowth, Part
 from .errors import batch_means, BatchMeans, effective_inputs, settling
 from .record import LayerDecays, Spectrum
-from .verdict import judge
+from .summary import judge
 
 
 def decay_spectrum(cell: Any, run: DecayGrowth, xs: Any, k: int | None) -> Spectrum:
