@@ -152,10 +152,14 @@ MISFITS = [
     (ours(cell_of_R=ONES(4, 4), cell_of_b=ONES(1)), described("Residual"), "cell.b is"),
     (ours(cell_of_b=ONES(1)), described("Elman"), r"cell.b is float32 \[1\]"),
     (ours(cell_of_W_h=1j * ONES(4, 4)), described("Linear"), "cell.W_h is complex64"),
-    (ours(readout_of_weight=ONES(2, 3)), described("Linear"), "readout is"),
-    (ours(readout_of_weight=ONES(2, 4), readout_of_bias=ONES(1)), described("Linear"), "b_y is"),
-    (ours(embedding_of_weight=ONES(0, 3)), described("Linear"), "embedding is"),
-    (ours(embedding_of_weight=ONES(5, 2)), described("Linear"), "embedding is"),
+    (ours(readout_of_weight=ONES(2, 3)), described("Linear"), "readout.weight is"),
+    (
+        ours(readout_of_weight=ONES(2, 4), readout_of_bias=ONES(1)),
+        described("Linear"),
+        "bias of readout",
+    ),
+    (ours(embedding_of_weight=ONES(0, 3)), described("Linear"), "embedding.weight is"),
+    (ours(embedding_of_weight=ONES(5, 2)), described("Linear"), "embedding.weight is"),
     (ours(), {"remanence": '{"cell": ' + "9" * 5000 + "}"}, "is not JSON"),
     (
         ours(),

@@ -262,7 +262,7 @@ def test_malformed_pickles_are_refused(name, legacy, tmp_path):
         path.write_bytes(b"".join(heads) + BOMBS[name])
     else:
         in_zip(path, BOMBS[name])
-    with pytest.raises(ValueError, match=r"model\.pt is not read: i"):
+    with pytest.raises(ValueError, match=r"model\.pt is not read: \w"):
         formats.load(path)
 
 

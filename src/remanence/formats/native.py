@@ -13,7 +13,7 @@ from jaxtyping import jaxtyped
 
 from .. import cells
 from ..nets import Recurrent
-from .reading import Options, Taken
+from .reading import assemble, Options, Parts, Readout, Taken
 from .safetensors import real, Tensors
 
 
@@ -70,16 +70,10 @@ def cell_from(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) 
         raise ValueError("the file's metadata does not describe a cell of ours")
     if structure["kind"] == "Stack":
         layers = structure.get("cells")
-        if not isinstance(layers, list) or not 0 < len(layers) <= DEEPEST:
-            raise ValueError(f"a stack of 1 to {DEEPEST} cells would do")
-        if depth > 2:
-            raise ValueError("the file's metadata nests stacks more than three deep")
-        return cells.Stack(
-            tuple(
-                cell_from(s, tensors, f"{prefix}{i}.", depth=depth + 1)
-                for i, s in enumerate(layers)
-            )
-        )
+        if depth > 2 or not isinstance(layers, list) or not 0 < len(layers) <= DEEPEST:
+            raise ValueError(f"a stack of 1 to {DEEPEST} cells, at most three deep, would do")
+        parts = [(each, tensors, f"{prefix}{i}.") for i, each in enumerate(layers)]
+        return cells.Stack(tuple(cell_from(*part, depth=depth + 1) for part in parts))
     kind = getattr(cells, structure["kind"])
     values: dict[str, Any] = {}
     for field in dataclasses.fields(kind):
@@ -95,8 +89,9 @@ def cell_from(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) 
     try:
         cell = kind(**values)
         # One step tells whether what is left of the shapes fits together.
-        x = None if cell.input_size == 0 else jnp.zeros(cell.input_size, _dtype(cell))
-        jax.eval_shape(cell, cell.initial_state(), x)
+        h = cell.initial_state()
+        dtype = jax.tree.leaves(h)[0].dtype
+        jax.eval_shape(cell, h, jnp.zeros(cell.input_size, dtype) if cell.input_size else None)
     except (TypeError, AttributeError, IndexError) as error:
         raise ValueError(f"the file's {structure['kind']} does not fit: {error}") from None
     return cell
@@ -110,19 +105,13 @@ def refuse_misfits(kind: type, values: dict[str, Any], prefix: str = "") -> None
     with jaxtyped("context"):  # one meaning of `units` for all fields
         for field, hint in get_type_hints(kind).items():
             value = values.get(field)
-            if value is None or isinstance(value, hint):
-                continue
-            parts = get_args(hint) or (hint,)
-            shapes = [f"[{p.dim_str}]" for p in parts if hasattr(p, "dim_str")]
-            came = f"{jnp.asarray(value).dtype} {list(jnp.shape(value))}"
-            raise ValueError(
-                f"{prefix}{field} is {came}; floating {' or '.join(shapes)} that fits the "
-                "other tensors would do"
-            )
-
-
-def _dtype(cell: Any) -> Any:
-    return jax.tree.leaves(cell.initial_state())[0].dtype
+            if value is not None and not isinstance(value, hint):
+                shapes = [
+                    f"[{p.dim_str}]" for p in get_args(hint) or (hint,) if hasattr(p, "dim_str")
+                ]
+                came = f"{jnp.asarray(value).dtype} {list(jnp.shape(value))}"
+                would = f"floating {' or '.join(shapes)} that fits the other tensors would do"
+                raise ValueError(f"{prefix}{field} is {came}; {would}")
 
 
 def _plain(value: Any, name: str) -> Any:
@@ -144,19 +133,10 @@ def network(
     described: dict[str, Any], tensors: Tensors, options: Options
 ) -> tuple[Recurrent, Taken]:
     """A network of ours, whose file describes it fully."""
-    positions = options.filled_from(described).positions or "every"
-    cell = cell_from(described["cell"], tensors, "cell.")
-    part = lambda name: jnp.asarray(tensors[name]) if name in tensors else None
-    names = ("readout.weight", "readout.bias", "embedding.weight")
-    W_y, b_y, W_e = (part(name) for name in names)
-    refuse_misfits(Recurrent, {"W_y": W_y, "b_y": b_y, "embedding": W_e})
-    units = jax.eval_shape(lambda: cells.output(cell, cell.initial_state())).size
-    for name, end, size in (("readout", W_y, units), ("embedding", W_e, cell.input_size)):
-        if end is not None and (end.shape[1] != size or not len(end)):
-            raise ValueError(
-                f"the file's {name} is {list(end.shape)}; some rows of {size} would do"
-            )
-    net = Recurrent(cell, W_y, b_y, W_e, positions)
-    kind = described["cell"]["kind"]
-    there = [name if name in tensors else "" for name in names]
-    return net, Taken(kind, "", there[2], there[0], positions)
+    W_y, W_e = "readout.weight", "embedding.weight"
+    cell, readout = cell_from(described["cell"], tensors, "cell."), ""
+    if W_y in tensors:
+        readout = Readout(W_y, tensors[W_y], tensors.get("readout.bias"), "every")
+    embedding = (W_e, tensors[W_e]) if W_e in tensors else None
+    parts = Parts(described["cell"]["kind"], "", [cell], embedding, readout)
+    return assemble(parts, options.filled_from(described))

@@ -6,12 +6,9 @@ import zipfile
 
 import numpy as np
 
-from .safetensors import plain, Tensors
+from .safetensors import largest_swollen, plain, Tensors
 
 
-SMALL = 64 * 2**20
-SWELLING = 20
-"""How many times a compressed archive may grow; weights hardly shrink at all."""
 RECURRENT = re.compile(r"^(?P<stem>.*?)[._]?(?P<what>w|b)_(?P<side>[ih]h)(?P<rest>.*)$")
 
 
@@ -20,7 +17,7 @@ def read(path: pathlib.Path) -> Tensors:
     try:
         with zipfile.ZipFile(path) as archive:
             size = sum(info.file_size for info in archive.infolist())
-        if size > max(SMALL, SWELLING * path.stat().st_size):
+        if size > largest_swollen(path.stat().st_size):
             raise ValueError(f"its arrays swell to {size >> 20} MiB")
         with np.load(path, allow_pickle=False) as arrays:
             tensors = {name: np.asarray(arrays[name]) for name in arrays.files}

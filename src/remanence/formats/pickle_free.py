@@ -32,6 +32,8 @@ WRAPPED = {
 """Calls whose value is their first argument."""
 MARK = object()
 """Where a run of values on the stack begins."""
+CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": (), "MARK": MARK}
+MALFORMED = (IndexError, KeyError, TypeError, AttributeError, OverflowError)
 FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
 STORAGES = {
     "DoubleStorage": "float64",
@@ -86,23 +88,14 @@ def value_of(file: Any) -> Any:
     """
     stack: list[Any] = []
     memo: dict[int, Any] = {}
-    opcodes = pickletools.genops(file)
     try:
-        for _ in range(MOST):
-            opcode, argument, _ = _following(opcodes)
+        for _, (opcode, argument, _) in zip(range(MOST), pickletools.genops(file), strict=False):
             if opcode.name == "STOP":
                 return stack.pop()
             _step(opcode.name, argument, stack, memo)
-    except (IndexError, KeyError, TypeError, AttributeError, OverflowError) as error:
+    except MALFORMED as error:
         raise ValueError(f"its pickle is malformed: {error}") from None
     raise ValueError(f"its pickle has more than {MOST} parts")
-
-
-def _following(opcodes: Any) -> Any:
-    try:
-        return next(opcodes)
-    except (ValueError, StopIteration) as error:
-        raise ValueError(f"its pickle is malformed: {error}") from None
 
 
 def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> None:
@@ -110,26 +103,16 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
     match name:
         case "PROTO" | "FRAME":
             pass
-        case "NONE":
-            stack.append(None)
-        case "NEWTRUE" | "NEWFALSE":
-            stack.append(name == "NEWTRUE")
-        case "EMPTY_DICT":
-            stack.append({})
-        case "EMPTY_LIST" | "EMPTY_SET":
-            stack.append([])
-        case "EMPTY_TUPLE":
-            stack.append(())
-        case "MARK":
-            stack.append(MARK)
-        case "PUT" | "BINPUT" | "LONG_BINPUT":
-            memo[argument] = stack[-1]
-        case "MEMOIZE":
-            memo[len(memo)] = stack[-1]
+        case "POP" | "BUILD":  # a state is the attributes of what needs none
+            stack.pop()
+        case _ if name in CONSTANTS:
+            stack.append(CONSTANTS[name])
+        case "EMPTY_DICT" | "EMPTY_LIST" | "EMPTY_SET":
+            stack.append({} if name == "EMPTY_DICT" else [])
+        case "PUT" | "BINPUT" | "LONG_BINPUT" | "MEMOIZE":
+            memo[len(memo) if name == "MEMOIZE" else argument] = stack[-1]
         case "GET" | "BINGET" | "LONG_BINGET":
             stack.append(memo[argument])
-        case "POP":
-            stack.pop()
         case "DUP":
             stack.append(stack[-1])
         case "POP_MARK":
@@ -139,7 +122,7 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
         case "LIST" | "FROZENSET":
             stack.append(_run(stack))
         case "DICT":
-            _fill({}, _run(stack), stack)
+            stack.append(_fill({}, _run(stack)))
         case "TUPLE1" | "TUPLE2" | "TUPLE3":
             size = int(name[-1])
             stack[-size:] = [tuple(stack[-size:])]
@@ -149,10 +132,10 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
                 stack[-1].extend(values)
         case "SETITEM":
             value, key = stack.pop(), stack.pop()
-            _fill(stack.pop(), [key, value], stack)
+            _fill(stack[-1], [key, value])
         case "SETITEMS":
             values = _run(stack)
-            _fill(stack.pop(), values, stack)
+            _fill(stack[-1], values)
         case "GLOBAL":
             stack.append(_known_name(*argument.split(" ", 1)))
         case "STACK_GLOBAL":
@@ -160,14 +143,11 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
             stack.append(_known_name(first, last))
         case "BINPERSID":
             stack.append(_storage(stack.pop()))
-        case "REDUCE" | "NEWOBJ":
+        case "REDUCE" | "NEWOBJ" | "NEWOBJ_EX":
+            if name == "NEWOBJ_EX":
+                stack.pop()  # arguments by keyword
             arguments, what = stack.pop(), stack.pop()
             stack.append(_described(what, arguments))
-        case "NEWOBJ_EX":
-            _, arguments, what = stack.pop(), stack.pop(), stack.pop()
-            stack.append(_described(what, arguments))
-        case "BUILD":
-            stack.pop()  # attributes, of what needs none
         case _ if argument is not None and not name.startswith(("EXT", "INST", "PERS")):
             stack.append(argument)  # a number, a text or bytes
         case _:
@@ -176,32 +156,26 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
 
 def _run(stack: list[Any]) -> list[Any]:
     """The values since the last mark, taken off the stack with it."""
-    at = len(stack) - 1
-    while stack[at] is not MARK:
-        at -= 1
-        if at < 0:
-            raise ValueError("its pickle is malformed: a mark is missing")
-    values = stack[at + 1 :]
-    del stack[at:]
-    return values
+    values = []
+    while (value := stack.pop()) is not MARK:
+        values.append(value)
+    return values[::-1]
 
 
-def _fill(target: Any, values: list[Any], stack: list[Any]) -> None:
+def _fill(target: Any, values: list[Any]) -> Any:
     """Keys and values in turn; keys that are no plain values name nothing, and go."""
     if isinstance(target, dict):
-        for key, value in zip(values[::2], values[1::2], strict=True):
-            if isinstance(key, str | int):
-                target[key] = value
-    stack.append(target)
+        pairs = zip(values[::2], values[1::2], strict=True)
+        target.update({key: value for key, value in pairs if isinstance(key, str | int)})
+    return target
 
 
 def _known_name(first: Any, last: Any) -> Name:
     """A name, if it is one of the few that are known."""
     text = f"{first}.{last}"
-    kind = last in KINDS or last in STORAGES
     if text in DICTIONARIES | INERT | REBUILT | WRAPPED | {FROM_TYPE}:
         return Name(text)
-    if first in ("torch", "torch.storage", "torch.cuda") and kind:
+    if first in ("torch", "torch.storage", "torch.cuda") and last in {*KINDS, *STORAGES}:
         return Name(last)
     if last in ("_rebuild_qtensor", "ScriptObject"):
         raise ValueError(f"its tensors are quantised ({text!a}); those of the float model would do")
@@ -225,9 +199,7 @@ def _described(what: Any, arguments: Any) -> Any:
         storage, offset, size, stride = arguments[:4]
         if not isinstance(storage, Storage):
             raise ValueError("its pickle describes a tensor without numbers")
-        kind = storage.kind
-        if what.text.endswith("v3"):
-            kind = arguments[6].text
+        kind = arguments[6].text if what.text.endswith("v3") else storage.kind
         return Described(storage, offset, size, stride, kind)
     if what.text in INERT:
         return None

@@ -66,12 +66,10 @@ def record(model: Any, batch: Any) -> Recorded:
     recorded = Recorded()
     recorded.lengths, recorded.from_zero = {}, {}
     for name, found in calls.items():
-        if not found:
-            continue
-        recorded[name], ends = pad(join(found, "inputs"))
-        recorded.from_zero[name] = all(call.from_zero or call.follows for call in found)
-        if ends is not None:
-            recorded.lengths[name] = ends
+        if found:
+            recorded[name], ends = pad(join(found, "inputs"))
+            recorded.from_zero[name] = all(call.from_zero or call.follows for call in found)
+            recorded.lengths |= {} if ends is None else {name: ends}
     if not recorded:
         raise ValueError("the model did not call its recurrent modules on this batch")
     return recorded

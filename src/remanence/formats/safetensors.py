@@ -74,6 +74,11 @@ def _float8(path: pathlib.Path) -> Tensors:
     }
 
 
+def largest_swollen(size: int) -> int:
+    """Bytes to which a compressed file may grow; weights hardly shrink at all."""
+    return max(64 * 2**20, 20 * size)
+
+
 def plain(tensor: np.ndarray) -> np.ndarray:
     """Half precisions widened to float32, which holds them exactly."""
     if tensor.dtype == np.float64 or tensor.dtype.kind in "iubc":

@@ -98,10 +98,8 @@ def _nested(value: Any) -> list[tuple[str, Any]]:
     while waiting:
         place, value, depth = waiting.pop()
         found.append((place, value))
-        if not isinstance(value, dict | list | tuple) or id(value) in seen:
-            continue
-        seen.add(id(value))
-        if depth < DEEPEST:
+        if isinstance(value, dict | list | tuple) and id(value) not in seen and depth < DEEPEST:
+            seen.add(id(value))
             items = value.items() if isinstance(value, dict) else enumerate(value)
             dot = "." if place else ""
             waiting += [(f"{place}{dot}{key}", v, depth + 1) for key, v in items]
@@ -124,12 +122,12 @@ def _state_dicts(value: Any) -> dict[str, dict[str, Described]]:
 
 
 def _tensors(wanted: dict[str, dict[str, Described]], numbers: Numbers) -> dict[str, Tensors]:
-    for each in wanted.values():
-        for name, tensor in each.items():
-            if tensor.storage.key not in numbers:
-                raise ValueError(f"the numbers of {name!a} are missing")
-    counts = [math.prod(_whole(t.size)) for each in wanted.values() for t in each.values()]
-    if sum(counts) > REPEATED * sum(map(len, numbers.values())):
+    every = [(name, tensor) for each in wanted.values() for name, tensor in each.items()]
+    for name, tensor in every:
+        if tensor.storage.key not in numbers:
+            raise ValueError(f"the numbers of {name!a} are missing")
+    count = sum(math.prod(_whole(tensor.size)) for _, tensor in every)
+    if count > REPEATED * sum(map(len, numbers.values())):
         raise ValueError("its tensors repeat the same numbers too often")
     return {
         place: {name: _tensor(name, t, numbers) for name, t in each.items()}

@@ -88,22 +88,23 @@ def language_model_reading(
 
 
 def _tensors(folder: pathlib.Path) -> safetensors.Tensors:
-    if (folder / WEIGHTS[0]).is_file():
+    there = [name for name in WEIGHTS if (folder / name).is_file()]
+    if there[0] == WEIGHTS[0]:
         return safetensors.read(folder / WEIGHTS[0])[0]
-    if (folder / INDEX).is_file():
-        index = _json(folder / INDEX)
-        places = index.get("weight_map") if isinstance(index, dict) else None
-        names = {*places.values()} if isinstance(places, dict) else {None}
-        found: safetensors.Tensors = {}
-        for name in sorted(names, key=str):
-            if not isinstance(name, str) or pathlib.PurePath(name).name != name:
-                raise ValueError(f"{INDEX} names {name!a:.60}; a file beside it would do")
-            if not (folder / name).is_file():
-                raise ValueError(f"{INDEX} names {name!a:.60}, which is not in the folder")
-            found |= safetensors.read(folder / name)[0]
+    found: safetensors.Tensors = {}
+    if there[0] != INDEX:
+        for tensors in torch_file.read(folder / WEIGHTS[2]).values():
+            found |= tensors
         return found
-    scopes = torch_file.read(folder / WEIGHTS[2])
-    return {name: t for tensors in scopes.values() for name, t in tensors.items()}
+    index = _json(folder / INDEX)
+    places = index.get("weight_map") if isinstance(index, dict) else None
+    for name in sorted({*places.values()}, key=str) if isinstance(places, dict) else [None]:
+        if not isinstance(name, str) or pathlib.PurePath(name).name != name:
+            raise ValueError(f"{INDEX} names {name!a:.60}; a file beside it would do")
+        if not (folder / name).is_file():
+            raise ValueError(f"{INDEX} names {name!a:.60}, which is not in the folder")
+        found |= safetensors.read(folder / name)[0]
+    return found
 
 
 def _json(path: pathlib.Path) -> Any:

@@ -17,13 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ..safetensors import finite, plain, Tensors
+from ..safetensors import finite, largest_swollen, plain, Tensors
 
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
-SMALL = 64 * 2**20
-SWELLING = 20
-"""How many times compressed arrays may grow; weights hardly shrink at all."""
 MOST = 100_000
 CURRENT = (3, 0)
 
@@ -60,7 +57,7 @@ def store_of(path: pathlib.Path) -> Store:
 
 def _from_zip(h5py: Any, archive: zipfile.ZipFile, size: int) -> Store:
     swollen = sum(info.file_size for info in archive.infolist())
-    if swollen > max(SMALL, SWELLING * size):
+    if swollen > largest_swollen(size):
         raise ValueError(f"its records swell to {swollen >> 20} MiB")
     names = archive.namelist()
     for name in ("config.json", "model.weights.h5"):
@@ -76,7 +73,7 @@ def _from_zip(h5py: Any, archive: zipfile.ZipFile, size: int) -> Store:
 
 def _from_file(h5py: Any, file: Any, size: int) -> Store:
     arrays: Tensors = {}
-    waiting, room = [("", file)], max(SMALL, SWELLING * size)
+    waiting, room = [("", file)], largest_swollen(size)
     count, seen = 0, set()
     while waiting:
         place, group = waiting.pop()
