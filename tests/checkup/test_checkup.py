@@ -67,7 +67,7 @@ def test_tokens_of_a_language_model_have_their_window_in_nats(key):
     cell = GRU.init(3, 4, key=key)
     net = Recurrent.init(cell, outputs=5, tokens=5, key=key)
     tokens = np.random.default_rng(0).integers(0, 5, 80)
-    found = rm.checkup(net, tokens, quick=True, time_limit=1.0)
+    found = rm.checkup(net, tokens, quick=True, time_limit=0.5)
     assert found.verdict.startswith("on 80 tokens as given: replay the last ")
     assert re.search(r"remembers (about|for more than) \d+ tokens?", found.verdict)
     assert "steps" not in found.verdict and "steps" not in found.table[0]["text"]
@@ -78,7 +78,7 @@ def test_tokens_of_a_language_model_have_their_window_in_nats(key):
 def test_a_direction_that_does_not_fade_is_no_measurable_forgetting():
     # One direction is kept for ever (λ₁ = 0), the others fade.
     cell = Linear(jnp.diag(jnp.array([1.0, 0.5])), jnp.array([[0.0], [1.0]]))
-    found = rm.checkup(cell, np.ones((100, 1)), quick=True)
+    found = rm.checkup(cell, np.ones((100, 1)), quick=True, time_limit=0.5)
     assert "no measurable forgetting in the long run (λ₁ = " in found.verdict
 
 
@@ -122,7 +122,9 @@ def test_two_side_by_side(found):
 
 
 def test_a_dead_network_is_told_in_words():
-    dead = rm.checkup(Linear(jnp.zeros((2, 2)), jnp.eye(2)), np.ones((60, 2)), quick=True)
+    dead = rm.checkup(
+        Linear(jnp.zeros((2, 2)), jnp.eye(2)), np.ones((60, 2)), quick=True, time_limit=0.5
+    )
     assert "remembers nothing" in dead.verdict
     assert "nan" not in dead.json.lower() and "NaN" not in dead.summary
     assert "spectrum" not in [figure.name for figure in memory_pictures((dead,))]
@@ -134,7 +136,7 @@ def test_a_network_that_sometimes_dies_remembers_in_between():
     one = jnp.ones((1, 1))
     cell = Elman(0.9 * one, one, jnp.zeros(1), activation=jax.nn.relu)
     xs = np.where(np.arange(400) % 40 == 39, -100.0, 1.0)[:, None]
-    found = rm.checkup(cell, xs, quick=True)
+    found = rm.checkup(cell, xs, quick=True, time_limit=0.5)
     assert found.spectrum.exponents[0] == -np.inf
     assert "remembers about 10 steps" in found.verdict
     assert "some steps forget the whole state" in found.verdict
@@ -145,7 +147,7 @@ def test_a_latch_without_slopes_remembers_by_switching():
     one = jnp.ones((1, 1))
     xs = np.random.default_rng(0).uniform(-0.5, 0.5, size=(200, 1))
     xs = np.append([[1.0], [-0.4]], xs, 0)  # only the first input sets its side
-    found = rm.checkup(Elman(100 * one, 60 * one), xs, quick=True)
+    found = rm.checkup(Elman(100 * one, 60 * one), xs, quick=True, time_limit=0.5)
     assert -250 < found.spectrum.exponents[0] < -150  # log(400) - 2 * 100, or so
     assert found.figures["window"] == np.inf
     assert "remembers by switching, which no gradient sees" in found.verdict
@@ -182,7 +184,7 @@ def test_a_comparison_draws_every_network(found):
 
 def test_an_unstable_network_is_told_in_words():
     grow = Linear(1.2 * jnp.eye(2), jnp.eye(2))
-    found = rm.checkup(grow, np.ones((80, 2)), quick=True)
+    found = rm.checkup(grow, np.ones((80, 2)), quick=True, time_limit=0.5)
     assert "the largest exponent is positive" in found.verdict
     assert "no window" in found.verdict and "no proof" in found.verdict
 
@@ -201,7 +203,7 @@ def test_refusals(net):
         rm.checkup(broken, np.ones((50, 1)))
     wild = Elman(9 * jnp.eye(1), jnp.ones((1, 1)), activation=jnp.square)
     with pytest.raises(ValueError, match="range of floats"):
-        rm.checkup(wild, np.ones((50, 1)), quick=True)
+        rm.checkup(wild, np.ones((50, 1)), quick=True, time_limit=0.5)
 
 
 @pytest.mark.torch

@@ -27,22 +27,23 @@ def batch(beyond):
 
 def test_the_panel_does_not_hear_the_padding(cell):
     quiet, loud = (
-        memory_horizon(cell, batch(beyond), lengths=LENGTHS, quick=True) for beyond in (0.0, 1e6)
+        memory_horizon(cell, batch(beyond), lengths=LENGTHS, quick=True, time_limit=2.0)
+        for beyond in (0.0, 1e6)
     )
     assert [m.value for m in quiet.measures] == [m.value for m in loud.measures]
-    longest = memory_horizon(cell, batch(0.0)[1, :240], quick=True)
+    longest = memory_horizon(cell, batch(0.0)[1, :240], quick=True, time_limit=0.5)
     assert quiet["exponent"] != longest["exponent"]  # all sequences have their part
 
 
 def test_the_certificate_holds_for_every_sequence(cell):
     xs = batch(0.0)
     xs[2, 7] = 9.0  # louder than all of the longest one
-    proved = memory_horizon(cell, xs, lengths=LENGTHS, quick=True).certificate
+    proved = memory_horizon(cell, xs, lengths=LENGTHS, quick=True, time_limit=0.5).certificate
     assert proved is not None and proved.input_bound == 9.0
 
 
 def test_a_checkup_of_padded_sequences(cell):
-    options = {"lengths": LENGTHS, "quick": True, "time_limit": 1.0}
+    options = {"lengths": LENGTHS, "quick": True, "time_limit": 0.5}
     one, two = (rm.checkup(cell, batch(beyond), **options) for beyond in (0.0, -1e6))
     assert one.verdict == two.verdict
     np.testing.assert_array_equal(one.orbit, two.orbit)
@@ -54,7 +55,7 @@ def test_a_checkup_of_padded_sequences(cell):
 def test_real_lengths_spread_widely(cell):
     # A warm-up of a fifth of the longest is longer than the shortest sequence.
     lengths = [12, 300, 200, 25]
-    found = rm.checkup(cell, BATCH, lengths=lengths, quick=True, time_limit=1.0)
+    found = rm.checkup(cell, BATCH, lengths=lengths, quick=True, time_limit=0.5)
     assert found.spectrum.sequences == 2 and found.spectrum.warmup == 60
     assert found.notes[0].startswith("The exponents are those of the 2 sequences, of 4")
     assert found.horizon.replay.positions == sum(lengths)
@@ -68,6 +69,6 @@ def test_refusals(cell):
         ([15, 19, 12], "a checkup needs at least 20 steps, got 19"),
     ):
         with pytest.raises(ValueError, match=sentence):
-            rm.checkup(cell, xs, lengths=lengths, quick=True)
+            rm.checkup(cell, xs, lengths=lengths, quick=True, time_limit=0.5)
     with pytest.raises(ValueError, match=r"error must be a positive number, got 0\.0"):
         memory_horizon(cell, xs, error=0.0)

@@ -20,8 +20,8 @@ class Tagger(nn.Module):
     def __init__(self):
         super().__init__()
         torch.manual_seed(0)
-        self.words = nn.Embedding(9, 3)
-        self.both = nn.GRU(3, 2, num_layers=2, bidirectional=True, batch_first=True)
+        self.words = nn.Embedding(9, 4)
+        self.both = nn.GRU(4, 2, num_layers=2, bidirectional=True, batch_first=True)
         self.cell = nn.RNNCell(4, 2, nonlinearity="relu")
 
     def forward(self, tokens):
@@ -34,7 +34,7 @@ class Tagger(nn.Module):
 
 def test_every_recurrent_network_is_checked_on_what_it_receives(tmp_path):
     model, tokens = Tagger(), torch.randint(9, (2, 40))
-    found = rm.checkup(model, tokens, quick=True)
+    found = rm.checkup(model, tokens, quick=True, time_limit=0.5)
     sides = [f"both.l{depth}.{way}" for depth in (0, 1) for way in ("forward", "backward")]
     assert [*found] == [*sides, "cell"]
     assert "2 sequences of 40 steps that cell received" in found["cell"].verdict

@@ -13,7 +13,7 @@ from remanence import cells
 def test_units_of_a_diagonal_map_have_their_own_timescales():
     a = jnp.array([0.9, 0.5, 0.99])
     net = cells.Linear(jnp.diag(a), jnp.eye(3))
-    found = rm.checkup(net, np.ones((60, 3)), quick=True)
+    found = rm.checkup(net, np.ones((60, 3)), quick=True, time_limit=0.5)
     (layer,) = found.units
     np.testing.assert_allclose(layer.timescales, -1 / np.log(a), rtol=1e-5)
     assert layer.longest == [2, 0, 1] and np.all(layer.stderr < 1e-9)
@@ -22,7 +22,7 @@ def test_units_of_a_diagonal_map_have_their_own_timescales():
 def test_an_lstm_holds_its_cell_state_by_the_forget_gate(tmp_path):
     bias = jnp.zeros(8).at[2:4].set(jnp.array([1.0, 4.0]))
     layer = cells.LSTM(jnp.zeros((8, 2)), jnp.zeros((8, 2)), bias)
-    found = rm.checkup(cells.Stack((layer, layer)), np.ones((60, 2)), quick=True)
+    found = rm.checkup(cells.Stack((layer, layer)), np.ones((60, 2)), quick=True, time_limit=0.5)
     kept = 1 / (1 + np.exp(-np.array([1.0, 4.0])))
     for number, units in enumerate(found.units, 1):
         assert units.layer == number
@@ -34,7 +34,7 @@ def test_an_lstm_holds_its_cell_state_by_the_forget_gate(tmp_path):
 @pytest.fixture(scope="module")
 def results():
     cell = cells.Linear(0.5 * jnp.eye(2), jnp.eye(2))
-    checkup = rm.checkup(cell, np.ones((60, 2)), name="<b>", quick=True)
+    checkup = rm.checkup(cell, np.ones((60, 2)), name="<b>", quick=True, time_limit=0.5)
     proof = rm.contraction(cell, input_bound=1.0)
     return checkup, checkup.horizon, checkup.spectrum, proof, rm.memorize("ab")
 

@@ -45,14 +45,11 @@ def in_acting_inputs(net: Recurrent, values: np.ndarray) -> tuple[Recurrent, np.
             net = eqx.tree_at(lambda n: n.embedding, net, jnp.asarray(_product(net.embedding, Q)))
     if not tokens:
         values = _product(values, Q)
-    return (
-        net,
-        values,
-        (
-            f"The {width:,} inputs act through {rows} combinations of them, which were measured; "
-            "bounds on |x| are bounds on these."
-        ),
+    sentence = (
+        f"The {width:,} inputs act through {rows} combinations of them, which were measured; "
+        "bounds on |x| are bounds on these."
     )
+    return net, values, sentence
 
 
 def _product(values: Any, Q: np.ndarray) -> np.ndarray:

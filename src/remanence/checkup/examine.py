@@ -88,28 +88,19 @@ def checkup(
     # The warm-up is a fifth of the longest sequence, and no use within a shorter one.
     warmup = int(ends.max()) // 5
     long = ends > 2 * warmup
-    used = {"lengths": lengths} if long.all() else {"lengths": ends[long]}
-    if not long.all():
+    measured = {"k": k, "warmup": warmup, "progress": progress}
+    if long.all():
+        spectrum = lyapunov_spectrum(net, xs, lengths=lengths, **measured)
+    else:
         remarks += (
             f"The exponents are those of the {int(long.sum())} sequences, of {len(ends)}, "
             f"that are longer than {2 * warmup} steps.",
         )
-    spectrum = lyapunov_spectrum(
-        net, xs if long.all() else xs[long], k=k, warmup=warmup, progress=progress, **used
-    )
+        spectrum = lyapunov_spectrum(net, xs[long], lengths=ends[long], **measured)
+    options = {"lengths": lengths, "targets": targets, "error": error, "quick": quick}
     limit = min(time_limit, 5.0) if quick else time_limit
-    panel = memory_horizon(
-        net,
-        xs,
-        error=error,
-        lengths=lengths,
-        targets=targets,
-        quick=quick,
-        spectrum=spectrum,
-        time_limit=limit,
-        tell=tell,
-    )
-    tell("states, eigenvalues and singular values")
+    panel = memory_horizon(net, xs, **options, spectrum=spectrum, time_limit=limit, tell=tell)
+    tell("states and eigenvalues")
     orbit, mean_x, eigenvalues, units = _orbit(drive, ends)
     fixed, remark = _fixed(net, mean_x, orbit, size, quick, tell)
     return Checkup(
@@ -169,12 +160,10 @@ def description(net: Recurrent) -> str:
     layers = net.cell.cells if isinstance(net.cell, Stack) else (net.cell,)
     kinds = " + ".join(type(layer).__name__ for layer in layers)
     parts = [f"{kinds}, state of {dimension(net.cell)} numbers"]
-    if (width := input_size(net.cell)) is not None:
-        parts.append(f"{width} inputs")
-    if net.embedding is not None:
-        parts.append(f"{net.embedding.shape[0]} tokens")
-    if net.W_y is not None:
-        parts.append(f"{net.W_y.shape[0]} outputs")
+    rows = lambda matrix: None if matrix is None else len(matrix)
+    sizes = {"inputs": input_size(net.cell), "tokens": rows(net.embedding)}
+    sizes |= {"outputs": rows(net.W_y)}
+    parts += [f"{size} {name}" for name, size in sizes.items() if size is not None]
     return ", ".join(parts)
 
 

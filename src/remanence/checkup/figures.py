@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..measure.horizon import shown
+from ..measure.horizon import MEANINGS, shown
 
 
 if TYPE_CHECKING:
@@ -37,26 +37,23 @@ class CheckupFigure:
         return f"{shown(value)} {unit}".rstrip()
 
 
-def _panel(measure: str) -> tuple[Callable[["Checkup"], float | None], Callable[["Checkup"], str]]:
-    """The value and the remark of one horizon of the panel."""
-    return (
+def _panel(name: str, title: str, measure: str, *, chief: bool = False) -> CheckupFigure:
+    """A horizon of the panel, which says itself what it means."""
+    return CheckupFigure(
+        name,
+        title,
+        "units" if measure == "capacity" else "steps",
+        MEANINGS[measure],
         lambda found: found.horizon[measure],
         lambda found: next(m.remark for m in found.horizon.measures if m.name == measure),
+        chief,
     )
 
 
 FIGURES: dict[str, CheckupFigure] = {
     figure.name: figure
     for figure in (
-        CheckupFigure(
-            "window",
-            "replay window",
-            "steps",
-            "Started from an empty state and given the last inputs only, this many, the "
-            "network gives its own outputs within the allowed error, at every position.",
-            *_panel("window"),
-            chief=True,
-        ),
+        _panel("window", "replay window", "window", chief=True),
         CheckupFigure(
             "window_95",
             "at 95 % of positions",
@@ -71,43 +68,18 @@ FIGURES: dict[str, CheckupFigure] = {
             "The window that is enough at every second position.",
             lambda found: found.horizon.replay.median,
         ),
-        CheckupFigure(
-            "certified_window",
-            "proved window",
-            "steps",
-            "The same with a proof, for every input in the bound.",
-            *_panel("certified window"),
-            chief=True,
-        ),
-        CheckupFigure(
-            "remembers",
-            "gradient horizon",
-            "steps",
-            "Half of the positions have, from this lag on, less than 1/e of the gradient "
-            "that the state has at once: 'remembers about n steps' means this.",
-            *_panel("gradient"),
-            chief=True,
-        ),
+        _panel("certified_window", "proved window", "certified window", chief=True),
+        _panel("remembers", "gradient horizon", "gradient", chief=True),
         CheckupFigure(
             "plateau",
             "level that stays",
             "",
             "Where the median gradient stops falling, relative to lag 0: this much is not "
             "forgotten within the lags looked at.",
-            lambda found: (
-                None
-                if found.horizon.gradients.plateau is None
-                else found.horizon.gradients.plateau.level
-            ),
+            lambda found: getattr(found.horizon.gradients.plateau, "level", None),
             lambda found: str(found.horizon.gradients.plateau or "none: it goes on falling"),
         ),
-        CheckupFigure(
-            "half_life",
-            "half-life of a perturbation",
-            "steps",
-            "A random small perturbation of the state has fallen to half and stays below.",
-            *_panel("half-life"),
-        ),
+        _panel("half_life", "half-life of a perturbation", "half-life"),
         CheckupFigure(
             "largest_exponent",
             "largest exponent",
@@ -124,30 +96,14 @@ FIGURES: dict[str, CheckupFigure] = {
             "From the scatter between batches of steps.",
             lambda found: float(found.spectrum.stderr[0]),
         ),
-        CheckupFigure(
-            "exponent_horizon",
-            "horizon by the exponent",
-            "steps",
-            "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
-            *_panel("exponent"),
-        ),
-        CheckupFigure(
-            "capacity",
-            "linear memory capacity",
-            "units",
-            "How many past inputs a linear readout could recall, summed over lags, "
-            "corrected for chance.",
-            *_panel("capacity"),
-            chief=True,
-        ),
+        _panel("exponent_horizon", "horizon by the exponent", "exponent"),
+        _panel("capacity", "linear memory capacity", "capacity", chief=True),
         CheckupFigure(
             "contraction_rate",
             "certified contraction rate",
             "a step",
             "Any two states come closer by this factor; 1 and above prove nothing.",
-            lambda found: (
-                None if found.horizon.certificate is None else float(found.horizon.certificate.rate)
-            ),
+            lambda found: getattr(found.horizon.certificate, "rate", None),
         ),
         CheckupFigure(
             "spectral_radius",

@@ -34,27 +34,32 @@ def as_inputs(inputs: Any, lengths: Any = None) -> Inputs:
     if isinstance(inputs, Inputs):
         return inputs
     values = np.asarray(inputs)
-    unit = "tokens" if np.issubdtype(values.dtype, np.integer) else "steps"
-    return Inputs(values=values, words=f"{words_for(values, unit, lengths)} as given", unit=unit)
+    unit, _ = unit_and_axis(values)
+    return Inputs(values=values, words=f"{words_for(values, lengths)} as given", unit=unit)
 
 
-def words_for(values: np.ndarray, unit: str, lengths: Any = None) -> str:
+def unit_and_axis(values: np.ndarray) -> tuple[str, int]:
+    """What one step of an array is, and along which axis steps follow each other."""
+    tokens = np.issubdtype(values.dtype, np.integer)
+    return "tokens" if tokens else "steps", int(values.ndim == (2 if tokens else 3))
+
+
+def words_for(values: np.ndarray, lengths: Any = None) -> str:
     """How many steps or tokens, and in how many sequences."""
-    many = values.ndim == (2 if unit == "tokens" else 3)
+    unit, many = unit_and_axis(values)
     if not many:
         return f"{len(values) if values.ndim else 0:,} {unit}"
-    longest = values.shape[1]
-    if lengths is None or len(lengths) == 0:
-        return f"{len(values):,} sequences of {longest:,} {unit}"
-    return f"{len(values):,} sequences of {min(lengths):,} to {max(lengths):,} {unit}"
+    count = f"{values.shape[1]:,}"
+    if lengths is not None and len(lengths):
+        count = f"{min(lengths):,} to {max(lengths):,}"
+    return f"{len(values):,} sequences of {count} {unit}"
 
 
 def from_npy(path: pathlib.Path, steps: int | None = None, lengths: Any = None) -> Inputs:
     """An array of numbers from a `.npy` file, all of it or its first `steps`."""
     values = read_npy(path)
-    unit = "tokens" if np.issubdtype(values.dtype, np.integer) else "steps"
-    axis = 1 if values.ndim == (2 if unit == "tokens" else 3) else 0
-    words = f"{words_for(values, unit, lengths)} from {path.name}"
+    unit, axis = unit_and_axis(values)
+    words = f"{words_for(values, lengths)} from {path.name}"
     if steps is not None and values.ndim and steps < values.shape[axis]:
         if lengths is not None:
             raise ValueError("give --steps or --lengths, not both")

@@ -1,4 +1,4 @@
-"""How much memory a checkup takes, told before it starts."""
+"""How much memory a checkup takes, estimated before it starts."""
 
 import os
 import pathlib

@@ -75,10 +75,9 @@ class Monitor:
             found = self._measured()
         finally:
             self._looking = False
-        cost = time.perf_counter() - before
-        self.expected = cost
-        self.spent += cost
-        costs = {"cost_seconds": cost, "cost_share": self.spent / self.seconds}
+        self.expected = time.perf_counter() - before
+        self.spent += self.expected
+        costs = {"cost_seconds": self.expected, "cost_share": self.spent / self.seconds}
         rows = [{"step": self.passes, "seconds": self.seconds} | row | costs for row in found]
         self.rows += rows
         for row in rows:

@@ -1,7 +1,6 @@
 """The checkup as one HTML page that opens from disk: verdict, pictures, every figure."""
 
 import base64
-import io
 import pathlib
 import warnings
 from collections.abc import Iterable, Sequence
@@ -11,17 +10,16 @@ import numpy as np
 
 from ..measure.horizon import shown
 from ..report import Figure
+from ..report.figures import draw_figure, DrawnFigure
 from ..report.html import render
-from ..report.style import recolour_for_dark, style, Theme
+from ..report.style import PALETTES, Theme
 from .compare import comparison_table, WIDE
 from .headline import headline, large_numbers, TITLE
 from .pictures import memory_pictures, network_pictures
-from .pictures.canvas import SIZE
 from .record import Checkup
 
 
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
-HEAVY = 150_000  # bytes above which a picture goes in as PNG
 LONGEST = 5
 """Units of each layer that the table names."""
 
@@ -80,46 +78,20 @@ def _costs(found: Checkup) -> list[tuple[str, ...]]:
 
 def drawn_pictures(figures: Iterable[Figure], suffix: str = "") -> list[dict[str, Any]]:
     """Pictures in both themes; the suffix makes their addresses unique in a page."""
-    return [
-        {
-            "id": f"{figure.name}{suffix}",
-            "title": figure.title,
-            "caption": figure.caption,
-            **{theme: _address(*picture) for theme, picture in _stills(figure).items()},
-            "width": round(96 * SIZE[0]),  # a PNG has more pixels than it shows
-        }
-        for figure in figures
-    ]
+    found = []
+    for figure in figures:
+        with warnings.catch_warnings():
+            # A name in letters that the font has not stands in full in the table above.
+            warnings.filterwarnings("ignore", "Glyph .* missing from")
+            drawn = draw_figure(figure, png=False)
+        words = {"id": f"{figure.name}{suffix}", "title": figure.title, "caption": figure.caption}
+        stills = {theme: _address(drawn, theme) for theme in PALETTES}
+        found.append(words | stills | {"width": drawn.width})
+    return found
 
 
-def _stills(figure: Figure) -> dict[Theme, tuple[str, bytes]]:
-    """The picture in both themes, each SVG, or PNG where that would be heavy."""
-    light = _still(figure, "light")
-    dark = recolour_for_dark(light[1].decode()) if light[0] == "svg+xml" else None
-    again = ("svg+xml", dark.encode()) if dark is not None else _still(figure, "dark")
-    return {"light": light, "dark": again}
-
-
-def _still(figure: Figure, theme: Theme) -> tuple[str, bytes]:
-    import matplotlib.pyplot as plt
-
-    with style(theme):
-        canvas = figure.draw()
-        try:
-            content = _saved(canvas, "svg")
-            return ("svg+xml", content) if len(content) <= HEAVY else ("png", _saved(canvas, "png"))
-        finally:
-            plt.close(canvas)
-
-
-def _address(kind: str, content: bytes) -> str:
+def _address(drawn: DrawnFigure, theme: Theme) -> str:
+    """A picture as a data address: SVG, or PNG where that would be heavy."""
+    heavy = theme in drawn.png
+    kind, content = ("png", drawn.png[theme]) if heavy else ("svg+xml", drawn.svg[theme])
     return f"data:image/{kind};base64,{base64.b64encode(content).decode()}"
-
-
-def _saved(canvas: Any, format: str) -> bytes:
-    buffer = io.BytesIO()
-    with warnings.catch_warnings():
-        # A name in letters that the font has not is told in full by the table above.
-        warnings.filterwarnings("ignore", "Glyph .* missing from")
-        canvas.savefig(buffer, format=format)
-    return buffer.getvalue()

@@ -17,16 +17,8 @@ from .text import from_text
 
 LEAST = 20  # steps below which nothing can be said
 CHECKPOINTS = [
-    ".safetensors",
-    ".pt",
-    ".pth",
-    ".bin",
-    ".ckpt",
-    ".npz",
-    ".onnx",
-    ".h5",
-    ".hdf5",
-    ".keras",
+    *(".safetensors", ".pt", ".pth", ".bin", ".ckpt", ".npz", ".onnx"),
+    *(".h5", ".hdf5", ".keras"),
 ]
 
 

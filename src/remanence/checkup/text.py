@@ -51,12 +51,8 @@ def from_text(
         ids = _code_points(path, text, tokens) if vocab is None else vocabulary(vocab, tokens)
         values = _numbered(path, text[:steps], ids, tokens)
     part = f"all {whole:,}" if len(values) == whole else f"{len(values):,} of {whole:,}"
-    return Inputs(
-        values=values,
-        words=f"{part} {unit} of {path.name}",
-        unit=unit,
-        partial=partial and len(values) < whole,
-    )
+    words, partial = f"{part} {unit} of {path.name}", partial and len(values) < whole
+    return Inputs(values=values, words=words, unit=unit, partial=partial)
 
 
 def _tokenized(
@@ -79,10 +75,8 @@ def _tokenized(
     text = content.decode("utf-8", "replace")
     ids = tokenizer.encode(text if steps is None else text[: 64 * steps]).ids
     values = np.array(ids[:steps], np.int32)
-    words = f"{len(values):,} tokens of {path.name}"
-    return Inputs(
-        values=values, words=words, unit="tokens", partial=partial and len(ids) > len(values)
-    )
+    words, partial = f"{len(values):,} tokens of {path.name}", partial and len(ids) > len(values)
+    return Inputs(values=values, words=words, unit="tokens", partial=partial)
 
 
 def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
@@ -136,14 +130,12 @@ def _code_points(path: pathlib.Path, text: str, tokens: int) -> dict[str, int]:
 def _numbered(path: pathlib.Path, text: str, ids: dict[str, int], tokens: int) -> np.ndarray:
     unknown = sorted(set(text) - set(ids))
     if unknown:
+        more = f", and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise ValueError(f"{path.name} holds {unknown[0]!r}, which the vocabulary does not{more}")
+    low, high = min(ids.values()), max(ids.values())
+    if not 0 <= low <= high < tokens:
         raise ValueError(
-            f"{path.name} holds {unknown[0]!r}, which the vocabulary does not"
-            + (f", and {len(unknown) - 1} more" if len(unknown) > 1 else "")
+            f"the vocabulary numbers characters from {low} to {high}, and the network has "
+            f"{tokens} tokens"
         )
-    values = [ids[letter] for letter in text]
-    if not 0 <= min(ids.values()) <= max(ids.values()) < tokens:
-        raise ValueError(
-            f"the vocabulary numbers characters from {min(ids.values())} to "
-            f"{max(ids.values())}, and the network has {tokens} tokens"
-        )
-    return np.array(values, np.int32)
+    return np.array([ids[letter] for letter in text], np.int32)

@@ -39,7 +39,7 @@ def received_inputs(title: str, sequences: list[np.ndarray], backward: bool) -> 
     """The inputs of a network inside a model, padded, and their lengths if they differ."""
     values, ends = pad(sequences)
     turned = ", from the end" if backward else ""
-    words = f"{words_for(values, 'steps', ends)} that {title or 'it'} received{turned}"
+    words = f"{words_for(values, ends)} that {title or 'it'} received{turned}"
     return Inputs(values=values, words=words), ends
 
 

@@ -59,11 +59,10 @@ def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple
     cell = drive.cell
     if states.shape[-1] > LARGEST or np.iscomplexobj(states):
         return ()
-    row, at = np.nonzero(
-        (np.arange(1, drive.time) < ends[:, None]) & (np.arange(1, drive.time) > ends[:, None] // 5)
-    )
+    time = np.arange(drive.time)
+    row, at = np.nonzero((time > np.maximum(ends[:, None] // 5, 0)) & (time < ends[:, None]))
     every = np.linspace(0, len(row) - 1, min(STATES, len(row))).astype(int)
-    row, at = row[every], at[every] + 1
+    row, at = row[every], at[every]
     with double():
         sizes = [
             [leaf.size for leaf in jax.tree.leaves(layer.initial_state())]
@@ -71,8 +70,7 @@ def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple
         ]
         xs = jnp.asarray(np.asarray(drive.xs)[row, at])
         slopes = np.asarray(_own_slopes(cell, jnp.asarray(states[row, at - 1]), xs))
-    with np.errstate(divide="ignore"):
-        logs = np.log(np.abs(slopes))
+    logs = np.log(np.maximum(np.abs(slopes), 1e-304))  # a slope of 0 is the smallest float
     found, begin = [], 0
     for number, parts in enumerate(sizes, 1):
         # Of an LSTM's pair (h, c) the last: its output is computed anew at every step.
@@ -84,9 +82,8 @@ def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple
 
 def _timescales(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of logarithms `places x units`: the timescales and their standard errors."""
-    finite = np.where(np.isfinite(logs), logs, -700.0)  # a slope of 0 is the smallest float
-    mean = finite.mean(axis=0)
-    error = finite.std(axis=0, ddof=1) / np.sqrt(len(finite)) if len(finite) > 1 else 0 * mean
+    mean = logs.mean(axis=0)
+    error = logs.std(axis=0, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else 0 * mean
     fades = mean < 0
     safe = np.where(fades, mean, -1.0)
     return np.where(fades, -1 / safe, np.inf), np.where(fades, error / safe**2, np.inf)

@@ -64,17 +64,14 @@ def _hooks(torch: Any, part: Any, calls: list[Call]) -> tuple[Any, Any]:
 
 def join(calls: list[Call], what: str) -> list[np.ndarray]:
     """The sequences of several calls, those that go on put behind each other in time."""
-    pieces: list[list[np.ndarray]] = []
-    last: list[list[np.ndarray]] = []
+    runs: list[list[list[np.ndarray]]] = []
     for call in calls:
         sequences = getattr(call, what)
-        if call.follows and len(sequences) == len(last):
-            for piece, x in zip(last, sequences, strict=True):
-                piece.append(x)
+        if call.follows and runs and len(sequences) == len(runs[-1][-1]):
+            runs[-1].append(sequences)
         else:
-            last = [[x] for x in sequences]
-            pieces += last
-    return [np.concatenate(piece) for piece in pieces]
+            runs.append([sequences])
+    return [np.concatenate(parts) for run in runs for parts in zip(*run, strict=True)]
 
 
 def _arrays(state: Any) -> list[np.ndarray]:

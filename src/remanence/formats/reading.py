@@ -113,10 +113,9 @@ def assemble(parts: Parts, options: Options) -> tuple[Recurrent, Taken]:
     elif options.readout is None:
         units = output(parts.cells[-1], parts.cells[-1].initial_state()).size
         W_y = _matrix("readout", readout.name, readout.W, units)
-        if readout.b is not None:
-            if readout.b.shape != W_y.shape[:1]:
-                raise ValueError(f"the bias of {readout.name} has shape {readout.b.shape}")
-            b_y = _array(readout.name, readout.b)
+        b_y = None if readout.b is None else _array(readout.name, readout.b)
+        if b_y is not None and b_y.shape != W_y.shape[:1]:
+            raise ValueError(f"the bias of {readout.name} has shape {b_y.shape}")
         remarks |= {"scores": readout.remark} if readout.remark else {}
     if parts.embedding is not None and options.embedding is None:
         W_e = _matrix("embedding", *parts.embedding, parts.cells[0].input_size)

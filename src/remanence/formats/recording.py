@@ -45,7 +45,11 @@ class Recorded(dict[str, np.ndarray]):
         files = {f"{stem(name)}.npy": array for name, array in self.items()}
         files |= {f"{stem(name)}.lengths.npy": ends for name, ends in self.lengths.items()}
         folder.mkdir(parents=True, exist_ok=True)
-        return [_write_npy(folder / name, array) for name, array in files.items()]
+        written = []
+        for name, array in files.items():
+            np.save(buffer := io.BytesIO(), array)
+            written.append(write_atomically(folder / name, buffer.getvalue()))
+        return written
 
 
 def record(model: Any, batch: Any) -> Recorded:
@@ -153,9 +157,3 @@ def call_on(model: Any, batch: Any) -> Any:
         return model(**batch)
     # A PackedSequence is a tuple too.
     return model(*batch) if type(batch) is tuple else model(batch)
-
-
-def _write_npy(path: pathlib.Path, values: np.ndarray) -> pathlib.Path:
-    buffer = io.BytesIO()
-    np.save(buffer, values)
-    return write_atomically(path, buffer.getvalue())

@@ -51,15 +51,20 @@ def _saved(canvas: Any, format: str) -> bytes:
     return buffer.getvalue()
 
 
-def draw_figure(figure: Figure, change: Callable[[Any], None] = lambda canvas: None) -> DrawnFigure:
-    """The figure drawn once in each theme; `change` alters a drawing before it is saved."""
+def draw_figure(
+    figure: Figure, change: Callable[[Any], None] = lambda canvas: None, *, png: bool = True
+) -> DrawnFigure:
+    """The figure drawn once in each theme; `change` alters a drawing before it is saved.
+
+    Without `png` there is one only in place of an SVG that would be heavy.
+    """
     if not FIGURE_NAME.fullmatch(figure.name):
         raise ValueError(
             f"a figure's name is a file name of a-z, 0-9, - and _, got {figure.name!r}"
         )
     import matplotlib.pyplot as plt
 
-    svg, png = {}, {}
+    svg, pixels = {}, {}
     for theme in PALETTES:
         # Drawing takes most of the time of a page: what colours alone can do is not drawn twice.
         if "light" in svg and len(svg["light"]) <= HEAVY:
@@ -75,11 +80,11 @@ def draw_figure(figure: Figure, change: Callable[[Any], None] = lambda canvas: N
                     engine.execute(canvas)
                     canvas.set_layout_engine("none")  # once, not for every format
                 svg[theme] = _saved(canvas, "svg")
-                if theme == "light" or len(svg[theme]) > HEAVY:
-                    png[theme] = _saved(canvas, "png")
+                if (png and theme == "light") or len(svg[theme]) > HEAVY:
+                    pixels[theme] = _saved(canvas, "png")
             finally:
                 plt.close(canvas)
-    return DrawnFigure(figure=figure, svg=svg, png=png)
+    return DrawnFigure(figure=figure, svg=svg, png=pixels)
 
 
 def draw_thumbnail(figure: Figure, panel: int = 0) -> DrawnFigure:

@@ -104,8 +104,7 @@ class Source:
 
 def rows(layer: Dense, *parts: slice | np.ndarray) -> list[Dense]:
     """Some rows of a linear layer, each part as a layer of its own."""
-    cut = lambda a, part: None if a is None else a[part]
-    return [Dense(layer.W[part], cut(layer.b, part)) for part in parts]
+    return [Dense(layer.W[part], None if layer.b is None else layer.b[part]) for part in parts]
 
 
 def stacked(*layers: Dense) -> Dense:
@@ -113,9 +112,8 @@ def stacked(*layers: Dense) -> Dense:
     W = jnp.concatenate([layer.W for layer in layers])
     if all(layer.b is None for layer in layers):
         return Dense(W)
-    zeros = lambda layer: jnp.zeros(len(layer.W), W.dtype)
-    biases = [zeros(layer) if layer.b is None else layer.b for layer in layers]
-    return Dense(W, jnp.concatenate(biases))
+    biases = [jnp.zeros(len(each.W)) if each.b is None else each.b for each in layers]
+    return Dense(W, jnp.concatenate(biases).astype(W.dtype))
 
 
 class SoftCappedHead(eqx.Module):

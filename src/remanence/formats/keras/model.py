@@ -82,15 +82,12 @@ def _under(arrays: Tensors, place: str) -> Tensors:
 
 def _inbound_names(node: Any) -> list[str]:
     """The names of layers in an inbound node, in Keras 2's or 3's way of writing one."""
-    if isinstance(node, dict):
-        if "keras_history" in node:
-            return [str(node["keras_history"][0])]
-        return [name for value in node.values() for name in _inbound_names(value)]
-    if isinstance(node, list):
-        if node and isinstance(node[0], str):
-            return [node[0]]
-        return [name for value in node for name in _inbound_names(value)]
-    return []
+    if isinstance(node, dict) and "keras_history" in node:
+        return [str(node["keras_history"][0])]
+    if isinstance(node, list) and node and isinstance(node[0], str):
+        return [node[0]]
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return [name for value in inside for name in _inbound_names(value)]
 
 
 def snake_case(name: str) -> str:

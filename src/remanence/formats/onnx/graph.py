@@ -89,20 +89,16 @@ class Scope:
                 f"its {node.op_type} {node.name!a} makes more numbers than the file holds"
             )
         feeds = {n: v for n, v in zip(node.input, inputs, strict=True) if n}
+        values = lambda names: [self.onnx.ValueInfoProto(name=name) for name in names if name]
         try:
-            made = self._run(node, feeds)
+            ends = values(node.input), values(node.output)
+            graph = self.onnx.helper.make_graph([node], "one", *ends)
+            reference = self.onnx.reference.ReferenceEvaluator(graph, opsets={"": self.opset})
+            made = reference.run(None, feeds)
         except Exception as error:  # whatever the reference raises
             why = str(error).partition("\n")[0]
             raise ValueError(f"its {node.op_type} {node.name!a} fails: {why}") from None
         return np.asarray(made[list(node.output).index(name)])
-
-    def _run(self, node: Any, feeds: dict[str, Any]) -> Any:
-        """What one operator gives, by ONNX's own reference."""
-        values = lambda names: [self.onnx.ValueInfoProto(name=name) for name in names if name]
-        given, made = values(node.input), values(node.output)
-        graph = self.onnx.helper.make_graph([node], "one", given, made)
-        evaluator = self.onnx.reference.ReferenceEvaluator(graph, opsets={"": self.opset})
-        return evaluator.run(None, feeds)
 
 
 def _refuse_no_text(graph: Any) -> None:
@@ -122,10 +118,8 @@ def attributes(onnx: Any, node: Any) -> dict[str, Any]:
     found = {}
     for each in node.attribute:
         value = onnx.helper.get_attribute_value(each)
-        value = value.decode(errors="replace") if isinstance(value, bytes) else value
-        if isinstance(value, list) and value and isinstance(value[0], bytes):
-            value = [word.decode(errors="replace") for word in value]
-        found[each.name] = value
+        text = lambda word: word.decode(errors="replace") if isinstance(word, bytes) else word
+        found[each.name] = [*map(text, value)] if isinstance(value, list) else text(value)
     return found
 
 
@@ -167,8 +161,6 @@ def _beside(tensor: Any, folder: pathlib.Path, kind: np.dtype, count: int) -> np
 def _constant_value(onnx: Any, settings: dict[str, Any], folder: pathlib.Path) -> np.ndarray | None:
     if "value" in settings:
         return array(onnx, settings["value"], folder)
-    for name, kind in (("float", np.float32), ("int", np.int64)):
-        for key in (f"value_{name}", f"value_{name}s"):
-            if key in settings:
-                return np.asarray(settings[key], kind)
-    return None
+    kinds = {"value_float": np.float32, "value_int": np.int64}
+    kinds |= {f"{key}s": kind for key, kind in kinds.items()}
+    return next((np.asarray(settings[k], kind) for k, kind in kinds.items() if k in settings), None)
