@@ -201,7 +201,7 @@ def test_the_truncated_network_is_written(checkup, models):
     written = (models / "cut.py").read_text()
     window = int(written.split("WINDOW = ")[1].split()[0])
     assert f"replay the last {window} steps" in run.stdout
-    assert 'torch.nn.RNN(2, 4, num_layers=1, bias=True, nonlinearity="tanh")' in written
+    assert "torch.nn.RNN(2, 4, num_layers=1, bias=True, nonlinearity='tanh')" in written
     again = rm.load(models / "cut.safetensors", quiet=True)
     np.testing.assert_array_equal(
         np.asarray(again.cell.W_h),
