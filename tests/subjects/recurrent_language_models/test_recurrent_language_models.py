@@ -60,7 +60,7 @@ def test_unknown_kinds_are_refused(key):
 @pytest.mark.parametrize("kind", ["mingru", "lstm"])
 def test_what_is_measured_of_a_model(kind, tmp_path):
     small = Config(width=4, layers=2, length=16, batch=2, steps=4, heard=96, starts=4)
-    found = trained(small, kind, 0, Bench(folder=tmp_path))
+    found = trained(small, "sonnets", kind, 0, Bench(folder=tmp_path))
     assert found["divergence"].shape == (4, 48) and not found["diverged"]
     assert ("after" in found) == (kind == "mingru")
     # Emptied before the first token there is nothing to forget but that token.

@@ -73,13 +73,13 @@ def _training(results: Mapping[str, Any]) -> Evidence | None:
         return None
     slow = lambda times: float(np.quantile(times, 0.9, method="higher"))
     pairs = [(slow(e["before"]["timescales"]), slow(e["after"]["timescales"])) for e in found]
-    ratios = {e["kind"]: after / before for e, (before, after) in zip(found, pairs, strict=True)}
-    return {"least": min(ratios.values()), "most": max(ratios.values()), "models": len(ratios)}
+    ratios = [after / before for before, after in pairs]
+    return {"least": min(ratios), "most": max(ratios), "models": len(ratios)}
 
 
 def lengthens(evidence: Evidence) -> Verdict:
-    """Holds if the slowest tenth of the channels becomes slower in every kind, by a tenth at
-    least; refuted if it becomes quicker in every kind; differs if kinds disagree."""
+    """Holds if the slowest tenth of the channels becomes slower in every model, by a tenth at
+    least; refuted if it becomes quicker in every model; differs if models disagree."""
     if evidence["least"] > 1.1:
         return "holds"
     return "refuted" if evidence["most"] < 1 / 1.1 else "differs"

@@ -24,7 +24,7 @@ from ...train import fit
 class Config:
     """Which models on which text, and how long they are trained."""
 
-    source: str = "sonnets"
+    sources: tuple[str, ...] = ("sonnets",)
     kinds: tuple[str, ...] = ("mamba", "rg-lru", "mingru", "lstm")
     width: int = 32
     layers: int = 2
@@ -40,12 +40,12 @@ class Config:
     seeds: int = 1
 
 
-def trained(config: Config, kind: str, seed: int, bench: Bench) -> dict[str, Any]:
+def trained(config: Config, source: str, kind: str, seed: int, bench: Bench) -> dict[str, Any]:
     """Everything that is measured of one model."""
-    words = text.wikitext() if config.source == "wikitext" else text.characters(config.source)
+    words = text.wikitext() if source == "wikitext" else text.characters(source)
     key = jr.fold_in(jr.key(bench.seed), seed)
     start = fresh_model(kind, len(words.vocabulary), config, key)
-    bench.tell(f"training {kind} on {config.source}, seed {seed}")
+    bench.tell(f"training {kind} on {source}, seed {seed}")
     done = fit(
         start,
         lambda model, tokens, key: token_cross_entropy(model, tokens),
@@ -54,12 +54,13 @@ def trained(config: Config, kind: str, seed: int, bench: Bench) -> dict[str, Any
         key=key,
         data=jnp.asarray(words.train),
         batch=lambda data, step, key: _windows(data, config, key),
-        folder=bench.folder / f"{config.source}-{kind}-{seed}",
+        folder=bench.folder / f"{source}-{kind}-{seed}",
         quiet=bench.quiet,
     )
     heard = np.concatenate([words.valid, words.test])[: config.heard]
     bench.tell(f"measuring {kind}")
-    found = {"kind": kind, "seed": seed, **restarts(done.model, heard, config)}
+    name = " ".join([kind, *[source] * (len(config.sources) > 1), *[f"seed {seed}"] * (seed > 0)])
+    found = {"kind": kind, "name": name, **restarts(done.model, heard, config)}
     found |= {"diverged": done.diverged_at is not None, "tokens": len(heard)}
     if kind == "lstm":
         return found

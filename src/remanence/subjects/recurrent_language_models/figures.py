@@ -8,13 +8,9 @@ import xarray as xr
 from ...report import Figure
 
 
-def _name(each: dict[str, Any]) -> str:
-    return each["kind"] if each["seed"] == 0 else f"{each['kind']}, seed {each['seed']}"
-
-
 def windows_figure(models: list[dict[str, Any]]) -> Figure:
     """KL divergence against the tokens replayed."""
-    curves = {_name(each): np.quantile(each["divergence"], 0.95, axis=0) for each in models}
+    curves = {each["name"]: np.quantile(each["divergence"], 0.95, axis=0) for each in models}
     k = np.arange(1, 1 + min(map(len, curves.values())))
     data = xr.Dataset({n: ("window", c[: len(k)]) for n, c in curves.items()}, {"window": k})
 
@@ -39,7 +35,7 @@ def timescales_figure(models: list[dict[str, Any]]) -> Figure:
     gated = [each for each in models if "after" in each]
     share = np.linspace(0, 1, 101)
     rows = {
-        f"{_name(each)} {when}": np.quantile(each[when]["timescales"], share)
+        f"{each['name']} {when}": np.quantile(each[when]["timescales"], share)
         for each in gated
         for when in ("before", "after")
     }
@@ -51,7 +47,7 @@ def timescales_figure(models: list[dict[str, Any]]) -> Figure:
         figure, axes = plt.subplots()
         for i, each in enumerate(gated):
             for when, line in (("before", ":"), ("after", "-")):
-                name = f"{_name(each)} {when}"
+                name = f"{each['name']} {when}"
                 axes.semilogy(100 * share, rows[name], line, color=f"C{i}", label=name)
         axes.set(xlabel="channels (%)", ylabel="timescale (tokens)")
         axes.legend()
@@ -63,7 +59,7 @@ def timescales_figure(models: list[dict[str, Any]]) -> Figure:
 
 def losses_figure(models: list[dict[str, Any]]) -> Figure:
     """The loss within the trained length, and at the end of the text."""
-    names = [_name(each) for each in models]
+    names = [each["name"] for each in models]
     near, far = ([each[key] for each in models] for key in ("loss_near", "loss_far"))
     spread = [each["loss_spread"] for each in models]
     columns = {"near": near, "far": far, "spread": spread}
