@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from ..measure.horizon import shown
-from .figures import FIGURES
-from .record import Checkup
+from .figures import FIGURES, Found
 
 
 WIDE = 4  # networks beyond which each has a row of its own, with fewer figures
 
 
-def comparison_table(found: Sequence[Checkup]) -> list[list[str]]:
+def comparison_table(found: Sequence[Found]) -> list[list[str]]:
     """A table with a row for each figure and a column for each network, heads first.
 
     With two networks a last column says how the second differs from the first. A run

@@ -2,15 +2,15 @@
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ..measure.horizon import MEANINGS, shown
 
 
-if TYPE_CHECKING:
-    from .record import Checkup
+Found = Any
+"""A `Checkup`: its record reads this file, which therefore does not import it."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,13 +22,13 @@ class CheckupFigure:
     title: str
     unit: str
     meaning: str
-    value: Callable[["Checkup"], float | None]
+    value: Callable[[Found], float | None]
     """The number; None where it is not known."""
-    remark: Callable[["Checkup"], str] = lambda found: ""
+    remark: Callable[[Found], str] = lambda found: ""
     chief: bool = False
     """Whether it stands in the terminal's table and in that of many checkpoints."""
 
-    def text(self, found: "Checkup") -> str:
+    def text(self, found: Found) -> str:
         """The value with its unit, steps by their own name, or that it is not known."""
         value, unit = self.value(found), self.unit.replace("steps", found.unit)
         if value is None:

@@ -1,13 +1,8 @@
 """The finding of a checkup in one sentence: on what, what to do, what is proved, what fades."""
 
 import math
-from typing import TYPE_CHECKING
 
-from .figures import FIGURES
-
-
-if TYPE_CHECKING:
-    from .record import Checkup
+from .figures import FIGURES, Found
 
 
 TITLE = " · checkup · remanence"
@@ -15,7 +10,7 @@ TITLE = " · checkup · remanence"
 FORGOTTEN = -36.0  # nats: below, one step leaves less of a difference than a float resolves
 
 
-def headline(found: "Checkup") -> list[str]:
+def headline(found: Found) -> list[str]:
     """The inputs and the decision, since no number means anything without them; then the rest."""
     window, spectrum = found.horizon.replay.worst, found.spectrum
     top = float(spectrum.exponents[0])
@@ -44,7 +39,7 @@ def headline(found: "Checkup") -> list[str]:
     return parts
 
 
-def large_numbers(found: "Checkup") -> list[tuple[str, str, str]]:
+def large_numbers(found: Found) -> list[tuple[str, str, str]]:
     """The three numbers that a page leads with: what, how much, with what error."""
     value, error = (float(a[0]) for a in (found.spectrum.exponents, found.spectrum.stderr))
     stable = "yes" if value < -2 * error else "no" if value > 2 * error else "not decided"
@@ -56,7 +51,7 @@ def large_numbers(found: "Checkup") -> list[tuple[str, str, str]]:
     return [*texts, ("stable?", stable, exponent)]
 
 
-def _replay(found: "Checkup") -> str:
+def _replay(found: Found) -> str:
     replay, unit = found.horizon.replay, found.unit
     relative = f" ({replay.relative_error:.2g} of their scale)" if replay.scale > 0 else ""
     within = f"within {replay.error:g}{relative}"
@@ -66,14 +61,14 @@ def _replay(found: "Checkup") -> str:
     return f"replay the last {replay.worst:,.0f} {few}: every output is {within}, {replay.evidence}"
 
 
-def _cost(found: "Checkup") -> list[str]:
+def _cost(found: Found) -> list[str]:
     """What a shorter window would cost in nats, where there is something to predict: not noise."""
     cost = found.horizon.replay.cost
     noise = found.inputs.startswith("white noise")
     return [] if cost is None or noise else [cost.sentence(found.unit)]
 
 
-def _proof(found: "Checkup") -> str:
+def _proof(found: Found) -> str:
     panel = found.horizon
     proved = panel["certified window"]
     if proved is not None:
@@ -83,7 +78,7 @@ def _proof(found: "Checkup") -> str:
     return f"no proof: contraction rate {panel.certificate.rate:.3g}"
 
 
-def _growth(found: "Checkup") -> str:
+def _growth(found: Found) -> str:
     """What the largest exponent says against a horizon, if anything."""
     value, error = (float(a[0]) for a in (found.spectrum.exponents, found.spectrum.stderr))
     if value > 2 * error:

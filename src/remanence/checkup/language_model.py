@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -133,6 +133,12 @@ class LanguageCheckup:
             },
             "layers": [pick(each, layer) for each in self.spectrum.layers],
         }
+
+    def page(self, _: Sequence[Any]) -> str:
+        """The page of this model."""
+        from .language_page import language_page  # and with it matplotlib
+
+        return language_page(self)
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the page (.html) or the document (.json)."""

@@ -1,16 +1,17 @@
 """The page of a language model's checkup: verdict, timescales, windows, layers."""
 
+from typing import Any
+
 import numpy as np
 
 from ..report import Figure
 from ..report.html import render
 from .headline import TITLE
-from .language_model import LanguageCheckup
 from .page import drawn_pictures, TEMPLATES
 from .pictures.canvas import blank
 
 
-def language_page(found: LanguageCheckup) -> str:
+def language_page(found: Any) -> str:
     """One page that opens from disk."""
     return render(
         "language_model.html",
@@ -22,7 +23,7 @@ def language_page(found: LanguageCheckup) -> str:
     )
 
 
-def timescales(found: LanguageCheckup) -> Figure:
+def timescales(found: Any) -> Figure:
     """Layers x channels, each row sorted: who keeps the long memory."""
     layers = found.spectrum.layers
     rows = [np.sort(layer.timescales.ravel())[::-1] for layer in layers]
@@ -51,7 +52,7 @@ def timescales(found: LanguageCheckup) -> Figure:
     )
 
 
-def windows(found: LanguageCheckup) -> Figure:
+def windows(found: Any) -> Figure:
     """How the next-token distribution comes back as more tokens are replayed."""
     replay = found.replay
     k = np.arange(1, replay.longest + 1)
@@ -77,7 +78,7 @@ def windows(found: LanguageCheckup) -> Figure:
     )
 
 
-def layer_windows(found: LanguageCheckup) -> Figure:
+def layer_windows(found: Any) -> Figure:
     """The window of each layer: by its own decays, and as measured in the stack."""
     replay = found.replay
     cap = replay.longest

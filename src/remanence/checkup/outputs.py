@@ -7,7 +7,6 @@ from typing import Any
 
 from ..report import json_bytes, write_atomically
 from .headline import TITLE
-from .language_model import LanguageCheckup
 
 
 PAGES = (".html", ".htm", ".json")
@@ -72,11 +71,4 @@ def write_page(found: Sequence[Any], path: str | pathlib.Path) -> pathlib.Path:
         raise ValueError(f"a checkup is saved as .html or .json, got {path.name!r}")
     if path.suffix == ".json":
         return write_atomically(path, json_bytes(document(found)))
-    # With these come matplotlib and xarray.
-    if isinstance(found[-1], LanguageCheckup):
-        from .language_page import language_page
-
-        return write_atomically(path, language_page(found[-1]).encode())
-    from .page import checkup_page
-
-    return write_atomically(path, checkup_page(found).encode())
+    return write_atomically(path, found[-1].page(found).encode())

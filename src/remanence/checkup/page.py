@@ -14,9 +14,9 @@ from ..report.figures import draw_figure, DrawnFigure
 from ..report.html import render
 from ..report.style import PALETTES, Theme
 from .compare import comparison_table, WIDE
+from .figures import Found
 from .headline import headline, large_numbers, TITLE
 from .pictures import memory_pictures, network_pictures
-from .record import Checkup
 
 
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
@@ -24,7 +24,7 @@ LONGEST = 5
 """Units of each layer that the table names."""
 
 
-def checkup_page(found: Sequence[Checkup]) -> str:
+def checkup_page(found: Sequence[Found]) -> str:
     """One page for one network, or for several side by side with the last one's figures.
 
     How memory fades is drawn for all of them together, states and weights for each if
@@ -52,7 +52,7 @@ def checkup_page(found: Sequence[Checkup]) -> str:
     )
 
 
-def unit_table(found: Checkup) -> list[tuple[str, ...]]:
+def unit_table(found: Found) -> list[tuple[str, ...]]:
     """The units that hold on for longest, layer by layer."""
     return [
         (
@@ -66,7 +66,7 @@ def unit_table(found: Checkup) -> list[tuple[str, ...]]:
     ]
 
 
-def _costs(found: Checkup) -> list[tuple[str, ...]]:
+def _costs(found: Found) -> list[tuple[str, ...]]:
     """What windows cost in nats, where there is something to predict."""
     cost = found.horizon.replay.cost
     if cost is None:

@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,12 @@ class Checkup:
     def json(self) -> str:
         """The document as JSON; what is not finite is written as a word."""
         return json_bytes(self.document).decode()
+
+    def page(self, found: Sequence["Checkup"]) -> str:
+        """The page of this network, the last of several."""
+        from .page import checkup_page  # and with it matplotlib
+
+        return checkup_page(found)
 
     def save(self, path: str | pathlib.Path) -> pathlib.Path:
         """Write the page (`.html`) or the figures (`.json`), whole or not at all."""

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...report import Figure
-from ..record import Checkup
+from ..figures import Found
 from .canvas import blank, short
 
 
-def spectrum(found: Sequence[Checkup]) -> Figure | None:
+def spectrum(found: Sequence[Found]) -> Figure | None:
     """Exponents with their intervals, and the running estimate of the first few."""
     drawn = [each for each in found if np.isfinite(each.spectrum.exponents).any()]
     if not drawn:
@@ -59,7 +59,7 @@ def spectrum(found: Sequence[Checkup]) -> Figure | None:
     )
 
 
-def gradients(found: Sequence[Checkup]) -> Figure | None:
+def gradients(found: Sequence[Found]) -> Figure | None:
     """The whole distribution of the gradient's decay over positions, or several medians."""
     lines = [
         {q: np.maximum(c.horizon.gradients.quantile(q / 100), 1e-16) for q in (10, 25, 50, 75, 90)}
@@ -111,7 +111,7 @@ def gradients(found: Sequence[Checkup]) -> Figure | None:
     )
 
 
-def windows(found: Sequence[Checkup]) -> Figure | None:
+def windows(found: Sequence[Found]) -> Figure | None:
     """The error of the output against the length of the window."""
     worst = [np.maximum.accumulate(c.horizon.replay.largest[::-1])[::-1] for c in found]
     top = max(line.max(initial=0.0) for line in worst)

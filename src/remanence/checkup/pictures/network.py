@@ -3,11 +3,11 @@
 import numpy as np
 
 from ...report import Figure
-from ..record import Checkup
+from ..figures import Found
 from .canvas import blank
 
 
-def units(found: Checkup) -> Figure | None:
+def units(found: Found) -> Figure | None:
     """The timescales of all units, layer by layer, the longest first."""
     if not found.units:
         return None
@@ -42,7 +42,7 @@ def units(found: Checkup) -> Figure | None:
     )
 
 
-def eigenvalues(found: Checkup) -> Figure:
+def eigenvalues(found: Found) -> Figure:
     """The eigenvalues of the Jacobian beside the unit circle."""
     real, imaginary = np.real(found.eigenvalues), np.imag(found.eigenvalues)
 
@@ -62,7 +62,7 @@ def eigenvalues(found: Checkup) -> Figure:
     )
 
 
-def fixed_points(found: Checkup) -> Figure | None:
+def fixed_points(found: Found) -> Figure | None:
     """The orbit in the plane of its first two components, with the points where it rests."""
     orbit = found.orbit
     if orbit.shape[1] < 2:
