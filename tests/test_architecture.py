@@ -24,7 +24,7 @@ ORDER = (
 LONGEST = 250
 """Lines of a file."""
 STILL_CYCLIC = ("remanence.subjects.memorization",)
-"""What does not keep to it yet: these lists become shorter, never longer."""
+"""What does not keep to it yet: the list becomes shorter, never longer."""
 each_file = pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
 
 
