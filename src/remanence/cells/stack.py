@@ -49,7 +49,7 @@ class Stack(AbstractCell):
         following, moved = [], []
         for i, cell in enumerate(self.cells):
             state, JQ = pushforward(cell, h[i], x, Q[edges[i] : edges[i + 1]], X)
-            x, X = _said(cell, state, JQ)
+            x, X = _output_tangents(cell, state, JQ)
             following.append(state)
             moved.append(JQ)
         return tuple(following), jnp.concatenate(moved)
@@ -84,7 +84,7 @@ class Stack(AbstractCell):
         return input_size(self.cells[0])
 
 
-def _said(cell: Any, state: State, JQ: Frame) -> tuple[Array, InputFrame]:
+def _output_tangents(cell: Any, state: State, JQ: Frame) -> tuple[Array, InputFrame]:
     """What a layer says, and the tangents of it."""
     flat, unravel = ravel_pytree(state)
     says, linear = jax.linearize(lambda flat: output(cell, unravel(flat)), flat)

@@ -104,7 +104,7 @@ def fixed_points(
     with double():
         cell = in_double(cell)
         if x is not None:
-            x = _checked_input(cell, x)
+            x = _constant_input(cell, x)
         origins = _origins(dimension(cell), int(starts), near, jr.key(0) if key is None else key)
         found, speeds = (np.asarray(a) for a in _search(cell, x, origins, steps))
         unravel = ravel_pytree(cell.initial_state())[1]
@@ -123,7 +123,7 @@ def fixed_points(
     return tuple(sorted(points, key=lambda p: (p.kind, size(p), *np.round(p.state, 6))))
 
 
-def _checked_input(cell: Any, x: Any) -> Any:
+def _constant_input(cell: Any, x: Any) -> Any:
     x = jnp.asarray(np.asarray(x), jnp.float64)
     width = input_size(cell)
     if width is not None and x.shape != (width,):

@@ -64,7 +64,8 @@ def test_the_record_and_the_core_agree():
     found = rm.lyapunov_spectrum(cell, xs, warmup=100)
     with double():
         cell = as_double(cell)
-        core, cost = growth_along(cell, jnp.zeros(5), jnp.asarray(xs, jnp.float64), warmup=100)
+        run = lambda xs: growth_along(cell, jnp.zeros(5), xs, warmup=100)
+        core, cost = jax.jit(run)(jnp.asarray(xs, jnp.float64))
     np.testing.assert_allclose(found.exponents, core, atol=1e-7)
     assert (np.asarray(cost) < 1e-6).all() and (found.rounding < 1e-6).all()
     np.testing.assert_allclose(found.running[-1], found.exponents, rtol=1e-12)
