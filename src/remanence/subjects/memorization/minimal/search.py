@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import harmonics
-from ..harmonics import cost, features, Frequencies, orbits
+from ..harmonics import cost, features, Frequencies, orbits, waves
 from .deadline import Deadline
 from .refutation import Refutation, refutation
 from .separation import proved_lead, separation
@@ -56,6 +56,28 @@ class Search:
                 if holds or holds is None or self.deadline.late:
                     return S if holds else best, level
         raise AssertionError(f"{best} is no set of harmonics of period {self.period}")
+
+
+def strongest_harmonics(
+    labels: tuple[int, ...], time_limit: float
+) -> tuple[Frequencies, np.ndarray | None]:
+    """The fewest of the word's strongest harmonics that a bisection finds to spell it, and a
+    readout over them: an upper bound at once; all harmonics, which need none, at the least."""
+    deadline, n, p = Deadline(time_limit), max(labels) + 1, len(labels)
+    power = (np.abs(np.fft.rfft(np.eye(n)[:, list(labels)], axis=1)) ** 2).sum(axis=0)
+    order = np.argsort(-power[1:], kind="stable") + 1
+    strongest = lambda count: tuple(sorted(order[:count].tolist()))
+    low, high, u = 0, len(order), None
+    while high - low > 1 and not deadline.late:
+        # Cover's count: about half as many dimensions as points, then bisect.
+        middle = min((low + high) // 2, max(low + 1, p // 4))
+        phi = waves(p, strongest(middle), np.arange(p))
+        found = separation(labels, phi, deadline=deadline).u
+        if found is not None and proved_lead(found, labels, phi) > 0:
+            u, high = found, middle
+        else:
+            low = middle
+    return strongest(high), u
 
 
 def least_union(search: Search) -> tuple[Frequencies, int]:
