@@ -14,7 +14,7 @@ from .memorize import memorize
 def cross_rows(word: str) -> list[Row]:
     """One row for each kind of memory."""
     found = []
-    for method in ("shift", "harmonic", "permutation", "tanh"):
+    for method in ("shift", "harmonic", "tanh"):
         memory = memorize(word, method=method)
         with double():
             net = memory.network
