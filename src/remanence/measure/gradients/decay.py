@@ -25,7 +25,6 @@ from .record import GradientDecay
 
 WORK = 5e10  # multiplications: beyond it fewer positions are looked at, then directions
 FEW = 16  # positions, and random directions of the input, that are followed at least
-STATES = 2**24  # numbers of the orbit kept at once
 
 
 def gradient_decay(
@@ -63,7 +62,8 @@ def gradient_decay(
         xs = drive.xs[used]
         inputs = xs[row[:, None], at[:, None] + np.arange(lags + 1)]
         keys = jr.split(jr.key(0) if key is None else key, len(at))
-        starts = _states_at(drive.cell, xs, row, at)
+        until = xs[:, : at.max() + 1]
+        starts = _states_at(drive.cell, until, jnp.asarray(row), jnp.asarray(at))
         grads, states = _gradient_norms(drive.cell, starts, inputs, keys, drawn)
     norms, perturbed = np.asarray(grads), np.asarray(states)
     if not np.isfinite(norms).all():
@@ -95,26 +95,20 @@ def _places(room: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return which, chosen - (ends - room)[which]
 
 
-def _states_at(cell: Any, xs: Array, row: np.ndarray, at: np.ndarray) -> Array:
-    """The states, flat, that hear the inputs at these places of these sequences."""
-    sequences, time, _ = xs.shape
-    flat = ravel_pytree(cell.initial_state())[0]
-    chunk = min(time, max(1, STATES // (sequences * flat.size)))
-    h, found = jnp.tile(flat, (sequences, 1)), np.empty((len(at), flat.size))
-    for begin in range(0, int(at.max()) + 1, chunk):
-        part = xs[:, begin : begin + chunk]
-        part = jnp.pad(part, ((0, 0), (0, chunk - part.shape[1]), (0, 0)))
-        h, passed = _states_along(cell, h, part)
-        here = (at >= begin) & (at < begin + chunk)
-        found[here] = np.asarray(passed)[row[here], at[here] - begin]
-    return jnp.asarray(found)
-
-
 @eqx.filter_jit
-def _states_along(cell: Any, h: Array, xs: Array) -> tuple[Array, Array]:
-    unravel = ravel_pytree(cell.initial_state())[1]
-    step = lambda h, x: (ravel_pytree(cell(unravel(h), x))[0], h)
-    return jax.vmap(lambda h, xs: jax.lax.scan(step, h, xs))(h, xs)
+def _states_at(cell: Any, xs: Array, row: Array, at: Array) -> Float[Array, "positions dimension"]:
+    """The states, flat, that take the inputs at these places of these sequences."""
+    flat, unravel = ravel_pytree(cell.initial_state())
+    follow = jax.vmap(lambda h, x: ravel_pytree(cell(unravel(h), x))[0])
+
+    def step(carry, now):
+        h, found = carry
+        t, x = now
+        return (follow(h, x), jnp.where((at == t)[:, None], h[row], found)), None
+
+    sequences, time, _ = xs.shape
+    start = (jnp.tile(flat, (sequences, 1)), jnp.zeros((len(at), flat.size), flat.dtype))
+    return jax.lax.scan(step, start, (jnp.arange(time), xs.swapaxes(0, 1)))[0][1]
 
 
 @eqx.filter_jit
