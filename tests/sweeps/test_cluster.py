@@ -83,7 +83,7 @@ def test_workers_killed_at_random(processes, straight, tmp_path):
 
     def kill():
         with distributed.Client(processes.address, set_as_default=False) as client:
-            for moment in (4, 10, 18):
+            for moment in (4, 12):
                 wait_until(lambda moment=moment: len(stored(tmp_path)) >= moment)
                 pids = sorted(client.run(os.getpid).values())
                 os.kill(draw.choice(pids), signal.SIGKILL)
@@ -94,7 +94,7 @@ def test_workers_killed_at_random(processes, straight, tmp_path):
     killer.start()
     result = faulty.swept(tmp_path, processes.address)
     killer.join(timeout=60)
-    assert len(killed) == 3 and sum(0 < count < CHUNKS for count in killed) >= 2
+    assert len(killed) == 2 and all(0 < count < CHUNKS for count in killed)
     assert straight.identical(result)
     now = stored(tmp_path)
     assert len(now) == CHUNKS and before.items() <= now.items()  # none stored twice

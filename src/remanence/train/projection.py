@@ -6,7 +6,6 @@ the sense of Duchi et al. (2008), with the radii of Miller and Hardt (2019), whi
 keep $f < .64$ for inputs $|x| \le .75$.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._types import Scalar
-from ..cells import Blocks, Elman, GRU, Linear, LSTM, Residual, Stack
+from ..cells import Blocks, Elman, Linear, LSTM, Stack
 from .stable_gates import stable_blocks
 
 
@@ -29,22 +28,16 @@ INPUT_BOUND = 0.75
 def stable(cell: Any, *, rate: float = 0.97) -> Any:
     """The nearest cell of its kind in the stable set; `fit(project=...)` takes it.
 
-    `rate` is the Lipschitz constant that classical, linear and residual cells are
-    brought under (for activations of slope at most 1); of a residual cell first `R`,
-    then the coupled matrix within what that leaves. A GRU is scaled down row by
-    row as an LSTM is. In the layers of a language model no channel keeps more than `rate`
-    of itself in a step, whatever the text. Works under `jit`.
+    `rate` is the Lipschitz constant that classical and linear cells are brought under (for
+    activations of slope at most 1). In the layers of a language model no channel keeps more
+    than `rate` of itself in a step, whatever the text. Works under `jit`.
     """
     if not 0 < rate < 1:
         raise ValueError(f"rate must lie strictly between 0 and 1, got {rate}")
     if isinstance(cell, Elman | Linear):
         return eqx.tree_at(lambda c: c.W_h, cell, clip_singular_values(cell.W_h, rate))
-    if isinstance(cell, Residual):
-        return _residual(cell, rate)
     if isinstance(cell, LSTM):
         return _lstm(cell)
-    if isinstance(cell, GRU):
-        return _gru(cell, rate)
     if isinstance(cell, Blocks):
         return stable_blocks(cell, rate)
     if isinstance(cell, Stack):
@@ -82,62 +75,12 @@ def inside_ball(rows: Matrix, radius: float) -> Matrix:
     return jnp.where(length > radius, shrunk, rows)
 
 
-def _each_gate(
-    bring: Callable[[Array, float], Array], array: Array | None, *radii: float | None
-) -> Any:
-    """The rows of each gate brought within its radius; None leaves a gate as it is."""
-    if array is None:
-        return None
-    parts = zip(jnp.split(array, len(radii)), radii, strict=True)
-    return jnp.concatenate([p if radius is None else bring(p, radius) for p, radius in parts])
-
-
-def _clip(array: Array, radius: float) -> Array:
-    return jnp.clip(array, -radius, radius)
-
-
 def _lstm(cell: LSTM) -> LSTM:
-    return LSTM(
-        _each_gate(inside_ball, cell.W_h, *(RADII[f"W_{gate}"] for gate in "ifgo")),
-        _each_gate(inside_ball, cell.W_x, None, RADII["U_f"], None, None),
-        _each_gate(_clip, cell.b, None, RADII["b_f"], None, None),
-    )
-
-
-def _gru(cell: GRU, rate: float) -> GRU:
-    """Rows inside balls for which every row of the comparison matrix sums below 1.
-
-    With z + (1 - z)(|U_n| + |U_r|/4 m) + |U_z|/2 <= 1 - (1 - z)(1 - rate): candidate
-    rows of norm rate/2, reset rows of rate, update rows scaled by the room at z = .64.
-    """
-    return GRU(
-        _each_gate(inside_ball, cell.W_h, rate, 0.128, rate / 2),
-        _each_gate(inside_ball, cell.W_x, None, 0.25, None),
-        _each_gate(_clip, cell.b, None, 0.25, None),
-        _each_gate(_clip, cell.b_n, 0.25),
-    )
-
-
-def _residual(cell: Residual, rate: float) -> Residual:
-    r"""$\|R\| + \gamma\|W_h\| \le \lambda$: what the residual leaves goes to the coupling.
-
-    An array `R` is brought under the rate first; a plain number is nobody's to train.
-    """
-    if callable(cell.R):
-        raise ValueError("a residual given as a function has no known stable set")
-    if isinstance(cell.R, float | int):
-        if abs(cell.R) >= rate:
-            raise ValueError(
-                f"the residual {cell.R:g} alone does not contract by the rate {rate:g}, "
-                "whatever the coupling; a smaller residual or a larger rate would do"
-            )
-        R, kept = cell.R, abs(cell.R)
-    elif cell.R.ndim == 0:
-        R = jnp.clip(cell.R, -rate, rate)
-        kept = jnp.abs(R)
-    else:
-        R = clip_singular_values(cell.R, rate)
-        kept = jnp.linalg.norm(R, ord=2)
-    room = jnp.maximum(rate - kept, 0) / jnp.maximum(jnp.asarray(cell.coupling), 1e-12)
-    W_h = clip_singular_values(cell.W_h, jnp.asarray(room, cell.W_h.dtype))
-    return eqx.tree_at(lambda c: (c.R, c.W_h), cell, (R, W_h))
+    radii = [RADII[f"W_{gate}"] for gate in "ifgo"]
+    W_h = jnp.concatenate(list(map(inside_ball, jnp.split(cell.W_h, 4), radii)))
+    forget = slice(cell.W_h.shape[1], 2 * cell.W_h.shape[1])
+    W_x = cell.W_x.at[forget].set(inside_ball(cell.W_x[forget], RADII["U_f"]))
+    b = cell.b
+    if b is not None:
+        b = b.at[forget].set(jnp.clip(b[forget], -RADII["b_f"], RADII["b_f"]))
+    return LSTM(W_h, W_x, b)
