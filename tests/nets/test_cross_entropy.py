@@ -27,13 +27,7 @@ def plain(net, tokens, context=1):
 
 @pytest.mark.parametrize(
     ("kind", "vocabulary", "held", "context"),
-    [
-        ("rnn", 11, 55, 1),
-        ("lstm", 11, 2**21, 1),
-        ("lstm", 11, 40, 3),
-        ("lstm", 40, 55, 1),
-        ("gru", 11, 40, 3),
-    ],
+    [("rnn", 11, 2**21, 1), ("lstm", 11, 40, 3), ("lstm", 40, 55, 1), ("gru", 11, 40, 3)],
 )
 def test_the_quick_loss_is_the_plain_one(kind, vocabulary, held, context, key, monkeypatch):
     # 21 positions: more than 11 tokens, fewer than 40.
@@ -62,8 +56,9 @@ def test_a_context_that_nobody_has_heard_is_refused(key):
         nets.token_cross_entropy(net, jnp.zeros((2, 5), jnp.int32), context=5)
 
 
-@pytest.mark.parametrize("readout", ["last", "every"])
-@pytest.mark.parametrize(("biased", "inputs"), [(True, 2), (False, 2), (True, 9)])
+@pytest.mark.parametrize(
+    ("biased", "inputs", "readout"), [(True, 2, "every"), (False, 2, "last"), (True, 9, "last")]
+)
 def test_a_batch_through_an_lstm_is_plain_autodiff(readout, biased, inputs, key):
     with double():
         cell = as_double(cells.LSTM.init(inputs, 5, key=key))

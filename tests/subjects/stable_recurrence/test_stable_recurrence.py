@@ -19,7 +19,7 @@ from remanence.subjects.stable_recurrence.claims.models import (
     nats_lost,
 )
 from remanence.subjects.stable_recurrence.claims.theory import descent, needs_decay
-from remanence.subjects.stable_recurrence.config import Config, Lengths, SONNETS, TruncatedTraining
+from remanence.subjects.stable_recurrence.config import Config, FULL, Lengths, SONNETS
 
 
 def test_one_draw_is_no_verdict_and_overlapping_draws_are_none():
@@ -114,6 +114,10 @@ def test_the_bound_without_decay_must_fail_in_most_instances():
         assert descent({"descents": table})["exceeding"] == exceeding
 
 
+def test_every_memory_task_of_the_full_profile_exists():
+    assert set(FULL.memory) == set(memory_tasks.MEMORY_TASKS)
+
+
 @pytest.mark.slow
 def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
     sonnets = dataclasses.replace(
@@ -131,10 +135,12 @@ def test_a_tiny_run_gives_evidence_for_every_statement(tmp_path):
         gain_units=(4,),
         gain_draws=1,
         lstm_units=(4,),
-        symbols=Lengths((1,), steps=5),
-        strings=Lengths((2,), steps=5),
-        sums=Lengths((2, 4), steps=5),
-        truncated_training=TruncatedTraining(text="sonnets", units=4, steps=3, windows=(2, 5)),
+        memory={
+            "delayed symbol": Lengths((1,), steps=5),
+            "memorised string": Lengths((2,), steps=5),
+            "adding problem": Lengths((2, 4), steps=5),
+        },
+        truncated_training=dataclasses.replace(SONNETS, units=4, steps=3, windows=(2, 5)),
         language=(sonnets,),
     )
     found = study("stable-recurrence")

@@ -81,13 +81,12 @@ def _models(tasks: Mapping[str, Any], parts: Parts) -> Models:
 
 def _memory(config: Config, parts: Parts) -> dict[str, xr.Dataset]:
     """Losses of stable and free models on tasks that need memory, over the length."""
-    tables = {}
-    for name, lengths in zip(
-        MEMORY_TASKS, (config.symbols, config.strings, config.sums), strict=True
-    ):
-        if lengths is not None:
-            task = MEMORY_TASKS[name](max(lengths.lengths), parts.bench.seed)
-            tables[name] = memory_table(name, task, lengths, parts)
+    tables = {
+        name: memory_table(
+            name, MEMORY_TASKS[name](max(each.lengths), parts.bench.seed), each, parts
+        )
+        for name, each in config.memory.items()
+    }
     return {name: table for name, table in tables.items() if table is not None}
 
 

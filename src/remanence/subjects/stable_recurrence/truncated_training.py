@@ -15,7 +15,7 @@ import numpy as np
 import optax
 
 from ...nets import Recurrent
-from .config import TruncatedTraining
+from .config import Language
 from .language_models import model_of, segments, text_of
 from .random_instances import distances
 from .train_stable_and_free import project
@@ -40,10 +40,10 @@ def last_loss(net: Recurrent, rows, start):
 
 
 @eqx.filter_jit
-def _descend(config: TruncatedTraining, net, free: bool, stream, windows, key):
+def _descend(config: Language, net, free: bool, stream, windows, key):
     """Trained weights by window: distances from the first's, and how far that one moved."""
     start, rest = eqx.partition(net, eqx.is_inexact_array)
-    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(config.learning_rate))
+    optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.sgd(config.rates[0]))
     drawn = segments(config.length, config.batch)
 
     def one(params, memory, window, rows):
@@ -66,9 +66,7 @@ def _descend(config: TruncatedTraining, net, free: bool, stream, windows, key):
     return distances(params, full), distances(params, start)[0]
 
 
-def truncated_training_gap(
-    config: TruncatedTraining, kind: str, free: bool, seed: int
-) -> dict[str, Any]:
+def truncated_training_gap(config: Language, kind: str, free: bool, seed: int) -> dict[str, Any]:
     """By window, how far truncated training ends from full training over the way moved."""
     text = text_of(config.text)
     net = model_of(config, kind, len(text.vocabulary), key=jr.key(seed))
