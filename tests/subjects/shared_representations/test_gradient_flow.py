@@ -62,7 +62,7 @@ def test_the_flow_is_what_diffrax_makes_of_it(key):
 
         flow = diffrax.diffeqsolve(
             diffrax.ODETerm(lambda t, w, args: jax.tree.map(lambda g: -g, jax.grad(loss)(w))),
-            diffrax.Dopri8(),
+            diffrax.Tsit5(),
             t0=0.0,
             t1=fit.time,
             dt0=None,

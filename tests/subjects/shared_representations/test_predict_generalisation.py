@@ -30,7 +30,7 @@ def test_the_predicted_sigma_is_borne_out_by_simulation():
     assert -20 < predicted < -3
     shares = []
     for log10_scale in (predicted, predicted + 3.0):
-        start = toy_start(8, log10_scale=log10_scale, draws=96, key=jr.key(2))
+        start = toy_start(8, log10_scale=log10_scale, draws=48, key=jr.key(2))
         fit = toy_flow(start, T)
         shares.append(float((fit.test_loss < 1e-3).mean()))
     assert shares[0] == pytest.approx(0.9, abs=0.09)

@@ -115,7 +115,7 @@ def test_too_few_graphs_of_a_kind_decide_nothing(kind):
     assert connectivity_decides(THRESHOLD | none) == "open"
 
 
-def planted_verdicts(late, *, graphs, draws=5):
+def planted_verdicts(late, *, graphs, draws=3):
     """Verdicts on drawn graphs whose threshold lies `late` above connectivity's."""
     rng, verdicts = np.random.default_rng(6), []
     for _ in range(draws):

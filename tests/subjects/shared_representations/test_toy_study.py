@@ -32,7 +32,7 @@ TINY = dataclasses.replace(
     QUICK,
     toy_widths=(5,),
     toy_draws=16,
-    aligned_draws=48,
+    aligned_draws=16,
     toy_contaminations=(1e-2, 1e-5, 1e-8),
     toy_log_scales=(-2.0, -4.0),
     barrier_draws=16,
