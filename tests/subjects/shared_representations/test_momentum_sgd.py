@@ -9,7 +9,7 @@ from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
-from remanence.subjects.shared_representations.training_cells import Cell, trained
+from remanence.subjects.shared_representations.training_cells import Cell, train_cells
 
 
 @pytest.mark.parametrize("mask", ["full", "diagonal"])
@@ -56,7 +56,7 @@ def test_processes_find_what_one_does():
     """Whoever takes a run, its bits are those of a run alone."""
     small: dict = {"languages": 4, "words": 3, "units": 3, "mask": "diagonal", "way": "sgd"}
     cells = [Cell(fraction=0.5, scale=0.3, seed=seed, **small) for seed in range(3)]
-    shared = dict(trained(cells, stop=1e-5, limit=2_000, width=1))
+    shared = dict(train_cells(cells, stop=1e-5, limit=2_000, width=1))
     assert set(shared) == {0, 1, 2}
     for i, cell in enumerate(cells):
         options = {"mask": "diagonal", "stop": 1e-5, "limit": 2_000, "width": 1}

@@ -9,7 +9,7 @@ import pytest
 from remanence._precision import as_double, double
 from remanence.subjects.shared_representations.gated_linear import GatedLinear, relabelled
 from remanence.subjects.shared_representations.language_pairs import nested_pairs, word_permutations
-from remanence.subjects.shared_representations.pair_gradient import gradient, loss, packed, unpacked
+from remanence.subjects.shared_representations.pair_gradient import gradient, loss, pack, unpack
 
 
 def written(net, T, mask, words=None):
@@ -34,14 +34,14 @@ def test_gradient_is_that_of_the_written_loss(mask, units, key):
         net = as_double(GatedLinear.init(languages=4, words=3, units=units, scale=0.7, key=key))
         T = jnp.asarray(nested_pairs(4, 0.5, key=key))
         half, expected = jax.jit(jax.value_and_grad(lambda n: written(n, T, mask)))(net)
-        w = packed(net, mask)
-        found = unpacked(jax.jit(gradient, static_argnums=2)(w, T, mask), mask)
+        w = pack(net, mask)
+        found = unpack(jax.jit(gradient, static_argnums=2)(w, T, mask), mask)
         for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
         half = float(half)
         count = net.sizes[1] * float(T.sum())
         assert float(loss(w, T, mask)) * count == pytest.approx(half, rel=1e-12)
-        back = unpacked(w, mask)
+        back = unpack(w, mask)
         for a, b in zip(jax.tree.leaves(back), jax.tree.leaves(net), strict=True):
             np.testing.assert_array_equal(a, b)
 

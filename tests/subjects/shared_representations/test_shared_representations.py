@@ -148,7 +148,7 @@ def test_a_number_without_meaning_is_null(bench, monkeypatch):
     start = lambda cells, **options: [
         (0, PairFit(cells[0].run().net, 0.5, "out of steps", 0, 0.0, "float64"))
     ]
-    monkeypatch.setattr(sys.modules[one_cell.__module__], "trained", start)
+    monkeypatch.setattr(sys.modules[one_cell.__module__], "train_cells", start)
     found = one_cell({"frac": "1", "sigma": "0.1", "way": "flow"}, bench)
     assert found["test_loss"] is None and found["train_loss"] > 1.0
     assert "by flow" in told[0] and len(told) == 1

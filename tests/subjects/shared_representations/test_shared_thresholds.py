@@ -32,7 +32,7 @@ from remanence.subjects.shared_representations.random_graphs import (
     square_graphs,
     thresholds_by_scale,
 )
-from remanence.subjects.shared_representations.training_cells import measured, trained
+from remanence.subjects.shared_representations.training_cells import cell_numbers, train_cells
 from remanence.subjects.shared_representations.translation import bound_ratios
 
 
@@ -185,11 +185,11 @@ def test_trained_blocks_keep_their_bound_and_break_a_wrong_one(monkeypatch, tmp_
         lambda title, cells, *_, **__: asked.update(cells=cells) or xr.Dataset(),
     )
     square_graphs(config, Bench(folder=tmp_path))
-    fits = list(trained(asked["cells"], stop=1e-6, limit=400, width=16))
+    fits = list(train_cells(asked["cells"], stop=1e-6, limit=400, width=16))
     found = {}
     for bound in (path_bound, forgetting_inverses):
         monkeypatch.setattr(MODULE, "path_bound", bound)
-        rows = [measured(asked["cells"][i], fit) for i, fit in fits]
+        rows = [cell_numbers(asked["cells"][i], fit) for i, fit in fits]
         columns = {name: ("cell", [row[name] for row in rows]) for name in rows[0]}
         found[bound] = path_evidence({"graphs": xr.Dataset(columns)})
     right, wrong = found[path_bound], found[forgetting_inverses]

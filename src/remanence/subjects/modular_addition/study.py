@@ -91,7 +91,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         "margins": margins,
         "cross": cross_table(rows),
     }
-    drawn = figures(data, found, cuts, exact_found, comparison)
+    drawn = figures(data, found, cuts, comparison)
     return Outcome(results=results, data=data, figures=drawn)
 
 

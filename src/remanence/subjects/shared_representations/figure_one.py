@@ -16,12 +16,12 @@ from .config import Config
 from .training_cells import (
     by_scale,
     Cell,
+    cell_numbers,
     DOCUMENT_STEPS,
     document_stop,
     GENERALISES,
-    measured,
     table,
-    trained,
+    train_cells,
 )
 
 
@@ -171,13 +171,13 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
         f"at most {DOCUMENT_STEPS:,} steps: seconds, or {long}"
     )
     stop = document_stop(cell.words)
-    ((_, fit),) = trained([cell], stop=stop, limit=DOCUMENT_STEPS, width=1)
+    ((_, fit),) = train_cells([cell], stop=stop, limit=DOCUMENT_STEPS, width=1)
     if cell.way == "sgd" and fit.ending == "out of steps":
         bench.tell(
             "the time to leave the start grows as 1/sigma, and SGD's steps have one "
             "length; way=flow takes longer ones"
         )
-    found = measured(cell, fit)
+    found = cell_numbers(cell, fit)
     unit = {"train_loss": 2 * cell.words, "test_loss": 2 * cell.words}
     names = ("train_loss", "test_loss", "accuracy_trained", "accuracy_untrained", "rank")
     numbers = {name: unit.get(name, 1) * found[name] for name in names}

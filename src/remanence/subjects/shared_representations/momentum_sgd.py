@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._precision import as_double, double
 from .language_pairs import Mask
-from .pair_gradient import gradient, loss, packed
+from .pair_gradient import gradient, loss, pack
 from .pair_training import Lane, over_lanes, PairFit, PairRun, Precision, train_pairs
 
 
@@ -44,7 +44,7 @@ def _program(mask: Mask, every: int):
 def _check_first_step(run: PairRun, mask: Mask, precision: Precision) -> None:
     """Refuse a start whose steps, half a unit in a weight's last place, would be rounded away."""
     with double():
-        w = as_double(packed(run.net, mask))
+        w = as_double(pack(run.net, mask))
         g = gradient(w, jnp.asarray(run.T), mask)
         # Weights that float32 drew as zeros move by 0/0, which no precision survives.
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -35,7 +35,7 @@ class Packed(NamedTuple):
     Q: Float[Array | np.ndarray, "*lanes outer inner units"]
 
 
-def packed(net: GatedLinear, mask: Mask) -> Packed:
+def pack(net: GatedLinear, mask: Mask) -> Packed:
     """The weights of a network, ready for `gradient`."""
     # Methods, so that NumPy's doubles stay doubles wherever this is called.
     P, Q = net.W_o, net.W_i.swapaxes(1, 2)
@@ -44,8 +44,8 @@ def packed(net: GatedLinear, mask: Mask) -> Packed:
     return Packed(P, net.W_h, Q)
 
 
-def unpacked(weights: Packed, mask: Mask) -> GatedLinear:
-    """The network that `packed` came from."""
+def unpack(weights: Packed, mask: Mask) -> GatedLinear:
+    """The network that has these weights."""
     P, W, Q = weights
     if mask == "diagonal":
         P, Q = P.swapaxes(0, 1), Q.swapaxes(0, 1)

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int
 from ..._precision import as_double, as_numpy, double
 from .gated_linear import GatedLinear
 from .language_pairs import checked_pairs, Mask
-from .pair_gradient import loss, Packed, packed, unpacked
+from .pair_gradient import loss, pack, Packed, unpack
 
 
 Ending = Literal["converged", "out of steps", "diverged", "out of time"]
@@ -88,7 +88,7 @@ def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: M
     r"""$\Lambda$ over the pairs in `T`, from the blocks, in float64."""
     with double():
         pairs = jnp.asarray(np.asarray(T, dtype=float))
-        return float(loss(as_double(packed(net, mask)), pairs, mask))
+        return float(loss(as_double(pack(net, mask)), pairs, mask))
 
 
 def fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit:
@@ -98,7 +98,7 @@ def fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit:
         ending = "diverged"
     elif lane.loss <= stop:
         ending = "converged"
-    net = as_numpy(unpacked(lane.weights, mask))
+    net = as_numpy(unpack(lane.weights, mask))
     end = float("nan") if ending == "diverged" else exact_loss(net, run.T, mask)
     precision: Any = str(lane.weights.W.dtype)
     return PairFit(net, end, ending, int(lane.steps), float(lane.time), precision)
@@ -137,7 +137,7 @@ def train_pairs(
     scope = double if precision == "float64" else nullcontext
 
     def start(run: PairRun) -> Lane:
-        weights = jax.tree.map(number, packed(run.net, mask))
+        weights = jax.tree.map(number, pack(run.net, mask))
         kept, horizon = memory(run, weights)
         state = (number(1.0), np.zeros((), np.int32), number(0.0), number(horizon))
         return Lane(weights, number(run.T), *state, jax.tree.map(number, kept))

@@ -1,5 +1,6 @@
 """The toy over σ: how well it aligns and when, its sign barriers, and their prediction."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.random as jr
@@ -24,6 +25,8 @@ RIGHT = 1e-3
 WANTED = 0.9
 LARGER = (0.0, 1.0, 3.0)
 """Decades above the predicted σ at which it is tried."""
+GUESSES = 500
+"""Starts of the linear phase behind a prediction."""
 
 
 def log_second_mode(
@@ -103,31 +106,44 @@ def success_over_scale(config: Config, seed: int) -> xr.Dataset:
     )
 
 
-def _unseen_graphs(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, Any]:
-    """Random graphs from sparse to dense, their fractions, and a key each."""
-    keys, fractions = jr.split(jr.key(seed), count), np.linspace(0.2, 0.45, count)
-    draw = lambda f, k: nested_pairs(N, float(f), key=k, diagonal=False)
-    return np.stack([draw(f, k) for f, k in zip(fractions, keys, strict=True)]), fractions, keys
+def _predictions(
+    config: Config, seed: int, axis: str, places: Sequence[float], start_at: Callable[..., float]
+) -> xr.Dataset:
+    """The chance that every pair of unseen graphs comes out right: predicted and simulated.
 
-
-def _predicted_and_seen(
-    Ts: np.ndarray, keys: Any, log10_scales: np.ndarray, draws: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The chance of every pair of each T to come out right from its σ: predicted, simulated.
-
-    NaN where the σ is above 1 or none.
+    Graphs are random, from sparse to dense; `start_at(T, key)` is the log10 σ of each, from
+    which `places` are counted. NaN where the σ is above 1 or none.
     """
-    predicted, seen = np.full((2, len(Ts)), np.nan)
-    tried = np.flatnonzero(np.isfinite(log10_scales) & (log10_scales <= 0.0))
-    if tried.size:
-        each = np.repeat(log10_scales[tried], draws)
-        start = toy_start(N, log10_scale=each, draws=each.size, key=jr.key(seed))
-        loss = toy_flow(start, np.repeat(Ts[tried], draws, axis=0)).test_loss
-        seen[tried] = (loss < RIGHT).reshape(-1, draws).mean(1)
-    for i in tried:
-        x = float(log10_scales[i])
-        predicted[i] = success_probability(Ts[i], log10_scale=x, draws=500, key=keys[i])
-    return predicted, seen
+    count, draws = config.predicted_graphs, config.predicted_draws
+    keys, fractions = jr.split(jr.key(seed), count), np.linspace(0.2, 0.45, count)
+    graphs = [
+        nested_pairs(N, float(f), key=k, diagonal=False)
+        for f, k in zip(fractions, keys, strict=True)
+    ]
+    first = np.array([start_at(T, k) for T, k in zip(graphs, keys, strict=True)])
+    scales = first[:, None] + np.asarray(places)
+    predicted, seen = np.full((2, *scales.shape), np.nan)
+    for j in range(len(places)):
+        tried = np.flatnonzero(np.isfinite(scales[:, j]) & (scales[:, j] <= 0.0))
+        if not tried.size:
+            continue
+        each = np.repeat(scales[tried, j], draws)
+        start = toy_start(N, log10_scale=each, draws=each.size, key=jr.key(seed + 1))
+        loss = toy_flow(start, np.repeat(np.stack(graphs)[tried], draws, axis=0)).test_loss
+        seen[tried, j] = (loss < RIGHT).reshape(-1, draws).mean(1)
+        for i in tried:
+            options = {"log10_scale": float(scales[i, j]), "draws": GUESSES, "key": keys[i]}
+            predicted[i, j] = success_probability(graphs[i], **options)
+    return xr.Dataset(
+        {
+            "largest_log10_scale": ("graph", first),
+            "predicted": (("graph", axis), predicted),
+            "seen": (("graph", axis), seen),
+            "fraction": ("graph", fractions),
+        },
+        {axis: list(places)},
+        {"wanted": WANTED},
+    )
 
 
 def predicted_success(config: Config, seed: int) -> xr.Dataset:
@@ -136,38 +152,12 @@ def predicted_success(config: Config, seed: int) -> xr.Dataset:
     Nothing was fitted, so every graph is unseen: a connected one generalises unless its
     signs meet a barrier, a disconnected one besides only by luck of signs.
     """
-    Ts, fractions, keys = _unseen_graphs(config.predicted_graphs, seed + 70_004)
-    scales, draws = list(config.predicted_log_scales), config.predicted_draws
-    both = [
-        _predicted_and_seen(Ts, keys, np.full(len(Ts), x), draws, seed + 70_005) for x in scales
-    ]
-    predicted, seen = np.stack(both, axis=-1)
-    return xr.Dataset(
-        {
-            "predicted": (("graph", "log10_scale"), predicted),
-            "seen": (("graph", "log10_scale"), seen),
-            "fraction": ("graph", fractions),
-        },
-        {"log10_scale": scales},
-    )
+    scales = config.predicted_log_scales
+    found = _predictions(config, seed + 70_004, "log10_scale", scales, lambda T, key: 0.0)
+    return found.drop_vars("largest_log10_scale")
 
 
 def predicted_scales(config: Config, seed: int) -> xr.Dataset:
     """The largest σ predicted to succeed nine times in ten, tried there and above."""
-    Ts, fractions, keys = _unseen_graphs(config.predicted_graphs, seed + 70_006)
-    largest = np.array(
-        [largest_scale(T, wanted=WANTED, draws=500, key=k) for T, k in zip(Ts, keys, strict=True)]
-    )
-    draws = config.predicted_draws
-    both = [_predicted_and_seen(Ts, keys, largest + x, draws, seed + 70_007) for x in LARGER]
-    predicted, seen = np.stack(both, axis=-1)
-    return xr.Dataset(
-        {
-            "largest_log10_scale": ("graph", largest),
-            "predicted": (("graph", "decades_above"), predicted),
-            "seen": (("graph", "decades_above"), seen),
-            "fraction": ("graph", fractions),
-        },
-        {"decades_above": list(LARGER)},
-        {"wanted": WANTED},
-    )
+    largest = lambda T, key: largest_scale(T, wanted=WANTED, draws=GUESSES, key=key)
+    return _predictions(config, seed + 70_006, "decades_above", LARGER, largest)

@@ -86,7 +86,7 @@ class Trainings(Work):
         return some
 
 
-def trained(
+def train_cells(
     cells: Sequence[Cell],
     *,
     stop: float,
@@ -120,7 +120,7 @@ def trained(
             raise Unfinished(str(fault), done, len(runs), folder) from fault
 
 
-def measured(cell: Cell, fit: PairFit) -> dict[str, float]:
+def cell_numbers(cell: Cell, fit: PairFit) -> dict[str, float]:
     """What is kept of a finished cell, as numbers.
 
     Untaught blocks are held against the bound along their path, which is proved for H = D.
@@ -154,14 +154,14 @@ def table(
     bar = progress_bar(title, total=len(cells), unit="cells", quiet=bench.quiet)
     folder = bench.folder / "cells" / title
     end = math.inf if bench.time_limit is None else time.monotonic() + bench.time_limit
-    with opened_store(folder, {"table": title, **work}, trained) as store, bar as show:
+    with opened_store(folder, {"table": title, **work}, train_cells) as store, bar as show:
         kept = {cell: store.get(cell.name) for cell in cells}
         rows = {cell: row for cell, row in kept.items() if row is not None}
         left = [cell for cell in kept if cell not in rows]
         show(len(rows))
-        fits = trained(left, **work, on=bench.on, folder=folder) if left else ()
+        fits = train_cells(left, **work, on=bench.on, folder=folder) if left else ()
         for i, fit in fits:
-            row = {n: np.asarray(v) for n, v in measured(left[i], fit).items()}
+            row = {n: np.asarray(v) for n, v in cell_numbers(left[i], fit).items()}
             store.put(left[i].name, row)
             rows[left[i]] = row
             show(len(rows))

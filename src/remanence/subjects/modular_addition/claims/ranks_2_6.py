@@ -45,7 +45,7 @@ def twice_the_count(e: Evidence) -> Verdict:
     return "holds" if all(kept) else "differs" if any(kept) else "refuted"
 
 
-def listed(values: Any) -> str:
+def comma_separated(values: Any) -> str:
     """Numbers in a row."""
     return ", ".join(f"{v:.3g}" for v in values)
 
@@ -56,7 +56,7 @@ RANKS = (
         says="A low rank keeps 100 % accuracy: 12 for W_E, W_fc and W_ih, 32 for W_hh.",
         published="12, 12, 12, 32 (energy 85.4, 95.5, 91.4, 89.4 %)",
         finding=lambda e: "; ".join(
-            f"{name} {listed(e['ranks'][name])}" for name in PUBLISHED_RANKS
+            f"{name} {comma_separated(e['ranks'][name])}" for name in PUBLISHED_RANKS
         ),
         evidence=ranks,
         rule=low,
@@ -67,8 +67,8 @@ RANKS = (
         says="The rank that W_E, W_ih and W_fc need is twice the number of key frequencies.",
         published="12 = 2 × 6 (noted, not claimed)",
         finding=lambda e: (
-            f"twice the count {listed(2 * c for c in e['counts'])}; "
-            + ", ".join(f"{n} {listed(e['ranks'][n])}" for n in ("W_E", "W_ih", "W_fc"))
+            f"twice the count {comma_separated(2 * c for c in e['counts'])}; "
+            + ", ".join(f"{n} {comma_separated(e['ranks'][n])}" for n in ("W_E", "W_ih", "W_fc"))
         ),
         evidence=ranks,
         rule=twice_the_count,

@@ -22,10 +22,9 @@ def figures(
     data: Mapping[str, xr.Dataset],
     found: Sequence[Dissection],
     cuts: Sequence[Ablations],
-    exact: Dissection,
     comparison: Mapping[str, Any],
 ) -> tuple[Figure, ...]:
-    """All pictures; `exact` is the adder written at the first network's frequencies."""
+    """All pictures, in order."""
     return (
         spectra_figure(found[0]),
         singular_values_figure(found[0]),
@@ -33,6 +32,6 @@ def figures(
         ablation_figure(cuts, found[0].task.modulus),
         training_figure(data["training"]),
         exact_adder_figure(data["margins"], comparison["cosines"]),
-        learned_and_exact_figure(found[0], exact, comparison["ablation"]),
+        learned_and_exact_figure(comparison["ablation"]),
         recipes_figure(data["recipes"]),
     )

@@ -10,7 +10,6 @@ import xarray as xr
 from ....report import Figure
 from ..ablation import Place
 from ..ablation_curves import Ablations
-from ..dissection import Dissection
 from ..recipes import one_dial
 from .weights import name_of
 
@@ -22,8 +21,6 @@ PLACE_NAMES: dict[Place, str] = {
     "h3": "state after =",
     "unembedding": "unembedding",
 }
-COMPARED = ("W_E", "h3", "W_fc")
-ADDERS = ("learned", "written")
 
 
 def _accuracies(curves: list[list[list[float]]], sizes: int) -> np.ndarray:
@@ -76,7 +73,7 @@ def training_figure(histories: xr.Dataset) -> Figure:
         axis, one = top.subplots(), histories.isel(seed=0)
         axis.plot(histories.step, histories.train.T, color="C7", lw=1)
         axis.plot(histories.step, histories.held_out.T, color="C0", lw=1)
-        axis.set(xlabel="step", ylabel="accuracy (train grey, held out blue)")
+        axis.set(xlabel="step", ylabel="accuracy", title="train (grey) and held out")
         # Where held-out accuracy passes some levels, and the end.
         passed = {int(np.argmax(one.held_out.values >= x)) for x in (0.0, 0.05, 0.2, 0.5, 0.9)}
         shown = sorted(passed | {len(one.step) - 1})
@@ -125,50 +122,29 @@ def exact_adder_figure(margins: xr.Dataset, cosines: Mapping[str, Sequence[float
     )
 
 
-def learned_and_exact_figure(
-    learned: Dissection, exact: Dissection, curves: Mapping[str, list[list[float]]]
-) -> Figure:
-    """Spectra above, ablation curves below: learned and written."""
-    shares = [[d.nodes[node].shares for node in COMPARED] for d in (learned, exact)]
+def learned_and_exact_figure(curves: Mapping[str, list[list[float]]]) -> Figure:
+    """Ablation curves of the learned and the written adder, a panel a place."""
     accuracy = np.array([curves[place] for place in PLACE_NAMES])
     data = xr.Dataset(
-        {
-            "share": (("adder", "node", "frequency"), np.array(shares)),
-            "accuracy": (("place", "adder", "removed"), accuracy),
-        },
-        coords={
-            "adder": list(ADDERS),
-            "node": list(COMPARED),
-            "place": list(PLACE_NAMES),
-            "frequency": 1 + np.arange(learned.task.period // 2),
-        },
+        {"accuracy": (("place", "adder", "removed"), accuracy)},
+        coords={"place": list(PLACE_NAMES), "adder": ["learned", "written"]},
     )
 
     def draw() -> Any:
-        figure = plt.figure(figsize=(11, 5.2), layout="constrained")
-        halves: Any = figure.subfigures(2, 1)
-        top, bottom = halves
-        width = max(0.4, data.sizes["frequency"] / 80)  # a bar that can be seen
-        above = top.subplots(1, len(COMPARED), sharey=True)
-        below = bottom.subplots(1, len(PLACE_NAMES), sharey=True)
-        for i, adder in enumerate(ADDERS):
-            at, colour = data.sel(adder=adder), f"C{i}"
-            for axis, node in zip(above, COMPARED, strict=True):
-                shifted = at.frequency + (i - 0.5) * width
-                axis.bar(shifted, at.share.sel(node=node), width, color=colour, label=adder)
-                axis.set(title=name_of(node), xlabel="frequency k")
-            for axis, (place, name) in zip(below, PLACE_NAMES.items(), strict=True):
-                axis.plot(at.accuracy.sel(place=place), color=colour, marker="o")
-                axis.set(title=name, xlabel="key frequencies removed")
-        above[0].set_ylabel("share of energy")
-        above[0].legend(frameon=False)
-        below[0].set_ylabel("accuracy, all pairs")
+        figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True, layout="constrained")
+        for axis, (place, name) in zip(axes, PLACE_NAMES.items(), strict=True):
+            for adder in data.adder.values:
+                curve = data.accuracy.sel(place=place, adder=adder)
+                axis.plot(curve, marker="o", label=adder)
+            axis.set(title=name, xlabel="key frequencies removed")
+        axes[0].set_ylabel("accuracy, all pairs")
+        axes[0].legend(frameon=False)
         return figure
 
     return Figure(
         "learned-and-exact",
-        "Learned and written, frequency by frequency",
-        "Above: energy by frequency in the learned network and in the one written at its key frequencies. Below: accuracy against the number of those removed, mean over the same subsets.",
+        "Learned and written, without the same frequencies",
+        "Accuracy of the learned network and of the one written at its key frequencies against the number of those removed, in each place: mean over the same subsets.",
         draw,
         data,
     )

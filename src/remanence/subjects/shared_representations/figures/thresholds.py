@@ -17,15 +17,6 @@ from .both_masks import FLOOR
 BINS = np.linspace(0.16, 0.42, 9)
 
 
-def _plot_exact_chance(ax: Any) -> None:
-    """The exact chance that random pairs are connected."""
-    pairs = np.arange(10, 46)
-    chance = [probability_connected(10, int(n)) for n in pairs]
-    ax.plot(pairs / 100, chance, "C7", lw=1.5, label="P(connected), exact")
-    ax.set(xlabel="fraction of pairs taught", ylabel="probability", ylim=(-0.03, 1.05))
-    ax.set_xlim(0.14, 0.43)
-
-
 def _plot_shares(ax: Any, found: xr.Dataset, hit: np.ndarray, shift: float, **style: Any) -> None:
     """The part of the graphs in each bin of the fraction, with Wilson intervals of 68 %."""
     share = taught_share(found)
@@ -53,11 +44,14 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
                 ax.semilogy(part.algebraic, np.maximum(part.test_loss, FLOOR), f"C{i}o", **style)
             ax.axvline(0, color="C7", lw=0.8, ls=":")
             ax.set(xlabel="algebraic connectivity of T", ylabel="test loss", title=title)
-        _plot_exact_chance(axes[2])
+        pairs = np.arange(14, 44)
+        chance = [probability_connected(10, int(n)) for n in pairs]
+        axes[2].plot(pairs / 100, chance, "C7", lw=1.5, label="P(connected), exact")
         known: Any = {"fmt": "C0s", "mfc": "none", "label": "these graphs, connected"}
         _plot_shares(axes[2], last, last.connected.values == 1, 0.0, **known)
         runs: Any = {"fmt": "C1o", "label": f"runs that generalise, σ = {smallest:g}"}
         _plot_shares(axes[2], last, generalises(last).values, 0.004, **runs)
+        axes[2].set(xlabel="fraction of pairs taught", ylabel="probability", ylim=(-0.03, 1.05))
         axes[2].set_title("H = D, all runs")
         for ax in axes:
             ax.legend(fontsize=8)
@@ -73,25 +67,19 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
 
 
 def wide_threshold_figure(wide: xr.Dataset) -> Figure:
-    """H > D: the share that generalises by σ, and how the threshold comes down."""
+    """H > D: how the threshold comes down with σ."""
     found, count = thresholds_by_scale(wide), int(np.unique(wide.seed).size)
 
     def draw() -> Any:
-        figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
-        _plot_exact_chance(left)
-        for i, (scale, part) in enumerate(by_scale(wide).items()):
-            style: Any = {"fmt": f"C{i}o-", "label": f"σ = {scale:g}"}
-            _plot_shares(left, part, generalises(part).values, 0.002 * i, **style)
-        left.set_title("runs that generalise")
+        figure, ax = plt.subplots(figsize=(4.6, 3.6), layout="constrained")
         known = found.isel(scale=np.flatnonzero(np.isfinite(found.threshold_error)))
-        style = {"fmt": "C0o-", "ms": 4, "lw": 1, "label": "half of the runs generalise"}
-        right.errorbar(known.scale, known.threshold, known.threshold_error, **style)
+        style: Any = {"fmt": "C0o-", "ms": 4, "lw": 1, "label": "half of the runs generalise"}
+        ax.errorbar(known.scale, known.threshold, known.threshold_error, **style)
         middle, error = float(found.connected), float(found.connected_error)
-        right.axhspan(middle - error, middle + error, color="C7", alpha=0.25, lw=0)
-        right.axhline(middle, color="C7", label="half of these graphs are connected")
-        right.set(xscale="log", xlabel="σ", ylabel="fraction of pairs taught", title="threshold")
-        for ax in (left, right):
-            ax.legend(fontsize=8, loc="upper left")
+        ax.axhspan(middle - error, middle + error, color="C7", alpha=0.25, lw=0)
+        ax.axhline(middle, color="C7", label="half of these graphs are connected")
+        ax.set(xscale="log", xlabel="σ", ylabel="fraction of pairs taught")
+        ax.legend(fontsize=8, loc="upper left")
         return figure
 
     unknown = ", ".join(f"{s:g}" for s in found.scale.values[~np.isfinite(found.threshold)])
@@ -99,7 +87,7 @@ def wide_threshold_figure(wide: xr.Dataset) -> Figure:
     return Figure(
         "wide-threshold",
         "With H > D a smaller σ moves the threshold towards connectivity",
-        f"Full mask, H > D, the same {count} graphs at every σ. Left: the share of all runs that generalise (one that did not reach the training loss does not), beside the exact chance that random pairs are connected; bars are Wilson intervals of 68 %. Right: where half of the runs generalise, by a logistic fit, with errors from drawing the graphs again; grey: where half of these graphs are connected.{missing}",
+        f"Full mask, H > D, the same {count} graphs at every σ: where half of all runs generalise (one that did not reach the training loss does not), by a logistic fit, with errors from drawing the graphs again; grey: where half of these graphs are connected.{missing}",
         draw,
         found,
     )

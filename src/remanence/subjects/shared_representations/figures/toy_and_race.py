@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ....report import Figure
+from .both_masks import LEGEND
 
 
 def _with_prefix(part: xr.Dataset, name: str) -> xr.Dataset:
@@ -130,5 +131,5 @@ def _lines(x: Any, lines: Sequence[Any], across: str, up: str, *, yscale: str = 
     for values, style, label in lines:
         ax.plot(x, values, style, label=label)
     ax.set(xlabel=across, ylabel=up, yscale=yscale)
-    ax.legend(fontsize=7)
+    figure.legend(**LEGEND | {"ncols": 3})
     return figure
