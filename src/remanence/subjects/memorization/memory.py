@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 
 from ..._show import aligned, html_table
 from .certificates.certificate import Certificate
+from .minimal.separation import margin_of
 from .words import START, Word
 from .written import Written
 
@@ -89,17 +90,11 @@ class Memory:
 
 def margin(written: Written, w: Word) -> float:
     """The distance from the orbit to the nearest state that is read wrongly."""
-    W, b, closest = written.W_y, written.b_y, math.inf
+    W, b = written.W_y, written.b_y
     if issparse(W):
         # One-hot columns: the lead over the largest distance of two rows.
         lead = 2 * abs(float(written.h_0[0])) if written.activation == "tanh" else 1.0
         return lead / math.sqrt(np.sort(np.bincount(w.indices))[-2:].sum())
-    squares = (W * W).sum(axis=1)
-    apart = np.sqrt(np.maximum(squares[:, None] + squares - 2.0 * (W @ W.T), 0.0))
-    for label, (h, _) in zip(w.indices, written.run(w.period), strict=True):
-        y = W @ h + b
-        lead = np.delete((y[label] - y).astype(float), label)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            nearest = np.where(lead > 0, lead / np.delete(apart[label], label), 0.0)
-        closest = min(closest, float(nearest.min(initial=math.inf)))
-    return closest
+    states = written.orbit(w.period).T
+    phi = np.vstack([np.ones((1, w.period)), states])
+    return margin_of(np.column_stack([b, W]).astype(float), w.indices, phi)

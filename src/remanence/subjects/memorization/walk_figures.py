@@ -1,5 +1,6 @@
 """Walks of the state: polygons with the regions of their argmax, or the widest directions."""
 
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,14 +16,6 @@ from .memory import Memory
 def polygon_figure(words: tuple[str, ...]) -> Figure:
     """Words that two units hold: the walk round a polygon, each symbol in its region."""
     memories = [memorize(word, method="rotation") for word in words]
-
-    def draw():
-        fig, axes = plt.subplots(1, len(words), figsize=(3.1 * len(words), 3.3))
-        for ax, word, memory in zip(axes, words, memories, strict=True):
-            polygon(ax, memory)
-            ax.set_title(word)
-        return fig
-
     orbits = {
         f"orbit_{i}": ((f"step_{i}", "unit"), memory.written.orbit(memory.word.period))
         for i, memory in enumerate(memories)
@@ -32,9 +25,17 @@ def polygon_figure(words: tuple[str, ...]) -> Figure:
         "Two units: a walk round a polygon",
         "The state h_t (numbered by step) and the regions in which each symbol has the "
         "largest logit. p steps make one turn, or as many as the chosen frequency.",
-        draw,
+        partial(_draw_polygons, words, memories),
         xr.Dataset(orbits),
     )
+
+
+def _draw_polygons(words: tuple[str, ...], memories: list[Memory]):
+    fig, axes = plt.subplots(1, len(words), figsize=(3.1 * len(words), 3.3))
+    for ax, word, memory in zip(axes, words, memories, strict=True):
+        polygon(ax, memory)
+        ax.set_title(word)
+    return fig
 
 
 def polygon(ax: Any, memory: Memory) -> None:
@@ -73,29 +74,27 @@ def walk(ax: Any, at: np.ndarray, memory: Memory, *, closed: bool) -> None:
 
 
 def walk_figure(memory: Memory) -> Figure:
-    """Any memory's walk: its polygon, or the two widest directions of its states."""
+    """Any memory's walk: its polygon, its one unit over time, or the two widest directions."""
     orbit = np.asarray(memory.written.orbit(memory.word.period), dtype=float)
-
-    def draw():
-        fig, ax = plt.subplots(figsize=(4.2, 4.2))
-        if memory.dimension == 2 and memory.written.activation == "linear":
-            polygon(ax, memory)
-        elif memory.dimension == 1:
-            at = np.stack([np.arange(1, len(orbit) + 1), orbit[:, 0]], axis=1)
-            walk(ax, at, memory, closed=False)
-            ax.set(xlabel="step", ylabel="$h$")
-        else:
-            centred = orbit - orbit.mean(axis=0)
-            at = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
-            walk(ax, at, memory, closed=False)
-            ax.set(xlabel="first direction", ylabel="second direction")
-        ax.set_title(f"{memory.method}, d = {memory.dimension}")
-        return fig
-
     return Figure(
         "walk",
         f"The walk of a {memory.method} memory",
         "The states of one period; colours are symbols.",
-        draw,
+        partial(_draw_walk, memory, orbit),
         xr.Dataset({"orbit": (("step", "unit"), orbit)}),
     )
+
+
+def _draw_walk(memory: Memory, orbit: np.ndarray):
+    fig, ax = plt.subplots(figsize=(4.2, 4.2))
+    if memory.dimension == 2 and memory.written.activation == "linear":
+        polygon(ax, memory)
+    else:
+        centred, names = orbit - orbit.mean(axis=0), ("first direction", "second direction")
+        at = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+        if memory.dimension == 1:
+            at, names = np.column_stack([np.arange(1, len(orbit) + 1), orbit]), ("step", "$h$")
+        walk(ax, at, memory, closed=False)
+        ax.set(xlabel=names[0], ylabel=names[1])
+    ax.set_title(f"{memory.method}, d = {memory.dimension}")
+    return fig
