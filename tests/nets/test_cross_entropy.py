@@ -50,7 +50,7 @@ def test_even_odds_lose_the_log_of_their_number(key):
     assert float(nets.token_cross_entropy(flat, tokens)) == pytest.approx(np.log(7), rel=1e-6)
 
 
-def test_a_context_that_nobody_has_heard_is_refused(key):
+def test_a_context_that_no_position_has_is_refused(key):
     net = language_model("rnn", 4, key)
     with pytest.raises(ValueError, match="no position of 4 has a context of 5"):
         nets.token_cross_entropy(net, jnp.zeros((2, 5), jnp.int32), context=5)

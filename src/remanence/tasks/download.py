@@ -58,8 +58,6 @@ def _download(name: str, home: str, digest: str) -> pathlib.Path:
     import pooch
 
     cache = pathlib.Path(pooch.os_cache("remanence")) / name
-    if cache.is_file() and _sha256(cache) == digest:
-        return cache
     pooch.get_logger().setLevel("ERROR")
     path = pooch.retrieve(
         f"{home}/{cache.name}", known_hash=f"sha256:{digest}", fname=cache.name, path=cache.parent

@@ -45,7 +45,7 @@ def test_the_last_loss_of_a_window_is_that_of_the_truncated_network(key):
     )
 
 
-def test_stable_models_hear_only_what_their_proof_allows():
+def test_stable_models_read_only_what_their_proof_allows():
     model = language.model_of(SONNETS, "lstm", 40, key=jr.key(0))
     wild = jax.tree.map(lambda leaf: 9 * leaf, model)
     held = project(wild)

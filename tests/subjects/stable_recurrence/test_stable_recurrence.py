@@ -46,7 +46,7 @@ def test_an_exponent_within_its_error_of_zero_is_no_verdict():
     assert of(0.1) == "refuted"
 
 
-def test_a_state_that_cannot_hear_the_first_number_errs_by_a_twelfth():
+def test_a_state_without_the_first_number_errs_by_a_twelfth():
     cell = Elman(0.5 * jnp.eye(4), jnp.ones((4, 2)), jnp.zeros(4))
     net = Recurrent(cell, jnp.ones((1, 4)), jnp.zeros(1), None, "last")
     assert memory_tasks.sum_floor(net, 80) == pytest.approx(1 / 12, rel=1e-6)
