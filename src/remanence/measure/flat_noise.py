@@ -45,7 +45,8 @@ class Excitation:
         u = self.scale * np.fft.irfft(self.phases * T**0.5, n=T, axis=1)
         late = self.lags * np.arange(channels)
         rng = np.random.default_rng(self.seed)
-        h = jax.tree.map(lambda a: np.tile(a, (len(u), *[1] * a.ndim)), _start(cell))
+        with double():
+            h = jax.tree.map(lambda a: np.tile(a, (len(u), *[1] * a.ndim)), cell.initial_state())
         outputs = []
         for begin in range(-self.lags, T, CHUNK):
             t = np.arange(begin, begin + CHUNK)[:, None]
@@ -84,11 +85,6 @@ def flat_noise(
         else np.eye(width)
     )
     return Excitation(phases, mixtures, lags, scale, seed + 1)
-
-
-def _start(cell: Any) -> Any:
-    with double():
-        return jax.tree.map(np.asarray, cell.initial_state())
 
 
 @eqx.filter_jit
