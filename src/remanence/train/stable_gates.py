@@ -31,9 +31,11 @@ def _layer(layer: Any, needed: float) -> Any:
     if layer.recurrence is None:
         return layer
     gates = layer.recurrence.gates
-    if type(gates) not in PROJECTIONS:
+    undecayed = isinstance(gates, cells.GatedDelta) and gates.A_log is None
+    if undecayed or type(gates) not in PROJECTIONS:
         raise ValueError(f"no stable set is known for the gates of {type(gates).__name__}")
-    return PROJECTIONS[type(gates)](layer, gates, needed)
+    fixed = isinstance(gates, cells.RWKV6) and gates.decay is not None
+    return (_constant if fixed else PROJECTIONS[type(gates)])(layer, gates, needed)
 
 
 def _threshold(a: Any) -> Any:
@@ -110,12 +112,6 @@ def _mamba(layer: Any, gates: cells.Mamba, needed: float) -> Any:
     return eqx.tree_at(where, layer, (gates.W_dt * factor[:, None], room + least))
 
 
-def _mamba2(layer: Any, gates: cells.Mamba2, needed: float) -> Any:
-    least = _threshold(needed / jnp.exp(gates.A_log))
-    rows = slice(gates.width - len(gates.A_log), gates.width)
-    return _above(layer, rows, least, lambda c: c.recurrence.gates.dt_bias)
-
-
 def _rglru(layer: Any, gates: cells.RGLRU, needed: float) -> Any:
     Lambda = jnp.maximum(gates.Lambda, _threshold(needed / 4))
     share = needed / (8 * jax.nn.softplus(Lambda))
@@ -127,10 +123,6 @@ def _rglru(layer: Any, gates: cells.RGLRU, needed: float) -> Any:
     return eqx.tree_at(where, layer, [Lambda, gates.W_r * factor[:, None], room + least])
 
 
-def _mingru(layer: Any, gates: cells.MinGRU, needed: float) -> Any:
-    return _above(layer, slice(gates.units, 2 * gates.units), _threshold(needed))
-
-
 def _minlstm(layer: Any, gates: cells.MinLSTM, needed: float) -> Any:
     """The forget gate's drive at most so far above the input gate's."""
     n, least = gates.units, _threshold(needed) / 2
@@ -140,47 +132,49 @@ def _minlstm(layer: Any, gates: cells.MinLSTM, needed: float) -> Any:
     return _above(layer, slice(2 * n, 3 * n), least)
 
 
-def _gla(layer: Any, gates: cells.GLA, needed: float) -> Any:
-    rows = slice(gates.width - gates.heads.count * gates.heads.keys, gates.width)
-    return _above(layer, rows, _threshold(needed * gates.temperature), sign=-1)
+def _constant(layer: Any, gates: Any, needed: float) -> Any:
+    """Decays that no input sets."""
+    if isinstance(gates, cells.RetNet):
+        held = jnp.minimum(gates.gamma, math.exp(-needed))
+        return eqx.tree_at(lambda c: c.recurrence.gates.gamma, layer, held)
+    held = jnp.maximum(gates.decay, math.log(needed))
+    return eqx.tree_at(lambda c: c.recurrence.gates.decay, layer, held)
 
 
-def _mlstm(layer: Any, gates: cells.MLSTM, needed: float) -> Any:
-    rows = slice(gates.width - gates.heads.count, gates.width)
-    return _above(layer, rows, _threshold(needed), sign=-1)
+def _driven(layer: Any, gates: Any, needed: float) -> Any:
+    count, least, sign, bias = DRIVES[type(gates)](gates, needed)
+    return _above(layer, slice(gates.width - count, gates.width), least, bias, sign)
 
 
-def _delta(layer: Any, gates: cells.GatedDelta, needed: float) -> Any:
-    if gates.A_log is None:
-        raise ValueError("a delta rule without a decay has no stable set; give it A_log and bias")
-    least = _threshold(needed / jnp.exp(gates.A_log)).ravel()
-    rows = slice(gates.width - gates.A_log.size, gates.width)
-    return _above(layer, rows, least, lambda c: c.recurrence.gates.bias)
-
-
-def _retnet(layer: Any, gates: cells.RetNet, needed: float) -> Any:
-    held = jnp.minimum(gates.gamma, math.exp(-needed))
-    return eqx.tree_at(lambda c: c.recurrence.gates.gamma, layer, held)
-
-
-def _constant(layer: Any, gates: cells.RWKV4 | cells.RWKV6, needed: float) -> Any:
-    if gates.decay is None:
-        rows = slice(gates.width - gates.bonus.size, gates.width)
-        return _above(layer, rows, math.log(needed))
-    where = lambda c: c.recurrence.gates.decay
-    return eqx.tree_at(where, layer, jnp.maximum(gates.decay, math.log(needed)))
-
-
+DRIVES: dict[type, Callable[[Any, float], tuple[int, Any, int, Callable | None]]] = {
+    cells.Mamba2: lambda gates, a: (
+        len(gates.A_log),
+        _threshold(a / jnp.exp(gates.A_log)),
+        1,
+        lambda c: c.recurrence.gates.dt_bias,
+    ),
+    cells.GatedDelta: lambda gates, a: (
+        gates.A_log.size,
+        _threshold(a / jnp.exp(gates.A_log)).ravel(),
+        1,
+        lambda c: c.recurrence.gates.bias,
+    ),
+    cells.MinGRU: lambda gates, a: (gates.units, _threshold(a), 1, None),
+    cells.GLA: lambda gates, a: (
+        gates.heads.count * gates.heads.keys,
+        _threshold(a * gates.temperature),
+        -1,
+        None,
+    ),
+    cells.MLSTM: lambda gates, a: (gates.heads.count, _threshold(a), -1, None),
+    cells.RWKV6: lambda gates, a: (gates.bonus.size, math.log(a), 1, None),
+}
+"""How many of the last numbers that gates take drive them, how far above which drive, by which
+sign, and the bias that the gates add."""
 PROJECTIONS: dict[type, Callable[[Any, Any, float], Any]] = {
     cells.Mamba: _mamba,
-    cells.Mamba2: _mamba2,
     cells.RGLRU: _rglru,
-    cells.MinGRU: _mingru,
     cells.MinLSTM: _minlstm,
-    cells.GLA: _gla,
-    cells.MLSTM: _mlstm,
-    cells.GatedDelta: _delta,
-    cells.RetNet: _retnet,
-    cells.RWKV4: _constant,
-    cells.RWKV6: _constant,
+    **dict.fromkeys((cells.RetNet, cells.RWKV4), _constant),
+    **dict.fromkeys(DRIVES, _driven),
 }

@@ -178,4 +178,6 @@ def _layer_proof(index: int, layer: Any) -> tuple[LayerProof | None, str]:
         return LayerProof(**known), str(problem)
     finite = all(map(math.isfinite, gains.values()))
     why = "" if finite else "its gains are beyond double precision"
-    return LayerProof(memory=layer.memory, **(known | gains)), why
+    # A first input that is written whole is one more token on which the two runs differ.
+    memory = layer.memory + int(getattr(gates, "resets", False))
+    return LayerProof(memory=memory, **(known | gains)), why

@@ -149,17 +149,19 @@ def _heads(heads: Any, u: Ranged, *rest: int) -> list[Ranged]:
 
 def _gla(gates: cells.GLA, u: Ranged) -> GateRange:
     H, n = gates.heads.count, gates.heads.keys
-    q, k, v, alpha = _heads(gates.heads, u, H * n)
+    *qkv, alpha = _heads(gates.heads, u, H * n)
     alpha = alpha.each(lambda a: a.reshape(H, n, 1))
-    share = outward(*exactly(1 / gates.temperature))
-    log_a = -times(share, softplus(-alpha))
-    return gate_range(log_a, times(k, v), lambda S: total(times(q, S), 1).each(np.ravel))
+    log_a = -times(outward(*exactly(1 / gates.temperature)), softplus(-alpha))
+    return _attention(log_a, *qkv)
 
 
 def _retnet(gates: cells.RetNet, u: Ranged) -> GateRange:
-    q, k, v = _heads(gates.heads, u)
     log_a = rising(exactly(gates.gamma), lambda ball: ball.log(), 0.0)
-    log_a = log_a.each(lambda a: a[:, None, None])
+    return _attention(log_a.each(lambda a: a[:, None, None]), *_heads(gates.heads, u))
+
+
+def _attention(log_a: Ranged, q: Ranged, k: Ranged, v: Ranged) -> GateRange:
+    """Keys times values are written, and queries read."""
     return gate_range(log_a, times(k, v), lambda S: total(times(q, S), 1).each(np.ravel))
 
 
