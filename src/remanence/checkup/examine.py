@@ -56,7 +56,7 @@ def checkup(
     is. `error` is the output error that windows are held to; with `targets` (whole numbers,
     one a position; tokens of a language model are their own) their cost is given in nats.
     `weights` says in words what of a file the network was made from.
-    `quick` measures a few exponents and skips what takes minutes. `tell` is told each
+    `quick` measures a few exponents and skips what takes minutes. `tell` gets each
     stage, `progress` the steps of the longest one.
 
     >>> import jax.numpy as jnp

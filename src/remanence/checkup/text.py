@@ -36,7 +36,7 @@ def from_text(
     tokens = net.embedding.shape[0]
     content = _content(path)
     if vocab is not None and vocab.name == TOKENIZER:
-        return _tokenized(path, content, vocab, steps, partial)
+        return _tokenize(path, content, vocab, steps, partial)
     if vocab is None and tokens > MOST_BYTES:
         raise ValueError(
             f"the network has {tokens} tokens, which only its own vocabulary tells from "
@@ -49,13 +49,13 @@ def from_text(
         text = content.decode("utf-8", "replace")
         unit, whole = "characters", len(text)
         ids = _code_points(path, text, tokens) if vocab is None else vocabulary(vocab, tokens)
-        values = _numbered(path, text[:steps], ids, tokens)
+        values = _number_characters(path, text[:steps], ids, tokens)
     part = f"all {whole:,}" if len(values) == whole else f"{len(values):,} of {whole:,}"
     words, partial = f"{part} {unit} of {path.name}", partial and len(values) < whole
     return Inputs(values=values, words=words, unit=unit, partial=partial)
 
 
-def _tokenized(
+def _tokenize(
     path: pathlib.Path, content: bytes, vocab: pathlib.Path, steps: int | None, partial: bool
 ) -> Inputs:
     """Tokens by a Hugging Face folder's own tokenizer."""
@@ -127,7 +127,9 @@ def _code_points(path: pathlib.Path, text: str, tokens: int) -> dict[str, int]:
     return {letter: i for i, letter in enumerate(letters)}
 
 
-def _numbered(path: pathlib.Path, text: str, ids: dict[str, int], tokens: int) -> np.ndarray:
+def _number_characters(
+    path: pathlib.Path, text: str, ids: dict[str, int], tokens: int
+) -> np.ndarray:
     unknown = sorted(set(text) - set(ids))
     if unknown:
         more = f", and {len(unknown) - 1} more" if len(unknown) > 1 else ""

@@ -25,10 +25,10 @@ def ends_of(
     """
     matrices = {n: t for n, t in tensors.items() if t.ndim == 2 and t.dtype.kind == "f"}
     fits = _readouts(tensors, matrices, units, inputs, options.embedding)
-    W_y = _chosen("readout", options.readout, fits, tensors)
+    W_y = _choose("readout", options.readout, fits, tensors)
     columns = [n for n, t in matrices.items() if t.shape[1] == inputs and not biased(n, tensors)]
     fits = [name for name in columns if name != W_y]
-    W_e = _chosen("embedding", options.embedding, fits, tensors)
+    W_e = _choose("embedding", options.embedding, fits, tensors)
     remarks: dict[str, str] = {}
     if options.live:  # the whole is run and compared anyway
         return W_e, W_y, remarks
@@ -59,7 +59,7 @@ def _unless(between: list[str], name: str, what: str, remarks: dict[str, str]) -
     return ""
 
 
-def _chosen(what: str, given: str | None, fits: list[str], tensors: Tensors) -> str:
+def _choose(what: str, given: str | None, fits: list[str], tensors: Tensors) -> str:
     if given is None:
         if len(fits) > 1:
             raise AmbiguousEnds(f"{what} may be any of {fits}; name one by {what}=")

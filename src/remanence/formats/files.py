@@ -126,7 +126,7 @@ def readings(path: str | os.PathLike) -> dict[str, Reading]:
     path = pathlib.Path(path)
     if path.is_dir() and hugging_face.is_model(path):
         return hugging_face.networks(path)
-    path, suffix = safetensors.existing(path), path.suffix.lower()
+    path, suffix = safetensors.check_file(path), path.suffix.lower()
     with path.open("rb") as file:
         opening = file.read(9)
     # A safetensors file opens with the length of its header, which may look like the

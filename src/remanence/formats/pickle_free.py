@@ -147,7 +147,7 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
             if name == "NEWOBJ_EX":
                 stack.pop()  # arguments by keyword
             arguments, what = stack.pop(), stack.pop()
-            stack.append(_described(what, arguments))
+            stack.append(_describe(what, arguments))
         case _ if argument is not None and not name.startswith(("EXT", "INST", "PERS")):
             stack.append(argument)  # a number, a text or bytes
         case _:
@@ -185,7 +185,7 @@ def _known_name(first: Any, last: Any) -> Name:
     )
 
 
-def _described(what: Any, arguments: Any) -> Any:
+def _describe(what: Any, arguments: Any) -> Any:
     """What a call would give, described; nothing is called."""
     if not isinstance(what, Name) or not isinstance(arguments, tuple):
         raise ValueError("its pickle is malformed: it calls what is no name")
@@ -194,7 +194,7 @@ def _described(what: Any, arguments: Any) -> Any:
     if what.text in WRAPPED:
         return arguments[0]
     if what.text == FROM_TYPE:
-        return _described(arguments[0], arguments[2])
+        return _describe(arguments[0], arguments[2])
     if what.text in REBUILT:
         storage, offset, size, stride = arguments[:4]
         if not isinstance(storage, Storage):

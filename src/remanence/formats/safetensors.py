@@ -23,7 +23,7 @@ FLOAT8 = {"F8_E4M3": jnp.float8_e4m3fn, "F8_E5M2": jnp.float8_e5m2}
 """Kinds that NumPy, and so safetensors' reader for it, does not know by name."""
 
 
-def existing(path: pathlib.Path) -> pathlib.Path:
+def check_file(path: pathlib.Path) -> pathlib.Path:
     """The path, refused unless it is a file of a size that is read."""
     if path.is_dir():
         raise ValueError(f"{path.name} is a folder; a file in it would do")
@@ -46,7 +46,7 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
 
     A file that is cut short or malformed is refused with a sentence.
     """
-    path = existing(pathlib.Path(path))
+    path = check_file(pathlib.Path(path))
     try:
         with safe_open(path, framework="np") as file:
             metadata = dict(file.metadata() or {})

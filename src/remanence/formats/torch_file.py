@@ -79,7 +79,7 @@ def _from_legacy(file: mmap.mmap) -> dict[str, Tensors]:
     for _ in range(2):  # the protocol, and the machine that it came from
         value_of(file)
     value, keys = value_of(file), value_of(file)
-    found = [v.storage for _, v in _nested(value) if isinstance(v, Described)]
+    found = [v.storage for _, v in _nested_values(value) if isinstance(v, Described)]
     items = {storage.key: _item(storage.kind).itemsize for storage in found}
     numbers: Numbers = {}
     for key in keys if isinstance(keys, list) else ():
@@ -92,7 +92,7 @@ def _from_legacy(file: mmap.mmap) -> dict[str, Tensors]:
     return _tensors(_state_dicts(value), numbers)
 
 
-def _nested(value: Any) -> list[tuple[str, Any]]:
+def _nested_values(value: Any) -> list[tuple[str, Any]]:
     """Every value inside, once, by its dotted place; nothing deeper than checkpoints are."""
     found, waiting, seen = [], [("", value, 0)], set()
     while waiting:
@@ -110,7 +110,7 @@ def _state_dicts(value: Any) -> dict[str, dict[str, Described]]:
     """Of all dictionaries with tensors those that name recurrent ones; else the largest."""
     inside = {
         place: {str(k): v for k, v in each.items() if isinstance(v, Described)}
-        for place, each in _nested(value)
+        for place, each in _nested_values(value)
         if isinstance(each, dict)
     }
     inside = {place: each for place, each in inside.items() if each}

@@ -107,7 +107,7 @@ def rows(layer: Dense, *parts: slice | np.ndarray) -> list[Dense]:
     return [Dense(layer.W[part], None if layer.b is None else layer.b[part]) for part in parts]
 
 
-def stacked(*layers: Dense) -> Dense:
+def join_rows(*layers: Dense) -> Dense:
     """Linear layers of one input, one above the other."""
     W = jnp.concatenate([layer.W for layer in layers])
     if all(layer.b is None for layer in layers):

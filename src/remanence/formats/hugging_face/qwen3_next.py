@@ -16,7 +16,7 @@ from ...cells.layers import GatedLayer
 from ...cells.parts import Experts, Norm
 from ...nets import Recurrent
 from ..reading import FullAttention
-from .model import rows, Source, stacked
+from .model import join_rows, rows, Source
 
 
 def delta_layers(source: Source) -> dict[str, Callable[[Source], Recurrent]]:
@@ -68,7 +68,7 @@ def qwen3_next_layer(layer: Source, index: int) -> GatedLayer:
     A_log, bias = unit.array("A_log", 1)[:, None], unit.array("dt_bias", 1)[:, None]
     return GatedLayer(
         layer.norm("input_layernorm", eps, one=1.0),
-        stacked(qkv, *ba),
+        join_rows(qkv, *ba),
         DeltaRule(GatedDelta(heads, A_log, bias)),
         unit.dense("out_proj"),
         type(convolution)(weight),
@@ -103,5 +103,5 @@ def _experts(inside: Source, count: int) -> tuple[Any, Any]:
     if inside.has("experts.gate_up_proj"):
         return inside.array("experts.gate_up_proj", 3), inside.array("experts.down_proj", 3)
     each = [inside.under(f"experts.{i}") for i in range(count)]
-    both = [stacked(one.dense("gate_proj"), one.dense("up_proj")).W for one in each]
+    both = [join_rows(one.dense("gate_proj"), one.dense("up_proj")).W for one in each]
     return jnp.stack(both), jnp.stack([one.dense("down_proj").W for one in each])

@@ -5,7 +5,7 @@ import jax
 from ...cells import Heads, LinearRecurrence, MLSTM
 from ...cells.layers import GatedLayer
 from ...cells.parts import GatedMLP
-from .model import rows, Source, stacked
+from .model import join_rows, rows, Source
 
 
 def xlstm_layer(block: Source, _: int) -> GatedLayer:
@@ -18,8 +18,8 @@ def xlstm_layer(block: Source, _: int) -> GatedLayer:
         fused, gates_in = unit.dense("qkv_opreact"), unit.dense("ifgate_preact")
         qkv, W_gate = rows(fused, slice(-values), slice(-values, None))
     else:
-        qkv = stacked(*(unit.dense(part) for part in "qkv"))
-        gates_in = stacked(unit.dense("igate_preact"), unit.dense("fgate_preact"))
+        qkv = join_rows(*(unit.dense(part) for part in "qkv"))
+        gates_in = join_rows(unit.dense("igate_preact"), unit.dense("fgate_preact"))
         W_gate = unit.dense("ogate_preact")
         values = len(W_gate.W)
     keys = (len(qkv.W) - values) // 2
@@ -27,7 +27,7 @@ def xlstm_layer(block: Source, _: int) -> GatedLayer:
     gates = MLSTM(heads, block.number("gate_soft_cap", 15.0), block.number("eps", 1e-6))
     return GatedLayer(
         block.norm("norm_mlstm", eps),
-        stacked(qkv, gates_in),
+        join_rows(qkv, gates_in),
         LinearRecurrence(gates),
         unit.dense("out_proj"),
         None,

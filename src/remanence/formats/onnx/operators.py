@@ -80,7 +80,7 @@ def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
         peepholes=None if P is None else P.reshape(3, units)[[0, 2, 1]],
         coupled=bool(operator.settings.get("input_forget", 0)),
     )
-    return _started(cell, operator, side, remarks)
+    return _with_first_state(cell, operator, side, remarks)
 
 
 def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:
@@ -130,7 +130,7 @@ def _functions(operator: Operator, side: int) -> Any:
     return tuple(found[side * count : (side + 1) * count])
 
 
-def _started(cell: Any, operator: Operator, side: int, remarks: dict[str, str]) -> Any:
+def _with_first_state(cell: Any, operator: Operator, side: int, remarks: dict[str, str]) -> Any:
     """The cell in the first state that the graph fixes, if it fixes one that is not zero."""
     names = ("initial_h", "initial_c") if operator.kind == "LSTM" else ("initial_h",)
     given = [operator.input(name) for name in names]
