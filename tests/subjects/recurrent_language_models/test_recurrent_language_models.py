@@ -11,7 +11,7 @@ import pytest
 from remanence.nets import token_cross_entropy, unroll
 from remanence.nets.language_model import gated_language_model, GATES
 from remanence.report import Bench
-from remanence.subjects.recurrent_language_models.experiments import Config, trained
+from remanence.subjects.recurrent_language_models.experiments import Config, train_and_measure
 from remanence.train import fit
 
 
@@ -59,8 +59,8 @@ def test_unknown_kinds_are_refused(key):
 
 @pytest.mark.parametrize("kind", ["mingru", "lstm"])
 def test_what_is_measured_of_a_model(kind, tmp_path):
-    small = Config(width=4, layers=2, length=16, batch=2, steps=4, heard=96, starts=4)
-    found = trained(small, "sonnets", kind, 0, Bench(folder=tmp_path))
+    small = Config(width=4, layers=2, length=16, batch=2, steps=4, held_out=96, starts=4)
+    found = train_and_measure(small, "sonnets", kind, 0, Bench(folder=tmp_path))
     assert found["divergence"].shape == (4, 48) and not found["diverged"]
     assert ("after" in found) == (kind == "mingru")
     # Emptied before the first token there is nothing to forget but that token.

@@ -33,14 +33,16 @@ class Config:
     batch: int = 8
     steps: int = 150
     learning_rate: float = 3e-3
-    heard: int = 512
+    held_out: int = 512
     """Held-out tokens on which memory is measured."""
     starts: int = 12
     error: float = 1e-3
     seeds: int = 1
 
 
-def trained(config: Config, source: str, kind: str, seed: int, bench: Bench) -> dict[str, Any]:
+def train_and_measure(
+    config: Config, source: str, kind: str, seed: int, bench: Bench
+) -> dict[str, Any]:
     """Everything that is measured of one model."""
     words = text.wikitext() if source == "wikitext" else text.characters(source)
     key = jr.fold_in(jr.key(bench.seed), seed)
@@ -57,15 +59,16 @@ def trained(config: Config, source: str, kind: str, seed: int, bench: Bench) -> 
         folder=bench.folder / f"{source}-{kind}-{seed}",
         quiet=bench.quiet,
     )
-    heard = np.concatenate([words.valid, words.test])[: config.heard]
+    held_out = np.concatenate([words.valid, words.test])[: config.held_out]
     bench.tell(f"measuring {kind}")
     name = " ".join([kind, *[source] * (len(config.sources) > 1), *[f"seed {seed}"] * (seed > 0)])
-    found = {"kind": kind, "name": name, **restarts(done.model, heard, config)}
-    found |= {"diverged": done.diverged_at is not None, "tokens": len(heard)}
+    found = {"kind": kind, "source": source, "seed": seed, "name": name}
+    found |= restarts(done.model, held_out, config)
+    found |= {"diverged": done.diverged_at is not None, "tokens": len(held_out)}
     if kind == "lstm":
         return found
-    before, after = (decays(model, heard) for model in (start, done.model))
-    layers = replay_window(done.model, heard, error=config.error)
+    before, after = (decays(model, held_out) for model in (start, done.model))
+    layers = replay_window(done.model, held_out, error=config.error)
     holds, can = layers.stack_law
     return found | {"before": before, "after": after, "law": holds, "judges": can}
 
@@ -89,9 +92,9 @@ def _windows(data: Any, config: Config, key: Any) -> Any:
     return data[starts + jnp.arange(config.length + 1)]
 
 
-def decays(model: Recurrent, heard: np.ndarray) -> dict[str, Any]:
+def decays(model: Recurrent, held_out: np.ndarray) -> dict[str, Any]:
     """The largest exponent with its error, and the timescales of all channels."""
-    found = lyapunov_spectrum(model, heard)
+    found = lyapunov_spectrum(model, held_out)
     times = np.concatenate([layer.timescales.ravel() for layer in found.layers])
     slow = [layer.unforgotten.ravel() for layer in found.layers]
     return {
@@ -102,32 +105,38 @@ def decays(model: Recurrent, heard: np.ndarray) -> dict[str, Any]:
     }
 
 
-def restarts(model: Recurrent, heard: np.ndarray, config: Config) -> dict[str, Any]:
+def restarts(model: Recurrent, held_out: np.ndarray, config: Config) -> dict[str, Any]:
     """Any model emptied at some positions: KL from the kept run, and nats a token."""
-    longest = len(heard) // 2
-    positions = np.linspace(1, len(heard) - longest - 1, config.starts).astype(int)
+    longest = len(held_out) // 2
+    positions = np.linspace(1, len(held_out) - longest - 1, config.starts).astype(int)
     logs = eqx.filter_jit(lambda tokens: jax.nn.log_softmax(model(tokens)))
-    tokens = jnp.asarray(heard)
+    tokens = jnp.asarray(held_out)
     full = np.asarray(logs(tokens), float)
-    nats = -full[np.arange(len(heard) - 1), heard[1:]]
+    nats = -full[np.arange(len(held_out) - 1), held_out[1:]]
     divergence, excess = [], []
     for a in positions:
         short = np.asarray(logs(tokens[a : a + longest]), float)
         p = full[a : a + longest]
         divergence.append(np.sum(np.exp(p) * (p - short), axis=1))
-        asked = heard[a + 1 : a + longest + 1]
+        asked = held_out[a + 1 : a + longest + 1]
         excess.append((p - short)[np.arange(len(asked)), asked])
     divergence = np.maximum(np.array(divergence), 0)
     windows = first_good(divergence, config.error)
-    near, far = nats[: config.length], nats[len(nats) - 2 * config.length :]
-    spread = np.hypot(near.std() / np.sqrt(len(near)), far.std() / np.sqrt(len(far)))
     return {
         "divergence": divergence,
         "excess": np.array(excess),
         "windows": windows,
         "longest": longest,
         "loss": float(nats.mean()),
-        "loss_near": float(near.mean()),
-        "loss_far": float(far.mean()),
-        "loss_spread": float(spread),
+        **beyond_trained_length(np.array(excess)[positions >= config.length], config.length),
+    }
+
+
+def beyond_trained_length(excess: np.ndarray, length: int) -> dict[str, float]:
+    """Nats a token that the kept state loses, with its error, where it has read more than was
+    ever trained on: against one emptied half to a whole trained length before the same token."""
+    lost = -excess[:, length // 2 : length].mean(axis=1)
+    return {
+        "lost_at_length": float(lost.mean()),
+        "lost_error": float(lost.std(ddof=1) / np.sqrt(len(lost))),
     }

@@ -2,86 +2,136 @@
 
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
 from ...report import Figure
+from .claims import median_windows
 
 
-def windows_figure(models: list[dict[str, Any]]) -> Figure:
+Models = list[dict[str, Any]]
+
+
+def _panels(models: Models) -> tuple[Any, list[tuple[Any, Models]]]:
+    """A panel a text, each with its models."""
+    sources = list(dict.fromkeys(each["source"] for each in models))
+    width = 1.5 + 4.5 * len(sources)
+    figure, axes = plt.subplots(
+        1, len(sources), figsize=(width, 3.8), squeeze=False, sharey=True, layout="constrained"
+    )
+    for axis, source in zip(axes[0], sources, strict=True):
+        axis.set_title(source)
+    return figure, [
+        (axis, [each for each in models if each["source"] == source])
+        for axis, source in zip(axes[0], sources, strict=True)
+    ]
+
+
+def _colours(models: Models) -> dict[str, str]:
+    kinds = dict.fromkeys(each["kind"] for each in models)
+    return {kind: f"C{i}" for i, kind in enumerate(kinds)}
+
+
+def divergence_figure(models: Models) -> Figure:
     """KL divergence against the tokens replayed."""
     curves = {each["name"]: np.quantile(each["divergence"], 0.95, axis=0) for each in models}
     k = np.arange(1, 1 + min(map(len, curves.values())))
     data = xr.Dataset({n: ("window", c[: len(k)]) for n, c in curves.items()}, {"window": k})
 
     def draw():
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots()
-        for name, curve in curves.items():
-            axes.loglog(k, np.maximum(curve[: len(k)], 1e-12), label=name)
-        axes.set(xlabel="tokens replayed", ylabel="KL divergence, 95 % (nats)")
-        axes.legend()
+        figure, panels = _panels(models)
+        colours = _colours(models)
+        for axis, here in panels:
+            for each in here:
+                curve = np.maximum(curves[each["name"]][: len(k)], 1e-12)
+                label = None if each["seed"] else each["kind"]
+                axis.loglog(k, curve, color=colours[each["kind"]], lw=1, label=label)
+            axis.axhline(1e-3, color="C7", ls=":")
+            axis.set(xlabel="tokens replayed")
+        panels[0][0].set(ylabel="KL divergence, 95 % (nats)")
+        panels[0][0].legend()
         return figure
 
-    caption = (
-        "The next-token distribution after a replay from an empty state, beside the kept state's."
-    )
-    return Figure("windows", "What a replay brings back", caption, draw, data)
+    caption = "The next-token distribution after a replay from an empty state, beside the kept state's: 95 % of the restarts lie below the line. A line a seed; dotted: the error that the windows are measured for."
+    return Figure("divergence", "What a replay brings back", caption, draw, data)
 
 
-def timescales_figure(models: list[dict[str, Any]]) -> Figure:
+def windows_figure(models: Models) -> Figure:
+    """Every restart's window, and the medians that are compared."""
+    names = [each["name"] for each in models]
+    rows = np.array([np.minimum(each["windows"], each["longest"]) for each in models])
+    data = xr.Dataset({"window": (("model", "restart"), rows)}, {"model": names})
+    medians = median_windows(models)
+
+    def draw():
+        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)), layout="constrained")
+        colours = _colours(models)
+        for i, (each, row) in enumerate(zip(models, rows, strict=True)):
+            axes.plot(row, np.full(len(row), i), ".", color=colours[each["kind"]], alpha=0.5)
+            median = medians.get((each["source"], each["kind"]), np.nan)
+            axes.plot(median, i, "|", color=colours[each["kind"]], ms=14, mew=2)
+        axes.set_yticks(range(len(names)), names)
+        axes.set(xscale="log", xlabel="window (tokens)")
+        axes.invert_yaxis()
+        return figure
+
+    caption = "Tokens that must be replayed until the next-token distribution stays within the error: a dot a restart, a bar the median of a kind on a text; a window that was not reached is drawn at the longest one followed."
+    return Figure("windows", "How many tokens must be replayed", caption, draw, data)
+
+
+def timescales_figure(models: Models) -> Figure:
     """Timescales of all channels, sorted, before and after training."""
     gated = [each for each in models if "after" in each]
     share = np.linspace(0, 1, 101)
     rows = {
-        f"{each['name']} {when}": np.quantile(each[when]["timescales"], share)
+        f"{each['name']} {when}": np.quantile(each[when]["timescales"], share, method="higher")
         for each in gated
         for when in ("before", "after")
     }
     data = xr.Dataset({n: ("share", row) for n, row in rows.items()}, {"share": share})
 
     def draw():
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots()
-        for i, each in enumerate(gated):
-            for when, line in (("before", ":"), ("after", "-")):
-                name = f"{each['name']} {when}"
-                axes.semilogy(100 * share, rows[name], line, color=f"C{i}", label=name)
-        axes.set(xlabel="channels (%)", ylabel="timescale (tokens)")
-        axes.legend()
+        figure, panels = _panels(gated)
+        colours = _colours(models)
+        for axis, here in panels:
+            for each in here:
+                for when, style in (("before", ":"), ("after", "-")):
+                    label = None if each["seed"] else f"{each['kind']} {when}"
+                    line = rows[f"{each['name']} {when}"]
+                    axis.semilogy(
+                        100 * share, line, style, color=colours[each["kind"]], lw=1, label=label
+                    )
+            axis.axvline(90, color="C7", lw=0.8)
+            axis.set(xlabel="channels (%)")
+        panels[0][0].set(ylabel="timescale (tokens)")
+        panels[0][0].legend()
         return figure
 
-    caption = "Tokens in which a channel forgets by a factor e on held-out text, before and after training."
+    caption = "Tokens in which a channel forgets by a factor e on held-out text, before and after training, a line a seed. Right of the grey line: the slowest tenth."
     return Figure("timescales", "What training does to timescales", caption, draw, data)
 
 
-def losses_figure(models: list[dict[str, Any]]) -> Figure:
-    """The loss within the trained length, and at the end of the text."""
+def losses_figure(models: Models) -> Figure:
+    """What a history longer than any trained on costs."""
     names = [each["name"] for each in models]
-    near, far = ([each[key] for each in models] for key in ("loss_near", "loss_far"))
-    spread = [each["loss_spread"] for each in models]
-    columns = {"near": near, "far": far, "spread": spread}
-    data = xr.Dataset({n: ("model", np.array(c)) for n, c in columns.items()}, {"model": names})
+    lost, error = ([each[key] for each in models] for key in ("lost_at_length", "lost_error"))
+    columns = {"lost": ("model", lost), "error": ("model", error)}
 
     def draw():
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots()
-        at = np.arange(len(names))
-        axes.errorbar(
-            at - 0.1, near, yerr=spread, fmt="o", capsize=2, label="within the trained length"
-        )
-        axes.errorbar(
-            at + 0.1, far, yerr=spread, fmt="s", capsize=2, label="at the end of the text"
-        )
-        axes.set_xticks(at, names, rotation=20)
-        axes.set(ylabel="nats a token")
-        axes.legend()
+        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)), layout="constrained")
+        colours = _colours(models)
+        for i, each in enumerate(models):
+            axes.errorbar(
+                lost[i], i, xerr=error[i], fmt="o", capsize=3, color=colours[each["kind"]]
+            )
+        axes.axvline(0, color="C7", ls=":")
+        axes.set_yticks(range(len(names)), names)
+        axes.set(xlabel="lost by the longer history (nats a token)")
+        axes.invert_yaxis()
         return figure
 
-    caption = (
-        "Held-out loss near the start and at the end of a text that is longer than any trained on."
+    caption = "The same held-out tokens, read from a state that was never emptied, against one emptied half to a whole trained length before; a bar is one standard error over restarts. Right of zero, the history beyond the trained length harms."
+    return Figure(
+        "losses", "Beyond the trained length", caption, draw, xr.Dataset(columns, {"model": names})
     )
-    return Figure("losses", "Beyond the trained length", caption, draw, data)
