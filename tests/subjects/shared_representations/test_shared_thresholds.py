@@ -5,6 +5,7 @@ import dataclasses
 import pathlib
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -15,9 +16,8 @@ from remanence.subjects.shared_representations import random_graphs
 from remanence.subjects.shared_representations.claims.threshold_1_2_12_14 import (
     comes_down_to_connectivity,
     connectivity_decides,
-    FRESH,
-    fresh_graphs,
     path_evidence,
+    wide_evidence,
     within_path_bound,
 )
 from remanence.subjects.shared_representations.config import FULL, QUICK
@@ -28,6 +28,8 @@ from remanence.subjects.shared_representations.figures.thresholds import (
 )
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.random_graphs import (
+    FRESH,
+    fresh_graphs,
     logistic_threshold,
     square_graphs,
     thresholds_by_scale,
@@ -139,6 +141,22 @@ def test_the_claim_is_judged_on_graphs_that_no_choice_was_made_on():
     assert fresh_graphs(found).sizes["cell"] == 200
     found["seed"] = found.seed + FRESH - 90
     assert fresh_graphs(found).sizes["cell"] == 20
+
+
+def test_the_threshold_that_is_judged_is_the_one_that_is_drawn():
+    """Old graphs, on which everything comes late, are neither judged nor drawn."""
+    rng = np.random.default_rng(8)
+    old, new = drawn_graphs(rng, late=0.15, last=0.15), drawn_graphs(rng, late=0.1, last=0.0)
+    new["seed"] = new.seed + FRESH
+    wide = xr.concat([old, new], "cell")
+    evidence = wide_evidence({"wide": wide.assign(across=xr.ones_like(wide.test_loss))})
+    figure = wide_threshold_figure(wide).draw()
+    plt.close(figure)
+    line = figure.axes[0].containers[0].lines[0]
+    judged = dict(zip(evidence["scales"], evidence["thresholds"], strict=True))
+    assert len(line.get_xdata()) == len(judged) == 2
+    for scale, height in zip(line.get_xdata(), line.get_ydata(), strict=True):
+        assert height == pytest.approx(judged[scale])
 
 
 def test_kept_graphs_are_still_asked_for(monkeypatch, tmp_path):

@@ -16,6 +16,8 @@ from .training_cells import by_scale, Cell, generalises, table
 WIDTHS = np.geomspace(0.002, 0.3, 24)
 """Widths of the logistic curves that are tried."""
 DRAWS = 400
+FRESH = 40_000
+"""Wide graphs with seeds from here on were first drawn when rule and σ were settled."""
 
 
 def _cells(
@@ -50,6 +52,12 @@ def wide_graphs(config: Config, bench: Bench) -> xr.Dataset:
         )
     ]
     return table("graphs, H > D", cells, bench, stop=1e-6, limit=config.wide_limit, width=16)
+
+
+def fresh_graphs(wide: xr.Dataset) -> xr.Dataset:
+    """The graphs that no choice was made on; all of them in a profile without such."""
+    later = wide.isel(cell=np.flatnonzero(wide.seed.values >= FRESH))
+    return later if later.sizes["cell"] else wide
 
 
 def taught_share(found: xr.Dataset, languages: int = 10) -> Float[np.ndarray, " cell"]:

@@ -15,7 +15,7 @@ import xarray as xr
 
 from ....report import Claim, Evidence, Verdict
 from ..figure_one import thresholds
-from ..random_graphs import taught_share, thresholds_by_scale
+from ..random_graphs import fresh_graphs, taught_share, thresholds_by_scale
 from ..training_cells import by_scale, generalises
 
 
@@ -23,8 +23,6 @@ FEWEST = 5
 """Runs of each kind, connected and not, below which nothing is said of them."""
 RESOLVED = 0.01
 """A threshold is compared with connectivity's to one pair of a hundred."""
-FRESH = 40_000
-"""Graphs with seeds from here on were first drawn when rule and σ were settled."""
 NEAR = 0.05
 
 
@@ -81,12 +79,6 @@ def vanishing_threshold(e: Evidence) -> Verdict:
     if mean - error > 0.1 and mean + error >= 0.5 and e["disconnected_generalise"] == 0:
         return "refuted"
     return "holds" if e["disconnected_generalise"] > 0.5 else "open"
-
-
-def fresh_graphs(wide: xr.Dataset) -> xr.Dataset:
-    """The graphs that no choice was made on; all of them in a profile without such."""
-    later = _part(wide, wide.seed.values >= FRESH)
-    return later if later.sizes["cell"] else wide
 
 
 def wide_evidence(results: Mapping[str, Any]) -> Evidence:

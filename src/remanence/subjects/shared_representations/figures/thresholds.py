@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from ....report import Figure
 from ..connectivity import probability_connected
-from ..random_graphs import taught_share, thresholds_by_scale
+from ..random_graphs import fresh_graphs, taught_share, thresholds_by_scale
 from ..training_cells import by_scale, generalises
 from .both_masks import FLOOR
 
@@ -67,7 +67,8 @@ def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
 
 
 def wide_threshold_figure(wide: xr.Dataset) -> Figure:
-    """H > D: how the threshold comes down with σ."""
+    """H > D: how the threshold comes down with σ, on the graphs that are judged."""
+    wide = fresh_graphs(wide)
     found, count = thresholds_by_scale(wide), int(np.unique(wide.seed).size)
 
     def draw() -> Any:
