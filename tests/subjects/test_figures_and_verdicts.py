@@ -189,7 +189,7 @@ def test_settings_that_move_the_count_are_drawn_so():
     for draw in range(6):
         moved = [0, 0, 0] if draw == 0 else rng.integers(0, 2, size=3)
         lift = [0, *np.repeat(moved, 2) * np.tile([4, -4], 3)]
-        counts = 8.0 + np.array(lift)[:, None] + rng.integers(0, 2, size=(7, 3))
+        counts = 8.0 + np.array(lift)[:, None] + rng.permuted(np.tile([0, 0, 1], (7, 1)), axis=1)
         recipes = xr.Dataset(
             {name: ("recipe", [row[name] for row in rows]) for name in DIALS}
             | {"count": (("recipe", "seed"), counts), "centre": ("recipe", [True] + [False] * 6)}
