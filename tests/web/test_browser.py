@@ -117,11 +117,10 @@ def test_dragging_asks_nobody_and_draws_all_the_time(server, page):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.evaluate(COUNTED)
-    for _ in range(5):  # about five seconds
-        dragged(page, "coupling", 0.02, 0.98, pause=50)
-        dragged(page, "coupling", 0.98, 0.02, pause=50)
-    moved = 5 * 2 * 8
-    assert page.evaluate("redraws") >= moved / 2
+    for _ in range(10):  # 160 moves in about five seconds
+        dragged(page, "coupling", 0.02, 0.98, pause=25)
+        dragged(page, "coupling", 0.98, 0.02, pause=25)
+    assert page.evaluate("redraws") >= 5 * 15
     assert [
         url for url in asked if not url.startswith("data:")
     ] == []  # nothing to refuse or to compile
