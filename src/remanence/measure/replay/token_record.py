@@ -128,10 +128,10 @@ class TokenReplay:
         return self.layers[int(order[-1])]
 
     @property
-    def stack_law(self) -> tuple[int, int]:
-        """From how many starts the states' window lies between the largest own one and the sum.
+    def stack_bounds(self) -> Float[np.ndarray, "starts three"]:
+        """The largest own window, the states' window, and the sum of the own ones, the outer two
+        a tenth wider, for each start that can say: every own window was reached.
 
-        The second number counts the starts that can say: every own window was reached.
         The largest is taken without convolutions, which may be exact already.
         """
         stack = self.state_windows.max(axis=0)
@@ -141,8 +141,13 @@ class TokenReplay:
         own, stack = own[:, can], stack[can]
         slack = 1 + 0.1 * own.max(axis=0, initial=0)
         low, high = own.max(axis=0, initial=0) - spare - slack, own.sum(axis=0) + spare + slack
-        holds = (stack >= low) & (stack <= high)
-        return int(holds.sum()), int(can.sum())
+        return np.stack([low, stack, high], axis=1)
+
+    @property
+    def stack_law(self) -> tuple[int, int]:
+        """From how many starts the states' window lies within its bounds, of how many that say."""
+        low, stack, high = self.stack_bounds.T
+        return int(((low <= stack) & (stack <= high)).sum()), len(stack)
 
     @property
     def first_token(self) -> float:

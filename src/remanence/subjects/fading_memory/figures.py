@@ -1,7 +1,7 @@
 """The pictures of the study; each is drawn from its dataset alone."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from ...report import Figure
-from .claims.accuracy import NEAR
+from .claims.accuracy import learning_speed, NEAR
 from .comparison import rows_of
 from .informed_residual import InformedResidual
 from .power_spectrum import PowerSpectrum
@@ -17,13 +17,14 @@ from .weak_coupling import LEAVES
 
 
 def figures(
-    data: Mapping[str, xr.Dataset], informed: InformedResidual, side: int
+    data: Mapping[str, xr.Dataset], informed: InformedResidual, side: int, targets: Sequence[float]
 ) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
     spectrum = informed.spectrum
     radius, angle = _last(data["table"], "radius", "radius"), _angles(data["table"])
     errors = data["adding"].error.isel(mark=-1).transpose("length", "kind", "seed")
     errors = errors.reset_coords(drop=True)
+    speed = learning_speed(data["table"], targets)
     return (
         Figure(
             "weak-coupling",
@@ -49,6 +50,15 @@ def figures(
             "this coupling that is not at r = 1.",
             partial(_draw_radius, radius),
             radius,
+        ),
+        Figure(
+            "speed",
+            "How fast networks near the edge of chaos learn",
+            f"Training steps to {float(speed.target):.0%} of the test images: a dot a seed, a bar the "
+            "mean; open dots did not get there and count as one mark beyond their budget. Orange: "
+            "the radius that validation images choose near the edge (shaded) and far from it.",
+            partial(_draw_speed, speed),
+            speed,
         ),
         Figure(
             "angle",
@@ -158,15 +168,33 @@ def _draw_radius(rows: xr.Dataset):
     left.set(xlabel="radius r", ylabel="test accuracy")
     left.legend(frameon=False)
     _band(right, rows.exponent.values.mean(1), rows.accuracy.values)
-    right.axvline(0, color="C7", lw=0.8, ls="--")
-    # Linear within the edge, logarithmic beyond: all that is decided lies near 0.
-    right.set_xscale("symlog", linthresh=NEAR, linscale=1)
-    right.axvspan(-NEAR, NEAR, color="C7", alpha=0.1, lw=0)
-    low = 1.4 * float(rows.exponent.min())
-    ticks = [t for t in (-1, -0.3, -NEAR, 0, NEAR) if t >= low]
-    right.set_xticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
-    right.minorticks_off()
-    right.set(xlabel="largest exponent before training (nats per step)")
+    _exponent_axis(right, float(rows.exponent.min()))
+    return figure
+
+
+def _exponent_axis(ax, least: float) -> None:
+    """Linear within the edge, logarithmic beyond: all that is decided lies near 0."""
+    ax.axvline(0, color="C7", lw=0.8, ls="--")
+    ax.set_xscale("symlog", linthresh=NEAR, linscale=1)
+    ax.axvspan(-NEAR, NEAR, color="C7", alpha=0.1, lw=0)
+    ticks = [t for t in (-1, -0.3, -NEAR, 0, NEAR) if t >= 1.4 * least]
+    ax.set_xticks(ticks, [f"{t:g}".replace("-", "−") for t in ticks])
+    ax.minorticks_off()
+    ax.set(xlabel="largest exponent before training (nats per step)")
+
+
+def _draw_speed(speed: xr.Dataset):
+    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    for i in range(speed.sizes["radius"]):
+        here = speed.isel(radius=i)
+        at, never = float(here.exponent), here.steps.isnull().values
+        steps = here.steps.fillna(here.late).values
+        ax.plot(np.full((~never).sum(), at), steps[~never], "C0o", ms=3.5, alpha=0.6)
+        ax.plot(np.full(never.sum(), at), steps[never], "C0o", ms=3.5, mfc="none")
+        ax.plot(at, steps.mean(), "C1_" if here.fastest else "C0_", ms=14, mew=2)
+    _exponent_axis(ax, float(speed.exponent.min()))
+    ax.set(ylabel=f"steps to {float(speed.target):.0%}")
+    ax.set_ylim(bottom=0)
     return figure
 
 

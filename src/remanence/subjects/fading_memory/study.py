@@ -62,7 +62,9 @@ def run(config: Config, bench: Bench) -> Outcome:
         "spectrum": informed.spectrum,
         "side": task.side,
     }
-    return Outcome(results=results, data=data, figures=figures(data, informed, task.side))
+    return Outcome(
+        results=results, data=data, figures=figures(data, informed, task.side, config.targets)
+    )
 
 
 def _cross(

@@ -52,11 +52,11 @@ def forgets(evidence: Evidence) -> Verdict:
 
 
 def _law(results: Mapping[str, Any]) -> Evidence | None:
-    found = _gated(results)
-    judges = sum(each["judges"] for each in found)
-    if not judges:
+    bounds = [each["stack_bounds"] for each in _gated(results)]
+    if not sum(map(len, bounds)):
         return None
-    return {"holds": sum(each["law"] for each in found), "judges": judges}
+    low, stack, high = np.concatenate(bounds).T
+    return {"holds": int(((low <= stack) & (stack <= high)).sum()), "judges": len(stack)}
 
 
 def between(evidence: Evidence) -> Verdict:
@@ -193,7 +193,7 @@ CLAIMS = (
         finding="{holds} of {judges} restarts obey it",
         evidence=_law,
         rule=between,
-        figure="windows",
+        figure="stack-law",
     ),
     Claim(
         id="005.4",

@@ -68,9 +68,8 @@ def train_and_measure(
     if kind == "lstm":
         return found
     before, after = (decays(model, held_out) for model in (start, done.model))
-    layers = replay_window(done.model, held_out, error=config.error)
-    holds, can = layers.stack_law
-    return found | {"before": before, "after": after, "law": holds, "judges": can}
+    bounds = replay_window(done.model, held_out, error=config.error).stack_bounds
+    return found | {"before": before, "after": after, "stack_bounds": bounds}
 
 
 def fresh_model(kind: str, tokens: int, config: Config, key: Any) -> Recurrent:

@@ -80,6 +80,37 @@ def windows_figure(models: Models) -> Figure:
     return Figure("windows", "How many tokens must be replayed", caption, draw, data)
 
 
+def stack_figure(models: Models) -> Figure:
+    """Every restart's window of the states, between the bounds that the layers' own ones set."""
+    judged = [each for each in models if "stack_bounds" in each]
+    kinds = [each["kind"] for each in judged for _ in each["stack_bounds"]]
+    rows = np.concatenate([each["stack_bounds"] for each in judged])
+    order = np.argsort(rows[:, 1], kind="stable")
+    rows, kinds = rows[order], np.array(kinds, dtype=np.str_)[order]
+    names = ("largest", "window", "sum")
+    columns = {name: ("restart", rows[:, i]) for i, name in enumerate(names)}
+
+    def draw():
+        figure, axes = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
+        at = np.arange(len(rows))
+        axes.vlines(at, np.maximum(rows[:, 0], 0.5), rows[:, 2], color="C7", alpha=0.5)
+        for kind, colour in _colours(judged).items():
+            here = kinds == kind
+            axes.plot(at[here], rows[here, 1], ".", color=colour, label=kind)
+        axes.set(yscale="log", xlabel="restarts, by window", ylabel="window of the states (tokens)")
+        axes.legend()
+        return figure
+
+    caption = "Tokens until the states of all layers stay within the error, a dot a restart; grey: from the largest of the layers' own windows to their sum, a tenth of a window wider at both ends, as it is judged."
+    return Figure(
+        "stack-law",
+        "A stack waits for its slowest layers",
+        caption,
+        draw,
+        xr.Dataset({**columns, "kind": ("restart", kinds)}),
+    )
+
+
 def timescales_figure(models: Models) -> Figure:
     """Timescales of all channels, sorted, before and after training."""
     gated = [each for each in models if "after" in each]

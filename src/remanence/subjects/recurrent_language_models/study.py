@@ -16,7 +16,13 @@ from ...report import Bench, Headline, Outcome, Study
 from ..references import REFERENCES
 from .claims import CLAIMS
 from .experiments import Config, train_and_measure
-from .figures import divergence_figure, losses_figure, timescales_figure, windows_figure
+from .figures import (
+    divergence_figure,
+    losses_figure,
+    stack_figure,
+    timescales_figure,
+    windows_figure,
+)
 
 
 QUICK = Config()
@@ -44,7 +50,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         },
         {"model": [each["name"] for each in models]},
     )
-    draw = (windows_figure, divergence_figure, timescales_figure, losses_figure)
+    draw = (windows_figure, divergence_figure, stack_figure, timescales_figure, losses_figure)
     figures = tuple(each(models) for each in draw)
     return Outcome(results=results, data={"models": table}, figures=figures)
 

@@ -1,7 +1,7 @@
 """Claims about trained networks: the edge of chaos, speed, and the angle of the data."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,33 +47,51 @@ def best_at_the_edge(e: Evidence) -> Verdict:
     return "open" if e["unbeaten_far"] else "holds"
 
 
-def speed_evidence(results: Mapping[str, Any]) -> Evidence:
-    """The fastest network near the edge against the fastest far from it.
+def learning_speed(table: xr.Dataset, targets: Sequence[float]) -> xr.Dataset:
+    """Steps of each radius to the highest accuracy that some radius reaches for every seed.
 
-    At the highest accuracy that some network reaches for every seed; a run that does
-    not get there counts as one mark beyond its budget, which is less than it needs.
+    A run that does not get there is NaN and counts as `late`, one mark beyond its budget, which
+    is less than it needs. The `fastest` near the edge and far from it are chosen on validation
+    images; there are none where no target is reached or all radii lie on one side.
     """
-    rows, targets = rows_of(results["table"], "radius"), results["config"].targets
+    rows = rows_of(table, "radius")
     every, exponent = int(rows.every[0]), rows.before.values.mean(1)
     crossing = lambda part, target: first_crossing(part.values, every, target)
     reached = [t for t in targets if np.isfinite(crossing(rows.accuracy, t)).all(1).any()]
     target, late = max(reached, default=min(targets)), every * (rows.sizes["mark"] + 1)
-    steps = crossing(rows.accuracy, target)
     chosen = np.nan_to_num(crossing(rows.tuning, target), nan=late).mean(1)
-    near = np.abs(exponent) <= NEAR
-    found: dict[str, Any] = {
+    near, fastest = np.abs(exponent) <= NEAR, np.zeros(len(exponent), dtype=bool)
+    if reached and near.any() and not near.all():
+        for group in (near, ~near):
+            fastest[np.where(group, chosen, np.inf).argmin()] = True
+    columns = {
+        "steps": (("radius", "seed"), crossing(rows.accuracy, target)),
+        "exponent": ("radius", exponent),
+        "fastest": ("radius", fastest),
         "target": target,
-        "exponents": exponent.tolist(),
-        "radii": rows.value.values.tolist(),
+        "late": late,
+    }
+    return xr.Dataset(columns, {"radius": rows.value.values})
+
+
+def speed_evidence(results: Mapping[str, Any]) -> Evidence:
+    """The fastest network near the edge against the fastest far from it."""
+    speed = learning_speed(results["table"], results["config"].targets)
+    steps, never = speed.steps.values, np.isnan(speed.steps.values).any(1)
+    found: dict[str, Any] = {
+        "target": float(speed.target),
+        "exponents": speed.exponent.values.tolist(),
+        "radii": speed.radius.values.tolist(),
         # None: some seed never got there.
-        "steps": [None if np.isnan(s).any() else float(s.mean()) for s in steps],
+        "steps": [None if n else float(s.mean()) for s, n in zip(steps, never, strict=True)],
         "near_faster": False,
         "far_faster": False,
     }
-    if reached and near.any() and not near.all():
+    if speed.fastest.any():
+        counted = speed.steps.fillna(speed.late)
+        near = np.abs(speed.exponent) <= NEAR
         ours, theirs = (
-            np.nan_to_num(steps, nan=late)[np.where(group, chosen, np.inf).argmin()]
-            for group in (near, ~near)
+            counted.values[np.flatnonzero(speed.fastest & group)[0]] for group in (near, ~near)
         )
         found |= {"near_faster": beats(-ours, -theirs), "far_faster": beats(-theirs, -ours)}
     return found
@@ -173,7 +191,7 @@ ACCURACY = (
         finding=_speed_finding,
         evidence=speed_evidence,
         rule=fastest_at_the_edge,
-        figure="radius",
+        figure="speed",
     ),
     Claim(
         id="001.4",
