@@ -1,183 +1,23 @@
 """A figure shows what its claim says: the optimum or the order is read off the drawing itself."""
 
-import math
+import dataclasses
+from types import SimpleNamespace
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
+from read_figures import drawn_axes, DRAWS, lines_of, verdict_and_evidence
 
-from remanence.report import judge
-from remanence.subjects import study
-from remanence.subjects.fading_memory import figures as fading
-from remanence.subjects.fading_memory.power_spectrum import PowerSpectrum
+from remanence.report import Bench
+from remanence.subjects.memorization import figures as memorization
+from remanence.subjects.memorization.frontier import frontier
+from remanence.subjects.memorization.necklace_tables import atlas
 from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.figures.behaviour import recipes_figure
 from remanence.subjects.modular_addition.recipes import DIALS
-from remanence.subjects.recurrent_language_models import figures as modern
+from remanence.subjects.shared_representations.figures.thresholds import threshold_figure
+from remanence.subjects.shared_representations.training_cells import GENERALISES
 from remanence.subjects.stable_recurrence import figures as stable
-
-
-CLAIMS = {
-    claim.id: claim
-    for name in (
-        "fading-memory",
-        "modular-addition",
-        "recurrent-language-models",
-        "stable-recurrence",
-    )
-    for claim in study(name).claims
-}
-DRAWS = 20
-"""Tables of made-up numbers, some with an effect of the claimed size and some without."""
-
-
-def verdict_and_evidence(id, results):
-    claim = CLAIMS[id]
-    row = judge(claim, claim.evidence(results), document="", command="", profile="full")
-    return row.verdict, row.evidence
-
-
-def drawn_axes(draw, *given):
-    """The axes of a drawing that is closed at once."""
-    figure = draw(*given)
-    plt.close(figure)
-    return figure.axes
-
-
-def swept(rng, experiment, values, effect):
-    """Accuracies of five seeds; one value is better by `effect` on test and validation images."""
-    shape = (len(values), 5, 1)
-    best = rng.integers(1, len(values) - 1)
-    lift = np.zeros(shape)
-    lift[best] = effect
-    marked = ("case", "seed", "mark")
-    return xr.Dataset(
-        {
-            "accuracy": (marked, 0.5 + lift + 0.02 * rng.normal(size=shape)),
-            "tuning": (marked, 0.5 + lift + 0.02 * rng.normal(size=shape)),
-            "before": (("case", "seed"), np.repeat(0.15 * (np.arange(len(values)) - best), 5).reshape(-1, 5)),
-        },
-        {"experiment": ("case", [experiment] * len(values)), "value": ("case", values)},
-    )  # fmt: skip
-
-
-def test_the_radius_that_is_judged_is_the_one_that_is_marked():
-    rng, seen = np.random.default_rng(0), set()
-    for draw in range(DRAWS):
-        table = swept(rng, "radius", np.linspace(0.4, 1.1, 6), 0.1 * (draw % 2))
-        verdict, evidence = verdict_and_evidence("001.3", {"table": table})
-        left, _ = drawn_axes(fading._draw_radius, fading._last(table, "radius", "radius"))
-        marked = next(line for line in left.lines if line.get_label().startswith("best"))
-        assert marked.get_xdata()[0] == pytest.approx(evidence["best_radius"])
-        if verdict == "holds":  # nothing drawn far from the edge stands above it
-            y = next(line for line in left.lines if len(line.get_xdata()) > 1).get_ydata()
-            far = np.abs(evidence["exponents"]) > 0.05
-            assert marked.get_ydata()[0] > y[far].max()
-        seen.add(verdict)
-    assert {"holds"} < seen
-
-
-def test_the_angle_that_is_judged_is_where_the_drawn_line_is_highest():
-    rng, seen = np.random.default_rng(1), set()
-    spectrum = PowerSpectrum(np.linspace(0, 3, 9), np.ones(9), 16)
-    angles = [0.0, 0.4, math.tau / 8, 1.2, 1.8]
-    for draw in range(DRAWS):
-        parts = [swept(rng, f"angle, {order}", angles, effect)
-                 for order, effect in (("sequential", 0.1 * (draw % 2)), ("permuted", 0.0))]  # fmt: skip
-        table = xr.concat(parts, "case")
-        results = {"table": table, "side": 8, "spectrum": spectrum}
-        verdict, evidence = verdict_and_evidence("001.4", results)
-        axes = drawn_axes(fading._draw_angle, fading._angles(table), spectrum, 8)[0]
-        line = next(line for line in axes.lines if line.get_label() == "sequential pixels")
-        highest = line.get_xdata()[np.argmax(line.get_ydata())]
-        assert highest == pytest.approx(evidence["best"])
-        assert verdict != "holds" or highest == pytest.approx(math.tau / 8)
-        seen.add(verdict)
-    assert {"holds"} < seen
-
-
-@pytest.mark.parametrize(
-    "id", ["001.5", "001.Q1", "001.Q2-GRU", "001.Q2-LSTM", "001.Q3", "001.Q5", "001.Q6"]
-)
-def test_a_kind_that_wins_is_drawn_above_the_other(id):
-    rng, seen = np.random.default_rng(2), set()
-    names = ["homogeneous", "heterogeneous", "informed", "Elman: orthogonal", "Elman: clipped"]
-    names += ["nonlinear residual: ReLU", "GRU", "GRU behind a residual"]
-    names += ["LSTM", "LSTM behind a residual"]
-    for draw in range(DRAWS):
-        accuracy = (
-            0.5 + 0.1 * (draw % 2) * rng.normal(size=(10, 1)) + 0.02 * rng.normal(size=(10, 3))
-        )
-        found = xr.DataArray(accuracy, {"kind": names}, ("kind", "seed"))
-        verdict, evidence = verdict_and_evidence(
-            id, {"kinds": dict(zip(names, accuracy, strict=True))}
-        )
-        (axes,) = drawn_axes(fading._draw_kinds, found)
-        order = [label.get_text() for label in axes.get_yticklabels()]
-        above = order.index(evidence["first"]) > order.index(evidence["second"])
-        assert verdict not in ("holds", "refuted") or above == (verdict == "holds")
-        seen.add(verdict)
-    assert {"holds", "refuted"} < seen
-
-
-def test_the_metric_that_wins_is_drawn_above_the_others():
-    rng, seen = np.random.default_rng(3), set()
-    for draw in range(DRAWS):
-        gain = [0.4, 0.5, 0.8 if draw % 2 else 0.45, 1.0] + rng.uniform(0, 0.1, size=(2, 6, 4))
-        coordinates = {"units": [8, 24], "metric": ["norm", "diagonal", "full", "limit"]}
-        table = xr.Dataset({"gain": (("units", "draw", "metric"), gain)}, coordinates)
-        verdict, _ = verdict_and_evidence("004.8", {"gains": table})
-        (axes,) = drawn_axes(stable._gains, table)
-        lines = {line.get_label(): line.get_ydata() for line in axes.lines}
-        above = lines["full"][-1] > max(lines["norm"][-1], lines["diagonal"][-1])
-        assert verdict != "holds" or above
-        seen.add(verdict)
-    assert len(seen) == 2
-
-
-def made_up_models(rng, effect):
-    """Windows and timescales of two kinds and an LSTM on two texts, moved by a factor."""
-    for source in ("letters", "words"):
-        for kind, factor in (("mamba", effect), ("mingru", effect), ("lstm", 1.0)):
-            windows = np.round(50 * factor * rng.uniform(0.5, 2, size=9))
-            times = rng.lognormal(2, 1, size=200)
-            after = factor * times * rng.lognormal(0, 0.05, size=200)
-            gates = {} if kind == "lstm" else {
-                "before": {"timescales": times}, "after": {"timescales": after}
-            }  # fmt: skip
-            yield {
-                "source": source, "kind": kind, "seed": 0, "name": f"{kind} {source}",
-                "diverged": False, "windows": windows, "longest": 1000, **gates,
-            }  # fmt: skip
-
-
-@pytest.mark.parametrize("effect", [0.2, 1.0, 4.0])
-def test_a_window_that_is_longer_is_drawn_to_the_right(effect):
-    models = list(made_up_models(np.random.default_rng(4), effect))
-    verdict, _ = verdict_and_evidence("005.7", {"models": models})
-    (axes,) = drawn_axes(modern.windows_figure(models).draw)
-    names = [label.get_text() for label in axes.get_yticklabels()]
-    at = {names[int(line.get_ydata()[0])]: line.get_xdata()[0]
-          for line in axes.lines if line.get_marker() == "|"}  # fmt: skip
-    longer = [at[name] > at[f"lstm {name.split()[1]}"] for name in names if "lstm" not in name]
-    assert verdict == {0.2: "refuted", 1.0: "differs", 4.0: "holds"}[effect]
-    assert verdict == "differs" or all(longer) == any(longer) == (verdict == "holds")
-
-
-@pytest.mark.parametrize("effect", [0.5, 1.0, 2.0])
-def test_timescales_that_lengthen_are_drawn_above(effect):
-    models = list(made_up_models(np.random.default_rng(5), effect))
-    verdict, _ = verdict_and_evidence("005.4", {"models": models})
-    above = []
-    for axes in drawn_axes(modern.timescales_figure(models).draw):
-        mark = next(line for line in axes.lines if len(line.get_xdata()) == 2).get_xdata()[0]
-        lines = {line.get_label(): line for line in axes.lines if len(line.get_xdata()) > 2}
-        at = np.argmin(np.abs(lines["mamba after"].get_xdata() - mark))
-        height = {name: line.get_ydata()[at] for name, line in lines.items()}
-        above += [height[f"{k} after"] > height[f"{k} before"] for k in ("mamba", "mingru")]
-    assert verdict == {0.5: "refuted", 1.0: "differs", 2.0: "holds"}[effect]
-    assert verdict == "differs" or all(above) == any(above) == (verdict == "holds")
 
 
 def test_settings_that_move_the_count_are_drawn_so():
@@ -204,3 +44,132 @@ def test_settings_that_move_the_count_are_drawn_so():
         assert evidence["moved"] == sum(moved)
         seen.add(verdict)
     assert "refuted" in seen and "differs" in seen
+
+
+def test_the_metric_that_wins_is_drawn_above_the_others():
+    rng, seen = np.random.default_rng(3), set()
+    for draw in range(DRAWS):
+        gain = [0.4, 0.5, 0.8 if draw % 2 else 0.45, 1.0] + rng.uniform(0, 0.1, size=(2, 6, 4))
+        coordinates = {"units": [8, 24], "metric": ["norm", "diagonal", "full", "limit"]}
+        table = xr.Dataset({"gain": (("units", "draw", "metric"), gain)}, coordinates)
+        verdict, _ = verdict_and_evidence("004.8", {"gains": table})
+        (axes,) = drawn_axes(stable._gains, table)
+        lines = {line.get_label(): line.get_ydata() for line in axes.lines}
+        above = lines["full"][-1] > max(lines["norm"][-1], lines["diagonal"][-1])
+        assert verdict != "holds" or above
+        seen.add(verdict)
+    assert len(seen) == 2
+
+
+def test_the_largest_dimension_of_the_atlas_is_the_highest_step_drawn(tmp_path):
+    table = atlas(9, Bench(tmp_path, quiet=True))
+    verdict, evidence = verdict_and_evidence("000.13", {"atlas": table})
+    real = drawn_axes(memorization._draw_atlas, table)[0]
+    assert verdict == "holds" and lines_of(real)["largest needed"].max() == evidence["largest"]
+    shares = real.collections[0].get_array()
+    counts = evidence["counts"]["9"]
+    for dimension in range(table.sizes["dimension"]):
+        share = counts.get(str(dimension), 0) / sum(counts.values())
+        drawn = shares[:, -1][dimension]
+        assert np.ma.is_masked(drawn) if share == 0 else drawn == pytest.approx(share)
+
+
+@pytest.mark.parametrize("swap", [False, True])
+def test_the_order_of_stability_is_the_order_drawn(swap):
+    word = "0001011"
+    points = {p.method: p for p in frontier(word, steps=20, directions=4) if p is not None}
+    if swap:  # as if the shift map contracted and the rotations expanded
+        shift, harmonic = points["shift"], points["harmonic"]
+        points["shift"] = dataclasses.replace(shift, exponent=harmonic.exponent - 1)
+        points["harmonic"] = dataclasses.replace(harmonic, exponent=shift.exponent)
+    verdict, _ = verdict_and_evidence("000.16", {"frontier": points})
+    left = drawn_axes(memorization.frontier_figure(word, list(points.values())).draw)[0]
+    lines = lines_of(left)
+    one_unit, rotations, tanh = (float(lines[name][0]) for name in ("shift", "harmonic", "tanh"))
+    ordered = one_unit > 0 >= rotations > tanh
+    assert verdict == ("holds" if ordered else "refuted") and ordered != swap
+
+
+@pytest.mark.parametrize("least", [1, 4, None])
+def test_words_are_drawn_as_kept_from_the_units_that_are_judged(least):
+    word, units = "0010111", [1, 2, 4, 6]
+    kept = np.zeros((1, 2, len(units), 3), dtype=bool)
+    if least:
+        kept[:, 0, units.index(least) :, 0] = True
+    dims = ("word", "kind", "units", "seed")
+    table = xr.Dataset(
+        dict.fromkeys(("learned", "kept"), (dims, kept)),
+        {"word": [word], "kind": ["linear", "tanh"], "units": units},
+    )
+    config = SimpleNamespace(learned_words=(word,))
+    verdict, _ = verdict_and_evidence("000.17", {"learned": table, "config": config})
+    (axes,) = drawn_axes(memorization._draw_learned, table)
+    share = next(c for c in axes.containers if c.get_label() == "linear, ten periods")[0]
+    limit = next(line for line in axes.lines if len(set(line.get_xdata())) == 1).get_xdata()[0]
+    drawn = share.get_xdata()[share.get_ydata() > 0]
+    assert verdict == {1: "refuted", 4: "holds", None: "open"}[least]
+    assert verdict == "open" or (drawn.min() >= limit) == (verdict == "holds")
+
+
+def test_a_certificate_beyond_the_limit_is_drawn_beyond_it():
+    coordinates = {"units": [8, 24], "metric": ["norm", "diagonal", "full", "limit"]}
+    for full, expected in ((0.9, "holds"), (0.7, "differs"), (1.05, "refuted")):
+        gain = np.broadcast_to([0.4, 0.5, full, 1.0], (2, 6, 4))
+        table = xr.Dataset({"gain": (("units", "draw", "metric"), gain)}, coordinates)
+        verdict, evidence = verdict_and_evidence("004.9", {"gains": table})
+        lines = lines_of(drawn_axes(stable._gains, table)[0])
+        left = 1 - lines["full"] / lines["limit"]
+        assert verdict == expected and left.mean() == pytest.approx(evidence["mean_room"])
+        assert (left.min() < 0) == (verdict == "refuted")
+
+
+@pytest.mark.parametrize(("stable_loss", "free_loss"), [(0.95, 0.1), (0.5, 0.1), (0.95, 0.9)])
+def test_where_stability_costs_the_stable_line_ends_near_forgetting(stable_loss, free_loss):
+    models = ["rnn free", "rnn stable"]
+    loss = np.array([[0.05, free_loss], [0.1, stable_loss]])
+    table = xr.Dataset(
+        {"loss": (("model", "length"), loss), "floor": ("length", [0.0, 0.2])},
+        {"model": models, "length": [10, 50]},
+        {"chance": 1.0},
+    )
+    tasks = dict.fromkeys(("a", "b", "c"), table)
+    verdict, _ = verdict_and_evidence("004.12", {"memory": tasks})
+    drawn = [lines_of(axes) for axes in drawn_axes(stable._memory, tasks)]
+    fails = [line["RNN stable"][-1] > 0.8 * line["forgetting"][0] > line["RNN free"][-1]
+             for line in drawn]  # fmt: skip
+    assert (verdict == "holds") == all(fails) and verdict in ("holds", "differs")
+
+
+def made_up_graphs(loss):
+    """Forty runs, every other one on a connected graph, with these test losses."""
+    rng, joined = np.random.default_rng(9), np.arange(40) % 2
+    columns = {
+        "connected": joined,
+        "algebraic": joined * rng.uniform(0.1, 1, 40),
+        "test_loss": loss,
+        "train_loss": np.full(40, 1e-9),
+        "ending": np.zeros(40, int),
+        "fraction": rng.uniform(0.2, 0.4, 40),
+        "scale": np.full(40, 0.1),
+        "words": np.full(40, 5),
+        "seed": np.arange(40),
+    }
+    return xr.Dataset({name: ("cell", np.asarray(values)) for name, values in columns.items()})
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_graphs_that_generalise_are_drawn_right_of_zero(mixed):
+    loss = np.where(np.arange(40) % 2, 1e-7, 0.4)
+    if mixed:
+        loss[:5] = loss[1:6]
+    runs = made_up_graphs(loss)
+    full = runs.assign(
+        seed=("cell", np.zeros(40)),
+        fraction=("cell", np.linspace(0.2, 0.4, 40)),
+        test_loss=("cell", np.where(np.arange(40) < 20, 0.4, 1e-7)),
+    )
+    verdict, _ = verdict_and_evidence("003.1", {"graphs": runs, "full": full})
+    left = drawn_axes(threshold_figure(runs, runs).draw)[0]
+    (dots,) = (line for line in left.lines if line.get_label().startswith("σ"))
+    agree = (dots.get_xdata() > 0) == (dots.get_ydata() < GENERALISES)
+    assert verdict == ("open" if mixed else "holds") and agree.all() != mixed

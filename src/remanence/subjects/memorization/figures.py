@@ -83,7 +83,7 @@ def _draw_frontier(table: xr.Dataset):
     fig, axes = plt.subplots(1, 3, figsize=(12, 3.8))
     for ax, (field, label) in zip(axes, panels.items(), strict=True):
         for method, mark in zip(table.method.values, "osD^vP", strict=False):
-            one = table.sel(method=method)
+            one = table.sel({"method": method})  # `sel(method=…)` is how to round
             ax.plot(one.dimension, one[field], mark, ms=8, label=method)
         ax.set(xlabel="dimension d", ylabel=label)
     axes[0].axhline(0, color="C7", lw=0.8)
