@@ -1,4 +1,4 @@
-"""Cells beside the packages that define them, where those are installed."""
+"""Cells beside the packages that define them (`make live` installs these aside)."""
 
 import os
 
