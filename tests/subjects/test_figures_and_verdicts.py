@@ -13,7 +13,7 @@ from remanence.subjects.memorization import figures as memorization
 from remanence.subjects.memorization.frontier import frontier
 from remanence.subjects.memorization.necklace_tables import atlas
 from remanence.subjects.modular_addition.config import Recipe
-from remanence.subjects.modular_addition.figures.behaviour import recipes_figure
+from remanence.subjects.modular_addition.figures import recipes_figure
 from remanence.subjects.modular_addition.recipes import DIALS
 from remanence.subjects.shared_representations.figures.thresholds import threshold_figure
 from remanence.subjects.shared_representations.training_cells import GENERALISES

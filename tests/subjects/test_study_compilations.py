@@ -9,8 +9,8 @@ from remanence.report import Bench
 from remanence.subjects import study
 from remanence.subjects.fading_memory.weak_coupling import exponents_over_coupling
 from remanence.subjects.memorization.learned import train_memories
+from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.fit_modular import fit_modular
-from remanence.subjects.modular_addition.task import Modular
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
@@ -45,8 +45,9 @@ def fading_memory(bench, size):
 
 
 def modular_addition(bench, size):
+    recipe = Recipe(modulus=5, steps=60 * size, units=8, embedding=4, every=30)
     for seed in range(size):
-        fit_modular(Modular(5), steps=60 * size, seed=seed, units=8, embedding=4, every=30)
+        fit_modular(recipe, seed=seed)
 
 
 def shared_representations(bench, size):

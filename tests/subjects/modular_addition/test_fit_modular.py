@@ -1,3 +1,4 @@
+import dataclasses
 from typing import Any
 
 import jax
@@ -8,6 +9,7 @@ import pytest
 
 from remanence.measure.fourier import spectrum
 from remanence.subjects.modular_addition.ablation import modular_accuracy
+from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.fit_modular import (
     CELLS,
     fit_modular,
@@ -22,7 +24,7 @@ SMALL: dict[str, Any] = {"embedding": 8, "units": 24, "learning_rate": 1e-2, "we
 
 def test_a_small_table_is_learned_and_its_history_holds_the_spectra():
     task = Modular(7)
-    done = fit_modular(task, steps=200, every=50, fraction=0.8, **SMALL)
+    done = fit_modular(Recipe(modulus=7, steps=200, every=50, fraction=0.8, **SMALL))
     history = done.history
     assert history.step.values.tolist() == [50, 100, 150, 200]
     assert float(history.train[-1]) == 1.0
@@ -43,9 +45,9 @@ def test_a_small_table_is_learned_and_its_history_holds_the_spectra():
 
 
 def test_without_spectra_the_same_network_comes_out_and_only_the_loss_is_kept():
-    asked: dict[str, Any] = {"steps": 50, "every": 50, "fraction": 0.8, **SMALL}
-    plain = fit_modular(Modular(7), record_spectra=False, **asked)
-    recorded = fit_modular(Modular(7), **asked)
+    recipe = Recipe(modulus=7, steps=50, every=50, fraction=0.8, **SMALL)
+    plain = fit_modular(recipe, record_spectra=False)
+    recorded = fit_modular(recipe)
     assert list(plain.history) == ["loss"]
     for one, other in zip(jax.tree.leaves(plain.net), jax.tree.leaves(recorded.net), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-6)
@@ -53,7 +55,7 @@ def test_without_spectra_the_same_network_comes_out_and_only_the_loss_is_kept():
 
 def test_divergence_is_recorded_and_not_a_number_that_looks_fine():
     wild = SMALL | {"learning_rate": 1e30}
-    done = fit_modular(Modular(5), steps=20, every=10, **wild)
+    done = fit_modular(Recipe(modulus=5, steps=20, every=10, **wild))
     assert done.diverged_at is not None and done.diverged_at < 20
 
 
@@ -90,10 +92,11 @@ def test_a_network_starts_as_torch_starts_it():
 
 
 def test_what_cannot_be_trained_is_refused():
+    recipe = Recipe(modulus=5, steps=1, every=1)
     with pytest.raises(ValueError, match="cell must be one of elman"):
-        fit_modular(Modular(5), steps=1, cell="transformer")
+        fit_modular(recipe, cell="transformer")
     for fraction in (0.0, 1.0):
         with pytest.raises(ValueError, match="train fraction must"):
-            fit_modular(Modular(5), steps=1, fraction=fraction)
+            fit_modular(dataclasses.replace(recipe, fraction=fraction))
     with pytest.raises(ValueError, match="steps must be at least 1"):
-        fit_modular(Modular(5), steps=0)
+        fit_modular(dataclasses.replace(recipe, steps=0))

@@ -13,7 +13,7 @@ import xarray as xr
 from remanence.measure.fourier import spectrum
 from remanence.report import Bench, judge
 from remanence.subjects import study
-from remanence.subjects.modular_addition.ablation_curves import ablations, growing_subsets
+from remanence.subjects.modular_addition.ablation import ablations, growing_subsets
 from remanence.subjects.modular_addition.claims.beyond_9_10_11_12_13_14 import (
     dependence,
     depends,
@@ -21,7 +21,6 @@ from remanence.subjects.modular_addition.claims.beyond_9_10_11_12_13_14 import (
 )
 from remanence.subjects.modular_addition.config import Config, FULL, Recipe
 from remanence.subjects.modular_addition.dissection import dissect, profile
-from remanence.subjects.modular_addition.dynamics import widen_network
 from remanence.subjects.modular_addition.exact_adder import adder
 from remanence.subjects.modular_addition.recipes import (
     DIALS,
@@ -106,24 +105,6 @@ def test_the_full_map_is_eighteen_recipes_round_two_centres():
     assert set(FULL.seeds).isdisjoint(range(FULL.map_seeds))
 
 
-def test_a_widened_network_gives_the_same_answers():
-    import jax.random as jr
-
-    from remanence.subjects.modular_addition.ablation import modular_accuracy, modular_states
-    from remanence.subjects.modular_addition.fit_modular import modular_network
-
-    built = adder(11, (1, 3))
-    large = modular_network(built.task, embedding=20, units=24, key=jr.key(0))
-    wide = widen_network(built.net, like=large)
-    assert wide.cell.W_x.shape == large.cell.W_x.shape
-    states, plain = (modular_states(net, built.task) for net in (wide, built.net))
-    np.testing.assert_allclose(states.third[..., : built.units], plain.third)
-    assert not states.third[..., built.units :].any()
-    assert modular_accuracy(wide, built.task) == 1.0
-    small = modular_network(built.task, embedding=2, units=4, key=jr.key(0))
-    assert widen_network(built.net, like=small).cell.W_x.shape == built.net.cell.W_x.shape
-
-
 def test_subsets_grow_from_none_to_all():
     sizes = growing_subsets((1, 2, 3, 4), most=3, seed=0)
     assert sizes[0] == [()] and sizes[-1] == [(1, 2, 3, 4)]
@@ -188,8 +169,8 @@ def test_a_network_that_was_not_measured_and_one_axis_of_three_are_no_proof():
     stderr = [0.01, None]
     assert negative({"exponents": [-0.4, None], "stderr": stderr}) == "open"
     assert negative({"exponents": [-0.4, -0.5], "stderr": [0.01, 0.01]}) == "holds"
-    error = {"fraction": 0.1, "decay": 0.1, "width": 0.1}
-    one = {"fraction": 0.0, "decay": 1.5, "width": 0.0}
+    error = {"fraction": 0.1, "weight_decay": 0.1, "units": 0.1}
+    one = {"fraction": 0.0, "weight_decay": 1.5, "units": 0.0}
     assert depends({"span": one, "error": error}) == "differs"
     # Within the spread of seeds nothing has moved.
     wide = {"span": dict.fromkeys(error, 1.5), "error": dict.fromkeys(error, 1.0)}

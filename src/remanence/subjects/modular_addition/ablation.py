@@ -7,6 +7,8 @@ $Q = (q_1, \dots, q_m)$ out of a table is $T - Q Q^\top T$, whatever the frequen
 are, so many sets of them are one program.
 """
 
+import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import get_args, Literal
 
@@ -17,21 +19,21 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..._precision import as_double, as_numpy, double
-from ..._types import State
 from ...measure.fourier import frequency_plane
 from ...nets import Recurrent
-from .all_pairs import States, states_from, table_logits, table_states, vocabulary, with_embedding
+from .all_pairs import States, states_from, table_logits, table_states, vocabulary, with_weights
 from .task import Modular
 
 
 Place = Literal["embedding", "unembedding", "h1", "h2", "h3"]
 PLACES: tuple[Place, ...] = get_args(Place)
-Tensor = Literal["W_E", "W_ih", "W_hh", "W_fc"]
-"""The four weight matrices by the document's names."""
 TOGETHER = 16
 """Sets a call of the program; the last call is filled up, so that all share it."""
 WAVES = 8
 """Waves are filled up to a multiple of this, for the same reason."""
+
+
+_states, _logits = eqx.filter_jit(table_states), eqx.filter_jit(table_logits)
 
 
 def modular_states(net: Recurrent, task: Modular) -> States:
@@ -46,25 +48,17 @@ def modular_accuracy(
     """Share of right answers over the table, or over the chosen pairs."""
     with double():
         net = as_double(net)
-        answers = np.asarray(_answers(net, _states(net, task.modulus).third))
-    right = answers == task.answers
+        logits = np.asarray(_logits(net, _states(net, task.modulus).third))
+    right = logits.argmax(-1) == task.answers
     return float(right.mean() if pairs is None else right[pairs].mean())
 
 
 def accuracy_with(
-    net: Recurrent, task: Modular, tensor: Tensor, W: Float[np.ndarray, "rows columns"]
+    net: Recurrent, task: Modular, tensor: str, W: Float[np.ndarray, "rows columns"]
 ) -> float:
     """Accuracy over the whole table with one weight matrix replaced."""
     with double():
-        net, W_new = as_double(net), jnp.asarray(W)
-        if tensor == "W_E":
-            return modular_accuracy(with_embedding(net, W_new), task)
-        where = {
-            "W_ih": lambda n: n.cell.W_x,
-            "W_hh": lambda n: n.cell.W_h,
-            "W_fc": lambda n: n.W_y,
-        }[tensor]
-        return modular_accuracy(eqx.tree_at(where, net, W_new), task)
+        return modular_accuracy(with_weights(as_double(net), tensor, jnp.asarray(W)), task)
 
 
 def states_without(
@@ -143,11 +137,10 @@ def _ablated(
         return jnp.where(both, cut, leaf)
 
     if at == "embedding":
-        assert net.embedding is not None
-        changed = with_embedding(net, rows(net.embedding[:modulus]))
+        changed = with_weights(net, "W_E", rows(vocabulary(net, modulus)[0][:modulus]))
         return changed, table_states(changed, modulus)
     if at == "unembedding":
-        return eqx.tree_at(lambda n: n.W_y, net, rows(net.W_y)), plain
+        return with_weights(net, "W_fc", rows(net.W_y)), plain
     if at == "h1":
         return net, states_from(net, modulus, first=jax.tree.map(rows, plain.first))
     if at == "h2":
@@ -174,11 +167,74 @@ def _accuracies(
     return jax.lax.map(accuracy, Q)
 
 
-@eqx.filter_jit
-def _states(net: Recurrent, modulus: int) -> States:
-    return table_states(net, modulus)
+Sets = list[list[tuple[int, ...]]]
+"""Sets of frequencies, by their size."""
 
 
-@eqx.filter_jit
-def _answers(net: Recurrent, third: State) -> Int[Array, "modulus modulus"]:
-    return table_logits(net, third).argmax(-1)
+@dataclasses.dataclass(frozen=True)
+class Ablations:
+    """Accuracies of one network without some of its frequencies."""
+
+    single: dict[int, float]
+    """Without each key frequency, in the embedding."""
+    growing: dict[Place, list[list[float]]]
+    """For each number of key frequencies removed, the accuracy of each subset tried."""
+    control: list[list[float]]
+    """The same in the embedding for as many frequencies that are not key."""
+    causal: dict[str, float]
+    """Relative change of later states when one key frequency is cut from an earlier one."""
+
+
+def ablations(
+    net: Recurrent, task: Modular, key: tuple[int, ...], *, subsets: int, seed: int
+) -> Ablations:
+    """Growing subsets of the key frequencies in every place, with controls in the embedding."""
+
+    def accuracies(sets: Sets, at: Place) -> list[list[float]]:
+        # One call a place: the sets differ in numbers only.
+        found = iter(ablated_accuracies(net, task, [*itertools.chain(*sets)], at=at).tolist())
+        return [[next(found) for _ in size] for size in sets]
+
+    subsets_of_key = growing_subsets(key, most=subsets, seed=seed)
+    growing: dict[Place, list[list[float]]] = {at: accuracies(subsets_of_key, at) for at in PLACES}
+    others = tuple(k for k in range(1, task.period // 2 + 1) if k not in key)
+    random = np.random.default_rng(seed)
+    draw = lambda size: tuple(random.choice(others, size, replace=False).tolist())
+    controls = [
+        [draw(size) for _ in range(subsets if size else 1)]
+        for size in range(min(len(key), len(others)) + 1)
+    ]
+    (single,) = accuracies([[(k,) for k in key]], "embedding")
+    return Ablations(
+        dict(zip(key, single, strict=True)),
+        growing,
+        accuracies(controls, "embedding"),
+        _later_changes(net, task, key),
+    )
+
+
+def growing_subsets(frequencies: tuple[int, ...], *, most: int, seed: int) -> Sets:
+    """For each size, all subsets of it, or `most` of them drawn at random."""
+    random, sizes = np.random.default_rng(seed), []
+    for size in range(len(frequencies) + 1):
+        subsets = list(itertools.combinations(frequencies, size))
+        if len(subsets) > most:
+            chosen = random.choice(len(subsets), most, replace=False)
+            subsets = [subsets[i] for i in sorted(chosen)]
+        sizes.append(subsets)
+    return sizes
+
+
+def _later_changes(net: Recurrent, task: Modular, key: tuple[int, ...]) -> dict[str, float]:
+    """How much $h_3$ (and $h_2$) move when the first key frequency is cut from earlier states."""
+    plain = modular_states(net, task)
+    hidden = lambda h: h[0] if isinstance(h, tuple) else h
+    gap = lambda one, other: float(
+        np.linalg.norm(hidden(one) - hidden(other)) / np.linalg.norm(hidden(other))
+    )
+    first, second = (states_without(net, task, key[:1], step=step) for step in (1, 2))
+    return {
+        "h1 to h2": gap(first.second, plain.second),
+        "h1 to h3": gap(first.third, plain.third),
+        "h2 to h3": gap(second.third, plain.third),
+    }

@@ -9,7 +9,8 @@ is not repeated. For a chosen list of pairs (training) rows of the two tables of
 are gathered instead.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -20,6 +21,15 @@ from jaxtyping import Array, Bool, Float, Int
 from ..._types import State
 from ...cells import Elman, output
 from ...nets.recurrent import Recurrent
+
+
+TENSORS: dict[str, Callable[[Recurrent], Any]] = {
+    "W_E": lambda net: net.embedding,
+    "W_ih": lambda net: net.cell.W_x,
+    "W_hh": lambda net: net.cell.W_h,
+    "W_fc": lambda net: net.W_y,
+}
+"""The four weight matrices by the document's names."""
 
 
 class Pairs(NamedTuple):
@@ -109,7 +119,7 @@ def _readout(net: Recurrent, y: Float[Array, "... units"]) -> Float[Array, "... 
     return y if net.b_y is None else y + net.b_y
 
 
-def with_embedding(net: Recurrent, W_E: Float[Array, "modulus inputs"]) -> Recurrent:
-    """The same network with other vectors for the residues; `=` keeps its own."""
-    rows = jnp.concatenate([W_E, vocabulary(net, len(W_E))[0][-1:]])
-    return eqx.tree_at(lambda n: n.embedding, net, rows)
+def with_weights(net: Recurrent, tensor: str, W: Float[Array, "rows columns"]) -> Recurrent:
+    """The same network with another matrix; the row of `=`, which `W_E` lacks, stays."""
+    where = TENSORS[tensor]
+    return eqx.tree_at(where, net, jnp.concatenate([W, where(net)[len(W) :]]))

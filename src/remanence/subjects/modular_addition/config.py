@@ -40,8 +40,6 @@ class Config:
     """Subsets of key frequencies tried at each size, at most."""
     ranks: int = 64
     """Ranks tried for each matrix, from 1 up."""
-    thorough: bool = False
-    """Climb to the best certificate of the first network, and ask for every horizon."""
     exponent_steps: int = 300
     """Few: the state of a ReLU network that grows leaves the range of floats."""
 
@@ -73,5 +71,4 @@ FULL = Config(
         ("start", ("small", "torch")),
         ("steps", (2_500, 5_000)),
     ),
-    thorough=True,
 )

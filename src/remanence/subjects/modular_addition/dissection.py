@@ -9,19 +9,17 @@ from ...measure.fourier import (
     frequency_plane,
     key_frequencies,
     KeyFrequencies,
-    spectrum,
     spectrum_2d,
     wave_fit_error,
 )
 from ...measure.low_rank import LowRank, smallest_rank, vector_frequencies
 from ...nets import Recurrent
-from .ablation import accuracy_with, modular_accuracy, modular_states, Tensor
-from .all_pairs import vocabulary
+from .ablation import accuracy_with, modular_accuracy, modular_states
+from .all_pairs import TENSORS, vocabulary
 from .task import Modular
 
 
 NODES = ("W_E", "h1", "h2", "h3", "W_fc")
-MATRICES: tuple[Tensor, ...] = ("W_E", "W_ih", "W_hh", "W_fc")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,22 +31,17 @@ class Dissection:
     key: tuple[int, ...]
     nodes: dict[str, KeyFrequencies]
     planes: dict[str, Float[np.ndarray, "frequencies signed"]]
-    ranks: dict[Tensor, LowRank]
+    ranks: dict[str, LowRank]
     vectors: tuple[np.ndarray, np.ndarray, np.ndarray]
     """Left singular vectors of W_fc in the group's order, their frequencies, the shares."""
-    driven: float
-    """What the key frequencies hold of the drives $W_E W_{ih}^\\top$."""
     fits: dict[str, float]
     fits_by_frequency: dict[int, float]
 
 
-def matrices(net: Recurrent, task: Modular) -> dict[Tensor, np.ndarray]:
-    """The four weight matrices of the document, in float64."""
-    embedding, W_y = vocabulary(net, task.modulus)
-    named = dict(
-        zip(MATRICES, (embedding[: task.modulus], net.cell.W_x, net.cell.W_h, W_y), strict=True)
-    )
-    return {name: np.asarray(W, dtype=float) for name, W in named.items()}
+def matrices(net: Recurrent, task: Modular) -> dict[str, np.ndarray]:
+    """The four weight matrices of the document, in float64, without the token `=`."""
+    found = {name: np.asarray(where(net), dtype=float) for name, where in TENSORS.items()}
+    return found | {"W_E": found["W_E"][: task.modulus]}
 
 
 def node_tables(net: Recurrent, task: Modular) -> dict[str, np.ndarray]:
@@ -88,7 +81,7 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
     key = nodes["W_fc"].frequencies
     accuracy = modular_accuracy(net, task)
     # A rank keeps accuracy if it keeps the network's own.
-    ranks: dict[Tensor, LowRank] = {
+    ranks = {
         name: smallest_rank(
             W,
             lambda cut, name=name: accuracy_with(net, task, name, cut),
@@ -99,7 +92,6 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
     }
     centred = tables["W_fc"] - tables["W_fc"].mean(0)
     vectors = np.linalg.svd(centred, full_matrices=False)[0][:, : max(2 * len(key), 2)]
-    drives = spectrum(tables["W_E"] @ matrices(net, task)["W_ih"].T)
     logits = tables["h3"] @ tables["W_fc"].T
     by_frequency = {
         k: wave_fit_error(logits @ frequency_plane(task.period, k).T, task.phases, (k,))
@@ -113,7 +105,6 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
         {name: spectrum_2d(tables[name]) for name in ("h2", "h3")},
         ranks,
         (vectors, *vector_frequencies(vectors)),
-        float(drives[list(key)].sum() / drives[1:].sum()),
         {
             "h3": wave_fit_error(tables["h3"], task.phases, key),
             "logits": wave_fit_error(logits, task.phases, key),

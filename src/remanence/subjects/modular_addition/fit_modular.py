@@ -26,6 +26,7 @@ from ...cells import Elman, GRU, LSTM, Residual
 from ...nets import Recurrent
 from ...train.fit import fit
 from .all_pairs import pair_logits, Pairs, pairs_of, table_logits, table_states, vocabulary
+from .config import Recipe
 from .task import Modular
 
 
@@ -119,42 +120,39 @@ def adamw(learning_rate: float, weight_decay: float) -> optax.GradientTransforma
 
 
 def fit_modular(
-    task: Modular,
+    recipe: Recipe,
     *,
-    steps: int,
+    operation: str = "+",
+    cell: str = "elman",
     seed: int = 0,
-    fraction: float = 0.7,
-    learning_rate: float = 1e-3,
-    weight_decay: float = 1.0,
-    every: int = 100,
     record_spectra: bool = True,
     folder: str | pathlib.Path | None = None,
     quiet: bool = True,
-    **network: Any,
 ) -> ModularFit:
-    """Train a fresh network, as `modular_network` makes it, on a random fraction of the table.
+    """Train a fresh network by a recipe on a random fraction of the table.
 
     Without `record_spectra` the history holds the loss alone, and all operations modulo one
     number share a compiled program.
 
-    >>> done = fit_modular(Modular(5), steps=60, units=16, embedding=8, every=30)
+    >>> done = fit_modular(Recipe(modulus=5, steps=60, units=16, embedding=8, every=30))
     >>> done.history.energy.dims, done.history.step.values.tolist()
     (('step', 'tensor', 'frequency'), [30, 60])
     """
+    task = Modular(recipe.modulus, operation)
     key_split, key_net = jr.split(jr.key(seed))
-    seen = task.training_pairs(fraction, key=key_split)
-    net = modular_network(task, **network, key=key_net)
+    seen = task.training_pairs(recipe.fraction, key=key_split)
+    asked = {name: getattr(recipe, name) for name in ("embedding", "units", "activation", "start")}
     done = fit(
-        net,
+        modular_network(task, cell=cell, key=key_net, **asked),
         table_loss,
-        adamw(learning_rate, weight_decay),
-        steps=steps,
+        adamw(recipe.learning_rate, recipe.weight_decay),
+        steps=recipe.steps,
         key=jr.key(seed),
         data=(pairs_of(seen, task.answers), jnp.asarray(seen)),
         metrics=progress_on(task) if record_spectra else None,
-        every=every,
+        every=recipe.every,
         folder=folder,
-        title=f"{task.operation} modulo {task.modulus}, {network.get('cell', 'elman')}, seed {seed}",
+        title=f"{operation} modulo {recipe.modulus}, {cell}, seed {seed}",
         quiet=quiet,
     )
     history = _labelled_spectra(done.history) if record_spectra else done.history

@@ -13,7 +13,7 @@ from ...nets import Recurrent
 from ...report import Bench
 from .ablation import ablated_accuracies, modular_accuracy
 from .config import Config, Recipe
-from .dissection import dissect, MATRICES, node_tables, NODES, profile
+from .dissection import dissect, node_tables, NODES, profile
 from .fit_modular import fit_modular, ModularFit
 from .task import Modular
 
@@ -29,43 +29,35 @@ def overlap(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def trained_network(
-    task: Modular,
     recipe: Recipe,
     bench: Bench,
     *,
     seed: int,
     cell: str = "elman",
+    operation: str = "+",
     record_spectra: bool = True,
 ) -> ModularFit:
     """One network by a recipe, kept in a folder of its own."""
-    bench.tell(f"training {cell}, {task.operation} modulo {task.modulus}, seed {seed}")
-    settings = dataclasses.asdict(recipe)
-    dials = "-".join(str(settings[name]) for name in DIALS)
-    words = {"+": "plus", "-": "minus", "×": "times"}[task.operation]
+    bench.tell(f"training {cell}, {operation} modulo {recipe.modulus}, seed {seed}")
+    words = {"+": "plus", "-": "minus", "×": "times"}[operation]
+    dials = (str(getattr(recipe, name)) for name in ("modulus", *DIALS))
     kept = "spectra" if record_spectra else "loss"
-    del settings["modulus"]
-    return fit_modular(
-        task,
-        seed=seed,
-        cell=cell,
-        record_spectra=record_spectra,
-        folder=bench.folder / f"{cell}-{words}-{task.modulus}-{dials}-{seed}-{kept}",
-        quiet=bench.quiet,
-        **settings,
-    )
+    asked = {"cell": cell, "operation": operation, "record_spectra": record_spectra}
+    folder = bench.folder / "-".join([cell, words, *dials, str(seed), kept])
+    return fit_modular(recipe, seed=seed, folder=folder, quiet=bench.quiet, **asked)
 
 
 def other_network(
     recipe: Recipe, bench: Bench, *, cell: str = "elman", operation: str = "+"
 ) -> dict[str, Any]:
     """Another cell or operation: what it reached and which frequencies it uses."""
-    task = Modular(recipe.modulus, operation)
-    fit = trained_network(task, recipe, bench, seed=bench.seed, cell=cell, record_spectra=False)
-    tables = node_tables(fit.net, task)
-    nodes = {n: key_frequencies(profile(tables[n], task, n)) for n in NODES}
+    asked = {"cell": cell, "operation": operation, "record_spectra": False}
+    fit = trained_network(recipe, bench, seed=bench.seed, **asked)
+    tables = node_tables(fit.net, fit.task)
+    nodes = {n: key_frequencies(profile(tables[n], fit.task, n)) for n in NODES}
     key = nodes["W_fc"].frequencies
     return {
-        "held_out": modular_accuracy(fit.net, task, pairs=~fit.seen),
+        "held_out": modular_accuracy(fit.net, fit.task, pairs=~fit.seen),
         "count": len(key),
         "frequencies": list(key),
         "share": nodes["W_fc"].share,
@@ -88,17 +80,14 @@ def recipe_map(config: Config, bench: Bench) -> xr.Dataset:
     """Count, ranks, robustness and error of the fit over recipes and seeds; NaN if not learned."""
     recipes, columns = recipes_of(config), {}
     shape = (len(recipes), config.map_seeds)
-    for i, recipe in enumerate(recipes):
-        task = Modular(recipe.modulus)
-        for j in range(config.map_seeds):
-            seed = bench.seed + j
-            fit = trained_network(task, recipe, bench, seed=seed, record_spectra=False)
-            held_out = modular_accuracy(fit.net, task, pairs=~fit.seen)
-            row = {"held_out": held_out}
-            if held_out >= LEARNED:
-                row |= network_numbers(fit.net, task, ranks=config.ranks)
-            for name, value in row.items():
-                columns.setdefault(name, np.full(shape, np.nan))[i, j] = value
+    for i, j in np.ndindex(shape):
+        fit = trained_network(recipes[i], bench, seed=bench.seed + j, record_spectra=False)
+        held_out = modular_accuracy(fit.net, fit.task, pairs=~fit.seen)
+        row = {"held_out": held_out}
+        if held_out >= LEARNED:
+            row |= network_numbers(fit.net, fit.task, ranks=config.ranks)
+        for name, value in row.items():
+            columns.setdefault(name, np.full(shape, np.nan))[i, j] = value
     columns.setdefault("count", np.full(shape, np.nan))
     return xr.Dataset(
         {name: (("recipe", "seed"), values) for name, values in columns.items()}
@@ -117,7 +106,7 @@ def network_numbers(net: Recurrent, task: Modular, *, ranks: int) -> dict[str, f
         "least_overlap": least,
         "one_removed": float(single.mean()) if found.key else np.nan,
         "fit_error": float(np.median(list(found.fits_by_frequency.values()) or [np.nan])),
-    } | {f"rank_{name}": found.ranks[name].rank or np.nan for name in MATRICES}
+    } | {f"rank_{name}": low.rank or np.nan for name, low in found.ranks.items()}
 
 
 def one_dial(recipes: xr.Dataset) -> dict[str, list[list[tuple[Any, list[float]]]]]:

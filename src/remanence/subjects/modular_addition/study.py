@@ -13,15 +13,22 @@ import xarray as xr
 
 from ...report import Bench, cross_table, Headline, Outcome, Study
 from ..references import REFERENCES
-from .ablation_curves import ablations
+from .ablation import ablations
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .dissection import dissect
-from .dynamics import compare_adders, cross_row, measure_dynamics, widen_network
+from .dynamics import compare_adders, cross_row, measure_dynamics
 from .exact_adder import adder, spread_frequencies
-from .figures import figures
+from .figures import (
+    ablation_figure,
+    exact_adder_figure,
+    learned_and_exact_figure,
+    recipes_figure,
+    training_figure,
+)
 from .recipes import other_network, recipe_map, trained_network
 from .task import Modular
+from .weight_figures import singular_values_figure, singular_vectors_figure, spectra_figure
 
 
 MODULI = (3, 4, 12, 17, 31, 59, 64, 97, 113)
@@ -34,7 +41,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     bench.tell("counting frequencies, one dial of the recipe at a time")
     recipes = recipe_map(config, bench)
     seeds = tuple(bench.seed + s for s in config.seeds)
-    fits = [trained_network(task, config.main, bench, seed=seed) for seed in seeds]
+    fits = [trained_network(config.main, bench, seed=seed) for seed in seeds]
     histories = xr.concat([fit.history for fit in fits], dim="seed", join="exact")
     histories = histories.assign_coords(seed=list(seeds))
     found, cuts = [], []
@@ -51,28 +58,18 @@ def run(config: Config, bench: Bench) -> Outcome:
         return Outcome(results=results, data={"training": histories}, figures=())
     bench.tell("writing adders down")
     exact = adder(task.modulus, found[0].key)
-    # In arrays of the learned one's size, so that both are measured by the same programs.
-    wide = widen_network(exact.net, like=fits[0].net)
-    exact_found = dissect(wide, task, up_to=1)
-    exact_cuts = ablations(wide, task, exact.frequencies, subsets=config.subsets, seed=seeds[0])
-    margins = margins_over_frequencies(task)
-    bench.tell("exponents of the learned adders")
-    options = {"steps": config.exponent_steps}
-    dynamics = [
-        measure_dynamics(fit.net, task, seed=s, thorough=config.thorough and not i, **options)
-        for i, (s, fit) in enumerate(zip(seeds, fits, strict=True))
-    ]
-    exact_dynamics = measure_dynamics(
-        wide, task, seed=bench.seed, thorough=config.thorough, **options
+    exact_cuts = ablations(exact.net, task, found[0].key, subsets=config.subsets, seed=seeds[0])
+    bench.tell("exponents of learned and written adders")
+    nets = [(s, fit.net) for s, fit in zip(seeds, fits, strict=True)] + [(bench.seed, exact.net)]
+    *dynamics, exact_dynamics = (
+        measure_dynamics(net, task, steps=config.exponent_steps, seed=s) for s, net in nets
     )
-    learned = (fits[0].net, found[0], cuts[0])
-    comparison = compare_adders(learned, (exact.net, exact_found, exact_cuts))
+    comparison = compare_adders(task, (fits[0].net, cuts[0]), (exact.net, exact_cuts))
     results |= {
         "cut dissections": found,
         "ablations": cuts,
         "exact adders": [*(adder(P) for P in MODULI), exact],
         "dynamics": dynamics,
-        "exact dynamics": exact_dynamics,
         "cells": {c: other_network(config.others, bench, cell=c) for c in config.cells},
         "operations": {
             op: other_network(config.others, bench, operation=op) for op in config.operations
@@ -85,14 +82,19 @@ def run(config: Config, bench: Bench) -> Outcome:
         cross_row(f"{name}, learned", fits[0].net, dynamics[0], rank=rank, key=found[0].key),
         cross_row(f"{name}, exact", exact.net, exact_dynamics, rank=units, key=exact.frequencies),
     ]  # fmt: skip
-    data = {
-        "training": histories,
-        "recipes": recipes,
-        "margins": margins,
-        "cross": cross_table(rows),
-    }
-    drawn = figures(data, found, cuts, comparison)
-    return Outcome(results=results, data=data, figures=drawn)
+    margins = margins_over_frequencies(task)
+    data = {"training": histories, "recipes": recipes, "margins": margins}
+    figures = (
+        spectra_figure(found[0]),
+        singular_values_figure(found[0]),
+        singular_vectors_figure(found[0]),
+        ablation_figure(cuts, task.modulus),
+        training_figure(histories),
+        exact_adder_figure(margins, comparison["cosines"]),
+        learned_and_exact_figure(comparison["ablation"]),
+        recipes_figure(recipes),
+    )
+    return Outcome(results=results, data=data | {"cross": cross_table(rows)}, figures=figures)
 
 
 def margins_over_frequencies(task: Modular) -> xr.Dataset:

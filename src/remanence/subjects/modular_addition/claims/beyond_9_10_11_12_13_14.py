@@ -72,7 +72,6 @@ def subspaces(results: Mapping[str, Any]) -> Evidence:
         "mean_cosine": found["mean_cosine"],
         "embedding": found["mean_cosine"]["W_E"],
         "random": found["random_cosine"],
-        "spectra_apart": found["spectra_apart"],
     }
 
 
@@ -85,31 +84,20 @@ def same_subspace(e: Evidence) -> Verdict:
     return "holds" if e["embedding"] >= 0.9 else "differs"
 
 
-DYNAMICS = {
-    "rates": "rate",
-    "metrics": "metric",
-    "radius": "radius",
-    "outcomes": "outcome",
-    "growing": "growing",
-    "lost": "lost",
-}
-
-
 def exponents(results: Mapping[str, Any]) -> Evidence:
-    """Largest exponents of the learned adders along a stream of sums, and certificates."""
-    forgot, exact = results["dynamics"], results["exact dynamics"]
-    finite = lambda x: None if x is None or not math.isfinite(x) else float(x)
-    values = [finite(f["exponent"]) for f in forgot]
+    """Largest exponents of the learned adders along a stream of sums, and their certificates."""
+    found = results["dynamics"]
+    finite = lambda x: x if math.isfinite(x) else None
+    values = [finite(f["exponent"]) for f in found]
     known = [v for v in values if v is not None]
     return {
         "exponents": values,
-        "stderr": [finite(f.get("stderr")) for f in forgot],
+        "stderr": [finite(f["stderr"]) for f in found],
         "largest": max(known, default=None),
         "unmeasured": len(values) - len(known),
-        **{name: [f.get(key) for f in forgot] for name, key in DYNAMICS.items()},
-        "horizons": forgot[0]["horizons"],
-        "written": {name: exact[name] for name in ("rate", "metric", "horizons")}
-        | {"exponent": finite(exact["exponent"])},
+        "rates": [f["rate"] for f in found],
+        "radius": [f["radius"] for f in found],
+        "outcomes": [f["outcome"] for f in found],
     }
 
 
@@ -146,8 +134,6 @@ def dependence(results: Mapping[str, Any]) -> Evidence:
 
 
 CLAIMED = ("fraction", "weight_decay", "units")
-STORED = {"weight_decay": "decay", "units": "width"}
-"""What these dials are called in the evidence of earlier runs."""
 
 
 def _moved(span: float | None, error: float | None) -> bool:
@@ -158,8 +144,7 @@ def depends(e: Evidence) -> Verdict:
     """For each of fraction, decay and width: do mean counts differ by one or more, and by
     more than twice their standard error over seeds? Holds if for all three, differs if
     for some, refuted if for none; open where one was not moved or has no spread."""
-    of = lambda part, name: e[part].get(name, e[part].get(STORED.get(name)))
-    dials = [(of("span", name), of("error", name)) for name in CLAIMED]
+    dials = [(e["span"].get(name), e["error"].get(name)) for name in CLAIMED]
     if any(span is None or error is None for span, error in dials):
         return "open"
     moved = sum(_moved(span, error) for span, error in dials)

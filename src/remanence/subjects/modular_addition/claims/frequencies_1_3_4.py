@@ -24,7 +24,6 @@ def sharing(results: Mapping[str, Any]) -> Evidence:
         "energy": {
             n: mean(lambda d, n=n: sum(d.nodes[n].shares[k - 1] for k in d.key)) for n in NODES
         },
-        "energy_of_drives": [d.driven for d in found],
         "possible": found[0].task.period // 2,
         "accuracy": [d.accuracy for d in found],
     }

@@ -7,11 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from ....report import Figure
-from ..ablation import Place
-from ..ablation_curves import Ablations
-from ..recipes import one_dial
-from .weights import name_of
+from ...report import Figure
+from .ablation import Ablations, Place
+from .recipes import one_dial
+from .weight_figures import name_of
 
 
 PLACE_NAMES: dict[Place, str] = {
@@ -43,7 +42,7 @@ def ablation_figure(cuts: Sequence[Ablations], modulus: int) -> Figure:
     data = xr.Dataset(columns | {"control": control}, coords)
 
     def draw() -> Any:
-        figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True, layout="constrained")
+        figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True)
         axes[0].plot(data.removed, data.control, color="C7", marker=".")
         axes[0].set_ylabel("accuracy, all pairs")
         for i, (axis, (place, name)) in enumerate(zip(axes, PLACE_NAMES.items(), strict=True)):
@@ -67,7 +66,7 @@ def training_figure(histories: xr.Dataset) -> Figure:
     """Accuracies above, six frames of the spectrum below."""
 
     def draw() -> Any:
-        figure = plt.figure(figsize=(10, 5), layout="constrained")
+        figure = plt.figure(figsize=(10, 5))
         halves: Any = figure.subfigures(2, 1)
         top, bottom = halves
         axis, one = top.subplots(), histories.isel(seed=0)
@@ -100,7 +99,7 @@ def exact_adder_figure(margins: xr.Dataset, cosines: Mapping[str, Sequence[float
     """Margins of written adders, and the cosines of the principal angles."""
 
     def draw() -> Any:
-        figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+        figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
         for waves in margins.waves.values:
             at = margins.sel(waves=waves)
             left.plot(at.frequencies, at.margin, marker="o", label=f"{waves} waves")
@@ -109,8 +108,8 @@ def exact_adder_figure(margins: xr.Dataset, cosines: Mapping[str, Sequence[float
             right.plot(1 + np.arange(len(values)), values, marker="o", label=name_of(name))
         right.set(xlabel="principal direction", ylabel="cosine", title="learned against written")
         right.set_ylim(0, 1.05)
-        left.legend(frameon=False)
-        right.legend(frameon=False)
+        left.legend()
+        right.legend()
         return figure
 
     return Figure(
@@ -131,14 +130,14 @@ def learned_and_exact_figure(curves: Mapping[str, list[list[float]]]) -> Figure:
     )
 
     def draw() -> Any:
-        figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True, layout="constrained")
+        figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True)
         for axis, (place, name) in zip(axes, PLACE_NAMES.items(), strict=True):
             for adder in data.adder.values:
                 curve = data.accuracy.sel(place=place, adder=adder)
                 axis.plot(curve, marker="o", label=adder)
             axis.set(title=name, xlabel="key frequencies removed")
         axes[0].set_ylabel("accuracy, all pairs")
-        axes[0].legend(frameon=False)
+        axes[0].legend()
         return figure
 
     return Figure(
@@ -156,9 +155,7 @@ def recipes_figure(recipes: xr.Dataset) -> Figure:
     def draw() -> Any:
         moved = one_dial(recipes)
         size = (2.6 * len(moved) + 1, 3)
-        figure, axes = plt.subplots(
-            1, len(moved), figsize=size, layout="constrained", squeeze=False
-        )
+        figure, axes = plt.subplots(1, len(moved), figsize=size, squeeze=False)
         for axis, (dial, centres) in zip(axes[0], moved.items(), strict=True):
             values = sorted({value for rows in centres for value, _ in rows})
             for i, rows in enumerate(centres):

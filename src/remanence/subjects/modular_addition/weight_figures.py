@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from ....measure.fourier import signed_axis
-from ....report import Figure
-from ..dissection import Dissection, NODES
+from ...measure.fourier import signed_axis
+from ...report import Figure
+from .dissection import Dissection, NODES
 
 
 SHOWN, STATES = ("W_E", "h1", "W_fc"), ("h2", "h3")
@@ -33,7 +33,7 @@ def spectra_figure(d: Dissection) -> Figure:
     )
 
     def draw() -> Any:
-        figure = plt.figure(figsize=(9, 6), layout="constrained")
+        figure = plt.figure(figsize=(9, 6))
         halves: Any = figure.subfigures(2, 1, height_ratios=(1, 1.5))
         top, bottom = halves
         for axis, node in zip(top.subplots(1, 3, sharey=True), SHOWN, strict=True):
@@ -71,7 +71,7 @@ def singular_values_figure(d: Dissection) -> Figure:
     """Singular values with the smallest rank marked, accuracy behind."""
 
     def draw() -> Any:
-        figure, axes = plt.subplots(1, 4, figsize=(11, 3), sharey=True, layout="constrained")
+        figure, axes = plt.subplots(1, 4, figsize=(11, 3), sharey=True)
         for axis, (name, low) in zip(axes, d.ranks.items(), strict=True):
             s, kept = low.singular_values, ""
             axis.semilogy(1 + np.arange(len(s)), s, color="C0")
@@ -106,7 +106,7 @@ def singular_vectors_figure(d: Dissection) -> Figure:
         vectors, frequencies, shares = d.vectors
         count = min(vectors.shape[1], 12)
         rows = (count + 1) // 2
-        shared: Any = {"sharex": True, "sharey": True, "squeeze": False, "layout": "constrained"}
+        shared: Any = {"sharex": True, "sharey": True, "squeeze": False}
         figure, axes = plt.subplots(rows, 2, figsize=(9, 0.9 * rows + 0.6), **shared)
         colour = {k: f"C{i % 7}" for i, k in enumerate(dict.fromkeys(frequencies.tolist()))}
         for i, axis in enumerate(axes.ravel()[:count]):
