@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...report import Claim
-from ...report.claims import Evidence, Verdict
+from ...report import claim, Evidence, Verdict
 
 
 def _gated(results: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -168,67 +167,39 @@ def longer_than_lstm(evidence: Evidence) -> Verdict:
 
 
 CLAIMS = (
-    Claim(
-        id="005.1",
-        says="The largest Lyapunov exponent of a Mamba-like model is not positive.",
+    claim("005.1", _exponents, never_grows, figure="timescales")(
+        "The largest Lyapunov exponent of a Mamba-like model is not positive.",
         published="at most 0 (arXiv:2406.00209)",
         finding="largest of {models} models {largest:.2g} ± {stderr:.1g} nats a token",
-        evidence=_exponents,
-        rule=never_grows,
-        figure="timescales",
     ),
-    Claim(
-        id="005.2",
-        says="Trained models forget: a short replay from an empty state gives the output back.",
+    claim("005.2", _windows, forgets, figure="divergence")(
+        "Trained models forget: a short replay from an empty state gives the output back.",
         published="Miller and Hardt's question, asked of gated recurrences",
         finding="{reached} of {models} models within 1e-3 nats; longest window {window:.0f} of {longest}",
-        evidence=_windows,
-        rule=forgets,
-        figure="divergence",
     ),
-    Claim(
-        id="005.3",
-        says="A stack's window lies between the largest and the sum of its layers' own windows.",
+    claim("005.3", _law, between, figure="stack-law")(
+        "A stack's window lies between the largest and the sum of its layers' own windows.",
         published="a consequence of equal inputs, layer by layer",
         finding="{holds} of {judges} restarts obey it",
-        evidence=_law,
-        rule=between,
-        figure="stack-law",
     ),
-    Claim(
-        id="005.4",
-        says="Training lengthens the timescales of the slowest channels.",
+    claim("005.4", _training, lengthens, figure="timescales")(
+        "Training lengthens the timescales of the slowest channels.",
         published="expected of language, not proved",
         finding="slowest tenth: {least:.2f} to {most:.2f} times the initial timescale",
-        evidence=_training,
-        rule=lengthens,
-        figure="timescales",
     ),
-    Claim(
-        id="005.5",
-        says="Models with channels that do not forget fail beyond the length they were trained on.",
+    claim("005.5", _length, fails_at_length, figure="losses")(
+        "Models with channels that do not forget fail beyond the length they were trained on.",
         published="state collapse (arXiv:2410.07145, 2406.14528)",
         finding="{rise:+.2g} ± {spread:.1g} nats by the longer history; {unforgotten:.0%} of channels keep",
-        evidence=_length,
-        rule=fails_at_length,
-        figure="losses",
     ),
-    Claim(
-        id="005.6",
-        says="Replaying a tail of tokens costs next to nothing against a kept state.",
+    claim("005.6", _replay, replay_serves, figure="divergence")(
+        "Replaying a tail of tokens costs next to nothing against a kept state.",
         published="budgeted tail replay, as serving engines do it",
         finding="{tokens} tokens move the price by {cost:.2g} nats, one by {one:.2g}",
-        evidence=_replay,
-        rule=replay_serves,
-        figure="divergence",
     ),
-    Claim(
-        id="005.7",
-        says="Gated linear recurrences need longer windows than LSTMs of the same size.",
+    claim("005.7", _lstm, longer_than_lstm, figure="windows")(
+        "Gated linear recurrences need longer windows than LSTMs of the same size.",
         published="a question of this study",
         finding="{longer} of {kinds}: {least:.2g} to {most:.2g} times the LSTM's median window",
-        evidence=_lstm,
-        rule=longer_than_lstm,
-        figure="windows",
     ),
 )

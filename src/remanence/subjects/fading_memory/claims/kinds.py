@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ....report import Claim, Evidence, Verdict
+from ....report import Claim, claim, Evidence, Verdict
 from ..comparison import rows_of, summary, versus
 
 
@@ -35,15 +35,11 @@ def _versus(
         ]
         return versus(kinds, *best) if all(best) else None
 
-    return Claim(
-        id=id,
-        says=says,
+    return claim(id, evidence, rule, figure="kinds")(
+        says,
         published=published,
         finding="{first} {first_mean:.3f} ± {first_spread:.3f}, {second} "
         "{second_mean:.3f} ± {second_spread:.3f}",
-        evidence=evidence,
-        rule=rule,
-        figure="kinds",
     )
 
 
@@ -90,15 +86,11 @@ KINDS = (
         "heterogeneous better",
         first_wins,
     ),
-    Claim(
-        id="001.6",
-        says="Such networks learn sequential pixels and the adding problem.",
+    claim("001.6", tasks_evidence, learns_both, figure="adding")(
+        "Such networks learn sequential pixels and the adding problem.",
         published="sMNIST, psMNIST, adding; accuracies not known to us",
         finding="{source} {accuracy:.3f} ± {accuracy_spread:.3f}, permuted "
         "{permuted:.3f}; adding solved up to T = {solved}",
-        evidence=tasks_evidence,
-        rule=learns_both,
-        figure="adding",
     ),
     _versus(
         "001.Q1",

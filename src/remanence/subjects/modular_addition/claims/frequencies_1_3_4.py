@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping
 from typing import Any
 
-from ....report import Claim, Evidence, Verdict
+from ....report import claim, Evidence, Verdict
 from ..dissection import NODES
 from ..recipes import overlap
 
@@ -84,33 +84,22 @@ def fits(e: Evidence) -> Verdict:
 
 
 FREQUENCIES = (
-    Claim(
-        id="002.1",
-        says="All tensors (W_E, h_1, h_2, h_3, W_fc) share the same few frequencies.",
+    claim("002.1", sharing, shared, figure="spectra")(
+        "All tensors (W_E, h_1, h_2, h_3, W_fc) share the same few frequencies.",
         published="6 of 56: 6, 15, 20, 29, 47, 54",
         finding=lambda e: (
             f"{', '.join(map(str, e['counts']))} of {e['possible']}; "
             f"least overlap {e['least_overlap']:.2f}"
         ),
-        evidence=sharing,
-        rule=shared,
-        figure="spectra",
     ),
-    Claim(
-        id="002.3",
-        says="Consecutive pairs of singular vectors of W_fc belong to one frequency each.",
+    claim("002.3", pairing, in_pairs, figure="singular-vectors")(
+        "Consecutive pairs of singular vectors of W_fc belong to one frequency each.",
         published="all six pairs",
         finding="{paired:.0%} of {pairs} pairs; a vector's own frequency holds {purity:.0%}",
-        evidence=pairing,
-        rule=in_pairs,
-        figure="singular-vectors",
     ),
-    Claim(
-        id="002.4",
-        says="The last layer is Fourier multiplication: waves of ω_k(a+b) fit it.",
+    claim("002.4", fitting, fits)(
+        "The last layer is Fourier multiplication: waves of ω_k(a+b) fit it.",
         published="relative errors 1e-3 to 1e-2",
         finding="median relative error {median:.2g} (squared {squared:.1g})",
-        evidence=fitting,
-        rule=fits,
     ),
 )

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping
 from typing import Any
 
-from ....report import Claim, Evidence, Verdict
+from ....report import claim, Evidence, Verdict
 
 
 PUBLISHED_RANKS = {"W_E": 12, "W_fc": 12, "W_ih": 12, "W_hh": 32}
@@ -51,27 +51,19 @@ def comma_separated(values: Any) -> str:
 
 
 RANKS = (
-    Claim(
-        id="002.2",
-        says="A low rank keeps 100 % accuracy: 12 for W_E, W_fc and W_ih, 32 for W_hh.",
+    claim("002.2", ranks, low, figure="singular-values")(
+        "A low rank keeps 100 % accuracy: 12 for W_E, W_fc and W_ih, 32 for W_hh.",
         published="12, 12, 12, 32 (energy 85.4, 95.5, 91.4, 89.4 %)",
         finding=lambda e: "; ".join(
             f"{name} {comma_separated(e['ranks'][name])}" for name in PUBLISHED_RANKS
         ),
-        evidence=ranks,
-        rule=low,
-        figure="singular-values",
     ),
-    Claim(
-        id="002.6",
-        says="The rank that W_E, W_ih and W_fc need is twice the number of key frequencies.",
+    claim("002.6", ranks, twice_the_count, figure="singular-values")(
+        "The rank that W_E, W_ih and W_fc need is twice the number of key frequencies.",
         published="12 = 2 × 6 (noted, not claimed)",
         finding=lambda e: (
             f"twice the count {comma_separated(2 * c for c in e['counts'])}; "
             + ", ".join(f"{n} {comma_separated(e['ranks'][n])}" for n in ("W_E", "W_ih", "W_fc"))
         ),
-        evidence=ranks,
-        rule=twice_the_count,
-        figure="singular-values",
     ),
 )

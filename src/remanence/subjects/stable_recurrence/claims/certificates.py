@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ....report import Claim, Evidence, Verdict
+from ....report import claim, Evidence, Verdict
 from .theory import short
 
 
@@ -71,41 +71,27 @@ def no_pair_exceeds(e: Evidence) -> Verdict:
 
 
 CERTIFICATES = (
-    Claim(
-        id="004.8",
-        says="Beyond: a full metric with multipliers certifies more gain than the norm.",
+    claim("004.8", gains, full_metric_wins, figure="certified-gains")(
+        "Beyond: a full metric with multipliers certifies more gain than the norm.",
         published="Gaussian W, N = 24: norm .56, diagonal .63, full .80",
         finding="N = {units}: norm {norm:.2f}, diagonal {diagonal:.2f}, full {full:.2f}",
-        evidence=gains,
-        rule=full_metric_wins,
-        figure="certified-gains",
     ),
-    Claim(
-        id="004.9",
-        says="Beyond: masks limit every certificate, and the full metric comes near that limit.",
+    claim("004.9", room, near_the_limit, figure="certified-gains")(
+        "Beyond: masks limit every certificate, and the full metric comes near that limit.",
         published="within 2–12 % for Gaussian W, N = 24",
         finding="{mean_room:.0%} left on average, {smallest_room:.0%} to {largest_room:.0%}",
-        evidence=room,
-        rule=near_the_limit,
-        figure="certified-gains",
     ),
-    Claim(
-        id="004.10",
-        says="Beyond: a comparison matrix certifies larger LSTMs than the paper's condition.",
+    claim("004.10", lstm, twice_the_paper)(
+        "Beyond: a comparison matrix certifies larger LSTMs than the paper's condition.",
         published="largest common gain, N = 16: .021 → .14; N = 64: .012 → .067",
         finding=lambda e: ", ".join(
             f"N = {n}: {p:.3f} → {c:.3f}"
             for n, p, c in zip(e["units"], e["paper"], e["comparison"], strict=True)
         ),
-        evidence=lstm,
-        rule=twice_the_paper,
     ),
-    Claim(
-        id="004.11",
-        says="Beyond: no pair of states found by gradient ascent separates faster than certified.",
+    claim("004.11", pairs, no_pair_exceeds)(
+        "Beyond: no pair of states found by gradient ascent separates faster than certified.",
         published="a proof that a pair exceeds is wrong",
         finding="nearest pair at {nearest:.3f} of the rate, of {cells} cells",
-        evidence=pairs,
-        rule=no_pair_exceeds,
     ),
 )

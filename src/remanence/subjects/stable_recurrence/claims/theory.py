@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....report import Claim, Evidence, Verdict
+from ....report import claim, Evidence, Verdict
 from .. import random_instances
 
 
@@ -122,59 +122,36 @@ def close(e: Evidence) -> Verdict:
 
 
 THEORY = (
-    Claim(
-        id="004.1",
-        says="Lemma 1: for a λ-contractive map with φ(0, 0) = 0 the state gap of a k-step "
+    claim("004.1", state_gap, within, figure="lemmas")(
+        "Lemma 1: for a λ-contractive map with φ(0, 0) = 0 the state gap of a k-step "
         "window is at most λ^k L_x B_x / (1 − λ).",
         published="proved",
         finding="proved; largest gap/bound measured {largest_ratio:.3g}",
-        evidence=state_gap,
-        rule=within,
-        figure="lemmas",
     ),
-    Claim(
-        id="004.1-moving",
-        says="Lemma 1 as printed, without φ(0, 0) = 0.",
+    claim("004.1-moving", lambda results: results["moving origin"], printed_bound)(
+        "Lemma 1 as printed, without φ(0, 0) = 0.",
         published="no condition on φ(0, 0) on the slides",
         finding="h' = .5h + 1: gap {gap:g}, printed bound {printed:g}, corrected {corrected:g}",
-        evidence=lambda results: results["moving origin"],
-        rule=printed_bound,
     ),
-    Claim(
-        id="004.2",
-        says="Lemma 2: the gradient gap is at most γ k λ^k.",
+    claim("004.2", gradient_gap, within, figure="lemmas")(
+        "Lemma 2: the gradient gap is at most γ k λ^k.",
         published="proved (the slides write = for ≤)",
         finding="proved; largest gap/bound {largest_ratio:.3g}; falls {slope:.3g} nats a step",
-        evidence=gradient_gap,
-        rule=within,
-        figure="lemmas",
     ),
-    Claim(
-        id="004.3",
-        says="Proposition 2: with steps α/t truncated and full training stay within "
+    claim("004.3", descent, needs_decay, figure="training")(
+        "Proposition 2: with steps α/t truncated and full training stay within "
         "α γ k λ^k N^(αβ+1); without 1/t the bound fails.",
         published="true on random Gaussian instances; fails without 1/t (Figure 1)",
         finding="constant steps exceed the α/t bound in {exceeding} of {instances} instances",
-        evidence=descent,
-        rule=needs_decay,
-        figure="training",
     ),
-    Claim(
-        id="004.4",
-        says="Theorem 1: a window of O(log(1/ε)) steps keeps trained outputs within ε.",
+    claim("004.4", output_gap, geometric, figure="training")(
+        "Theorem 1: a window of O(log(1/ε)) steps keeps trained outputs within ε.",
         published="proved",
         finding="gap falls {slope:.3g} nats a step of window (log λ = {log_rate:.3g})",
-        evidence=output_gap,
-        rule=geometric,
-        figure="training",
     ),
-    Claim(
-        id="004.7",
-        says="Truncated and full training end at close weights, for arbitrary models too.",
+    claim("004.7", weight_gap, close, figure="training")(
+        "Truncated and full training end at close weights, for arbitrary models too.",
         published="shown for arbitrary models (two figures without numbers)",
         finding="gap over way moved: stable {stable_gap:.2g}, free (norm {norm:g}) {free_gap:.2g}",
-        evidence=weight_gap,
-        rule=close,
-        figure="training",
     ),
 )
