@@ -118,9 +118,7 @@ def _band(ax, x: np.ndarray, values: np.ndarray, **style) -> None:
 
 def _draw_coupling(spectra: xr.Dataset, blocks: xr.Dataset):
     radii, gamma = spectra.radius.values, spectra.coupling.values
-    figure, axes = plt.subplots(
-        1, len(radii) + 1, figsize=(3 * len(radii) + 3.4, 3.4), layout="constrained"
-    )
+    figure, axes = plt.subplots(1, len(radii) + 1, figsize=(3 * len(radii) + 3.4, 3.4))
     for ax, r in zip(axes, radii, strict=False):
         ax.sharey(axes[0])
         here = spectra.sel(radius=r)
@@ -133,7 +131,7 @@ def _draw_coupling(spectra: xr.Dataset, blocks: xr.Dataset):
         ax.axhline(LEAVES, color="C7", lw=0.6, ls=":")
         ax.set(xlabel="coupling γ", title=f"r = {r:g}")
     axes[0].set_ylabel("largest |λ − log r| (nats per step)")
-    axes[0].legend(frameon=False, fontsize="small", loc="lower right")
+    axes[0].legend(loc="lower right")
     right, gamma = axes[-1], blocks.coupling.values
     for i, units in enumerate(blocks.units.values):
         moved = blocks.moved.values[i]
@@ -141,12 +139,12 @@ def _draw_coupling(spectra: xr.Dataset, blocks: xr.Dataset):
         right.loglog(gamma, moved[0] * (gamma / gamma[0]) ** (1 / units), f"C{i}--", lw=1)
     right.set(xlabel="coupling γ", title="Jordan blocks")
     right.set_ylabel("movement of λ₁ (nats per step)")
-    right.legend(frameon=False, fontsize="small")
+    right.legend()
     return figure
 
 
 def _draw_gradients(gradients: xr.Dataset):
-    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5, 3.6))
     T, r = gradients.attrs["length"], gradients.radius.values
     for i, gamma in enumerate(gradients.coupling.values):
         left = gradients.left.sel(coupling=gamma).transpose("radius", "seed")
@@ -154,19 +152,19 @@ def _draw_gradients(gradients: xr.Dataset):
     ax.plot(r, T * np.log(r), "--", color="C7", label="T log r")
     ax.axhline(0, color="C7", lw=0.6)
     ax.set(xlabel="radius r", ylabel=f"log gradient left after T = {T} steps")
-    ax.legend(frameon=False)
+    ax.legend()
     return figure
 
 
 def _draw_radius(rows: xr.Dataset):
-    size = {"figsize": (9, 3.4), "layout": "constrained"}
+    size = {"figsize": (9, 3.4)}
     figure, (left, right) = plt.subplots(1, 2, sharey=True, **size)
     _band(left, rows.radius.values, rows.accuracy.values)
     chosen = rows.isel(radius=int(rows.tuning.mean("seed").argmax("radius")))
     at = float(chosen.radius), float(chosen.accuracy.mean())
     left.plot(*at, "D", color="C1", label="best on validation images")
     left.set(xlabel="radius r", ylabel="test accuracy")
-    left.legend(frameon=False)
+    left.legend()
     _band(right, rows.exponent.values.mean(1), rows.accuracy.values)
     _exponent_axis(right, float(rows.exponent.min()))
     return figure
@@ -184,7 +182,7 @@ def _exponent_axis(ax, least: float) -> None:
 
 
 def _draw_speed(speed: xr.Dataset):
-    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5, 3.6))
     for i in range(speed.sizes["radius"]):
         here = speed.isel(radius=i)
         at, never = float(here.exponent), here.steps.isnull().values
@@ -199,7 +197,7 @@ def _draw_speed(speed: xr.Dataset):
 
 
 def _draw_angle(rows: xr.Dataset, spectrum: PowerSpectrum, side: int):
-    figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
+    figure, ax = plt.subplots(figsize=(6, 3.8))
     for i, order in enumerate(rows.pixels.values):
         final = rows.sel(pixels=order).dropna("angle")
         style = {"color": f"C{i}", "label": f"{order} pixels"}
@@ -212,14 +210,14 @@ def _draw_angle(rows: xr.Dataset, spectrum: PowerSpectrum, side: int):
     ax.set(xlabel="angle φ (radians per step)", ylabel="test accuracy")
     widest = float(rows.angle.max())  # the spectrum goes on to π
     ax.set_xlim(-0.03 * widest, 1.03 * widest)
-    ax.legend(frameon=False, loc="upper right")
+    ax.legend(loc="upper right")
     return figure
 
 
 def _draw_kinds(accuracy: xr.DataArray):
     ordered = accuracy.isel(kind=np.argsort(accuracy.mean("seed").values))
     count = ordered.sizes["kind"]
-    figure, ax = plt.subplots(figsize=(6.5, 0.6 + 0.27 * count), layout="constrained")
+    figure, ax = plt.subplots(figsize=(6.5, 0.6 + 0.27 * count))
     ax.plot(ordered.values, range(count), "o", ms=3.5, color="C0", alpha=0.6)
     ax.plot(ordered.mean("seed"), range(count), "|", ms=12, color="C1")
     ax.set_yticks(range(count), ordered.kind.values)
@@ -229,7 +227,7 @@ def _draw_kinds(accuracy: xr.DataArray):
 
 
 def _draw_adding(errors: xr.DataArray):
-    figure, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5, 3.6))
     lengths = errors.length.values.astype(float)
     for i, kind in enumerate(errors.kind.values):
         ours = errors.sel(kind=kind).values
@@ -241,5 +239,5 @@ def _draw_adding(errors: xr.DataArray):
     ax.set(xlabel="length T (steps)", ylabel="mean square error", xscale="log", yscale="log")
     ax.set_xticks(lengths, [f"{length:g}" for length in lengths])
     ax.minorticks_off()
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend()
     return figure

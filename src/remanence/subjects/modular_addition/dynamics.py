@@ -48,14 +48,12 @@ def cross_row(
     name: str, net: Recurrent, found: dict[str, Any], *, rank: int | None, key: tuple
 ) -> Row:
     """A line of the cross table."""
-    exponent = found["exponent"]
-    known = math.isfinite(exponent)
-    forgets = -1 / exponent if exponent < 0 else math.inf
+    exponent = found["exponent"] if math.isfinite(found["exponent"]) else None
     return Row(
         network=name,
         dimension=dimension(net.cell),
-        largest_exponent=exponent if known else None,
-        horizon=forgets if known else None,
+        largest_exponent=exponent,
+        horizon=None if exponent is None else -1 / exponent if exponent < 0 else math.inf,
         certified_rate=found["rate"],
         window=found["window"],
         rank=rank,

@@ -1,6 +1,6 @@
 """What is claimed of recurrent language models, and the rules that judge it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -8,30 +8,33 @@ import numpy as np
 from ...report import claim, Evidence, Verdict
 
 
-def _gated(results: Mapping[str, Any]) -> list[dict[str, Any]]:
-    return [each for each in results["models"] if "after" in each and not each["diverged"]]
+Models = list[dict[str, Any]]
 
 
-def _exponents(results: Mapping[str, Any]) -> Evidence | None:
-    found = _gated(results)
-    if not found:
-        return None
+def of_gated(measure: Callable[[Models], Evidence | None]) -> Callable[[Mapping], Evidence | None]:
+    """Evidence of the gated models that did not diverge; None where there are none."""
+
+    def evidence(results: Mapping[str, Any]) -> Evidence | None:
+        found = [each for each in results["models"] if "after" in each and not each["diverged"]]
+        return measure(found) if found else None
+
+    return evidence
+
+
+def _exponents(found: Models) -> Evidence:
     top = max((each["after"] for each in found), key=lambda after: after["largest"])
     return {"models": len(found), "largest": top["largest"], "stderr": top["stderr"]}
 
 
-def never_grows(evidence: Evidence) -> Verdict:
+def never_grows(e: Evidence) -> Verdict:
     """Proved for these kinds, whose decays all lie between 0 and 1; this checks the measurement:
     holds if no largest exponent is above zero, refuted if one is, by two errors."""
-    if evidence["largest"] <= 0:
+    if e["largest"] <= 0:
         return "holds"
-    return "refuted" if evidence["largest"] > 2 * evidence["stderr"] else "differs"
+    return "refuted" if e["largest"] > 2 * e["stderr"] else "differs"
 
 
-def _windows(results: Mapping[str, Any]) -> Evidence | None:
-    found = _gated(results)
-    if not found:
-        return None
+def _windows(found: Models) -> Evidence:
     q95 = [float(np.quantile(each["windows"], 0.95, method="higher")) for each in found]
     return {
         "longest": min(each["longest"] for each in found),
@@ -41,52 +44,46 @@ def _windows(results: Mapping[str, Any]) -> Evidence | None:
     }
 
 
-def forgets(evidence: Evidence) -> Verdict:
+def forgets(e: Evidence) -> Verdict:
     """Holds if 95 % of restarts come within the error in every model, within half of the
     longest window followed; refuted if no model gets there at all."""
-    if evidence["reached"] == 0:
+    if e["reached"] == 0:
         return "refuted"
-    whole = evidence["reached"] == evidence["models"]
-    return "holds" if whole and evidence["window"] <= evidence["longest"] / 2 else "differs"
+    whole = e["reached"] == e["models"]
+    return "holds" if whole and e["window"] <= e["longest"] / 2 else "differs"
 
 
-def _law(results: Mapping[str, Any]) -> Evidence | None:
-    bounds = [each["stack_bounds"] for each in _gated(results)]
-    if not sum(map(len, bounds)):
-        return None
-    low, stack, high = np.concatenate(bounds).T
+def _law(found: Models) -> Evidence:
+    low, stack, high = np.concatenate([each["stack_bounds"] for each in found]).T
     return {"holds": int(((low <= stack) & (stack <= high)).sum()), "judges": len(stack)}
 
 
-def between(evidence: Evidence) -> Verdict:
+def between(e: Evidence) -> Verdict:
     """Holds if at least 95 % of at least eight restarts obey the law, up to a tenth of a
     window; refuted if fewer than half do; with fewer restarts it stays open."""
-    if evidence["judges"] < 8:
+    if e["judges"] < 8:
         return "open"
-    share = evidence["holds"] / evidence["judges"]
+    share = e["holds"] / e["judges"]
     return "holds" if share >= 0.95 else "refuted" if share < 0.5 else "differs"
 
 
-def _training(results: Mapping[str, Any]) -> Evidence | None:
-    found = _gated(results)
-    if not found:
-        return None
+def _training(found: Models) -> Evidence:
     slow = lambda times: float(np.quantile(times, 0.9, method="higher"))
     pairs = [(slow(e["before"]["timescales"]), slow(e["after"]["timescales"])) for e in found]
     ratios = [after / before for before, after in pairs]
     return {"least": min(ratios), "most": max(ratios), "models": len(ratios)}
 
 
-def lengthens(evidence: Evidence) -> Verdict:
+def lengthens(e: Evidence) -> Verdict:
     """Holds if the slowest tenth of the channels becomes slower in every model, by a tenth at
     least; refuted if it becomes quicker in every model; differs if models disagree."""
-    if evidence["least"] > 1.1:
+    if e["least"] > 1.1:
         return "holds"
-    return "refuted" if evidence["most"] < 1 / 1.1 else "differs"
+    return "refuted" if e["most"] < 1 / 1.1 else "differs"
 
 
-def _length(results: Mapping[str, Any]) -> Evidence | None:
-    found = [each for each in _gated(results) if each["after"]["unforgotten"] > 0]
+def _length(found: Models) -> Evidence | None:
+    found = [each for each in found if each["after"]["unforgotten"] > 0]
     if not found:
         return None
     mean = lambda key: float(np.mean([each[key] for each in found]))
@@ -98,19 +95,16 @@ def _length(results: Mapping[str, Any]) -> Evidence | None:
     }
 
 
-def fails_at_length(evidence: Evidence) -> Verdict:
+def fails_at_length(e: Evidence) -> Verdict:
     """Of the same tokens, read with more history than was trained on, or with at most that:
     holds if models with channels that do not forget lose more with the longer one, by two
     errors; refuted if they lose less by as much; else the text cannot tell and it stays open."""
-    if evidence["rise"] > 2 * evidence["spread"]:
+    if e["rise"] > 2 * e["spread"]:
         return "holds"
-    return "refuted" if evidence["rise"] < -2 * evidence["spread"] else "open"
+    return "refuted" if e["rise"] < -2 * e["spread"] else "open"
 
 
-def _replay(results: Mapping[str, Any]) -> Evidence | None:
-    found = _gated(results)
-    if not found:
-        return None
+def _replay(found: Models) -> Evidence:
     at = min(64, min(each["longest"] for each in found))
     cost = lambda each, k: float(np.abs(each["excess"][:, k - 1]).mean())
     return {
@@ -121,15 +115,15 @@ def _replay(results: Mapping[str, Any]) -> Evidence | None:
     }
 
 
-def replay_serves(evidence: Evidence) -> Verdict:
+def replay_serves(e: Evidence) -> Verdict:
     """Holds if the replay moves the price of a token by at most 0.02 nats in every model,
     and one token moves it by ten times that; refuted above 0.2 nats."""
-    if evidence["cost"] <= 0.02 and evidence["one"] >= 10 * evidence["cost"]:
+    if e["cost"] <= 0.02 and e["one"] >= 10 * e["cost"]:
         return "holds"
-    return "refuted" if evidence["cost"] > 0.2 else "differs"
+    return "refuted" if e["cost"] > 0.2 else "differs"
 
 
-def median_windows(models: list[dict[str, Any]]) -> dict[tuple[str, str], float]:
+def median_windows(models: Models) -> dict[tuple[str, str], float]:
     """By text and kind, over restarts and seeds; a restart that does not get there counts as
     the longest window followed."""
     rows: dict[tuple[str, str], list[np.ndarray]] = {}
@@ -158,41 +152,41 @@ def _lstm(results: Mapping[str, Any]) -> Evidence | None:
     }
 
 
-def longer_than_lstm(evidence: Evidence) -> Verdict:
+def longer_than_lstm(e: Evidence) -> Verdict:
     """Holds if the median window of every gated kind is above 1.25 times that of the LSTM on
     the same text; refuted if every one is below 0.8 times; differs where kinds disagree."""
-    if evidence["least"] > 1.25:
+    if e["least"] > 1.25:
         return "holds"
-    return "refuted" if evidence["most"] < 0.8 else "differs"
+    return "refuted" if e["most"] < 0.8 else "differs"
 
 
 CLAIMS = (
-    claim("005.1", _exponents, never_grows, figure="timescales")(
+    claim("005.1", of_gated(_exponents), never_grows, figure="timescales")(
         "The largest Lyapunov exponent of a Mamba-like model is not positive.",
         published="at most 0 (arXiv:2406.00209)",
         finding="largest of {models} models {largest:.2g} ± {stderr:.1g} nats a token",
     ),
-    claim("005.2", _windows, forgets, figure="divergence")(
+    claim("005.2", of_gated(_windows), forgets, figure="divergence")(
         "Trained models forget: a short replay from an empty state gives the output back.",
         published="Miller and Hardt's question, asked of gated recurrences",
         finding="{reached} of {models} models within 1e-3 nats; longest window {window:.0f} of {longest}",
     ),
-    claim("005.3", _law, between, figure="stack-law")(
+    claim("005.3", of_gated(_law), between, figure="stack-law")(
         "A stack's window lies between the largest and the sum of its layers' own windows.",
         published="a consequence of equal inputs, layer by layer",
         finding="{holds} of {judges} restarts obey it",
     ),
-    claim("005.4", _training, lengthens, figure="timescales")(
+    claim("005.4", of_gated(_training), lengthens, figure="timescales")(
         "Training lengthens the timescales of the slowest channels.",
         published="expected of language, not proved",
         finding="slowest tenth: {least:.2f} to {most:.2f} times the initial timescale",
     ),
-    claim("005.5", _length, fails_at_length, figure="losses")(
+    claim("005.5", of_gated(_length), fails_at_length, figure="losses")(
         "Models with channels that do not forget fail beyond the length they were trained on.",
         published="state collapse (arXiv:2410.07145, 2406.14528)",
         finding="{rise:+.2g} ± {spread:.1g} nats by the longer history; {unforgotten:.0%} of channels keep",
     ),
-    claim("005.6", _replay, replay_serves, figure="divergence")(
+    claim("005.6", of_gated(_replay), replay_serves, figure="divergence")(
         "Replaying a tail of tokens costs next to nothing against a kept state.",
         published="budgeted tail replay, as serving engines do it",
         finding="{tokens} tokens move the price by {cost:.2g} nats, one by {one:.2g}",

@@ -7,19 +7,14 @@ import numpy as np
 import xarray as xr
 
 from ...report import Figure
-from .claims import median_windows
-
-
-Models = list[dict[str, Any]]
+from .claims import median_windows, Models
 
 
 def _panels(models: Models) -> tuple[Any, list[tuple[Any, Models]]]:
     """A panel a text, each with its models."""
     sources = list(dict.fromkeys(each["source"] for each in models))
     width = 1.5 + 4.5 * len(sources)
-    figure, axes = plt.subplots(
-        1, len(sources), figsize=(width, 3.8), squeeze=False, sharey=True, layout="constrained"
-    )
+    figure, axes = plt.subplots(1, len(sources), figsize=(width, 3.8), squeeze=False, sharey=True)
     for axis, source in zip(axes[0], sources, strict=True):
         axis.set_title(source)
     return figure, [
@@ -65,7 +60,7 @@ def windows_figure(models: Models) -> Figure:
     medians = median_windows(models)
 
     def draw():
-        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)), layout="constrained")
+        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)))
         colours = _colours(models)
         for i, (each, row) in enumerate(zip(models, rows, strict=True)):
             axes.plot(row, np.full(len(row), i), ".", color=colours[each["kind"]], alpha=0.5)
@@ -91,7 +86,7 @@ def stack_figure(models: Models) -> Figure:
     columns = {name: ("restart", rows[:, i]) for i, name in enumerate(names)}
 
     def draw():
-        figure, axes = plt.subplots(figsize=(6.5, 3.8), layout="constrained")
+        figure, axes = plt.subplots(figsize=(6.5, 3.8))
         at = np.arange(len(rows))
         axes.vlines(at, np.maximum(rows[:, 0], 0.5), rows[:, 2], color="C7", alpha=0.5)
         for kind, colour in _colours(judged).items():
@@ -150,7 +145,7 @@ def losses_figure(models: Models) -> Figure:
     columns = {"lost": ("model", lost), "error": ("model", error)}
 
     def draw():
-        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)), layout="constrained")
+        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)))
         colours = _colours(models)
         for i, each in enumerate(models):
             axes.errorbar(

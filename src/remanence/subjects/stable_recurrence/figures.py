@@ -18,9 +18,7 @@ COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable
 def _panels(count: int, **options: Any):
     """Axes side by side."""
     size = (3.4 * count + 1.2, 3.6)
-    figure, axes = plt.subplots(
-        1, count, figsize=size, squeeze=False, layout="constrained", **options
-    )
+    figure, axes = plt.subplots(1, count, figsize=size, squeeze=False, **options)
     return figure, axes[0]
 
 
@@ -54,7 +52,7 @@ def _lemmas(table: xr.Dataset):
         _band(axes[panel], table["window"].values, table[name].values, label, colour)
     for axis, title in zip(axes, ("state gap", "gradient gap"), strict=True):
         axis.set(xlabel="window k (steps)", ylabel=title, yscale="log")
-        axis.legend(frameon=False)
+        axis.legend()
     return figure
 
 
@@ -72,7 +70,7 @@ def _descents(table: xr.Dataset):
     axes[0].set_ylabel("weight gap")
     low = float(table["gap"].where(table["gap"] > 0).min())
     axes[0].set_ylim(max(low / 3, 1e-10), 1e3)
-    axes[1].legend(frameon=False, fontsize="small", loc="lower right")
+    axes[1].legend(loc="lower right")
     return figure
 
 
@@ -86,7 +84,7 @@ def _gains(table: xr.Dataset):
     axis.set_xticks(units, [str(n) for n in units])
     axis.minorticks_off()
     axis.set_ylim(bottom=0)
-    axis.legend(frameon=False)
+    axis.legend()
     return figure
 
 
@@ -101,7 +99,7 @@ def _memory(tables: Mapping[str, xr.Dataset]):
         axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
         unit = "mean square error" if name.startswith("adding") else "nats"
         axis.set(xlabel="length (steps)", ylabel=f"test loss ({unit})", title=name)
-        axis.legend(frameon=False, fontsize="small")
+        axis.legend()
     return figure
 
 
@@ -118,7 +116,7 @@ def _decay(models: Mapping[str, Any]):
         top = max(max(model["decay"]) for model in kinds.values())
         axis.set(xlabel="distance i (tokens)", yscale="log", title=text)
         axis.set_ylim(top * 1e-9, top * 30)
-        axis.legend(frameon=False, fontsize="small", loc="upper right")
+        axis.legend(loc="upper right")
     panels[0][0].set_ylabel("‖∇ₓ p at distance i‖, mean")
     return figure
 
@@ -137,7 +135,7 @@ def _context(models: Mapping[str, Any]):
         axis.xaxis.set_minor_locator(NullLocator())
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_formatter("{x:g}")
-        axis.legend(frameon=False, fontsize="small")
+        axis.legend()
     return figure
 
 
