@@ -11,7 +11,7 @@ from read_figures import drawn_axes, DRAWS, lines_of, verdict_and_evidence
 
 from remanence.subjects.fading_memory import figures as fading
 from remanence.subjects.fading_memory.claims.accuracy import learning_speed
-from remanence.subjects.fading_memory.power_spectrum import PowerSpectrum
+from remanence.subjects.fading_memory.informed_residual import PowerSpectrum
 
 
 def swept(rng, experiment, values, effect):

@@ -92,11 +92,6 @@ def test_spectral_has_the_eigenvalues_asked_for():
     np.testing.assert_allclose(np.sort_complex(values), np.sort_complex(expected), atol=1e-6)
 
 
-def test_orthogonal_keeps_lengths(key):
-    Q = fading_memory.orthogonal(12, key=key)
-    np.testing.assert_allclose(Q @ Q.T, np.eye(12), atol=1e-6)
-
-
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [

@@ -11,7 +11,7 @@ import pytest
 from remanence.nets import token_cross_entropy, unroll
 from remanence.nets.language_model import gated_language_model, GATES
 from remanence.report import Bench
-from remanence.subjects.recurrent_language_models.experiments import Config, train_and_measure
+from remanence.subjects.recurrent_language_models.study import Config, train_and_measure
 from remanence.train import fit
 
 

@@ -3,11 +3,10 @@
 from .informed_residual import (
     informed_residual as informed_residual,
     InformedResidual as InformedResidual,
+    power_spectrum as power_spectrum,
 )
-from .power_spectrum import power_spectrum as power_spectrum
 from .residual_spectrum import (
     jordan_block as jordan_block,
-    orthogonal as orthogonal,
     rotational as rotational,
     spectral as spectral,
     weak_coupling_bound as weak_coupling_bound,

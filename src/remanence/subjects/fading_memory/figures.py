@@ -11,8 +11,7 @@ import xarray as xr
 from ...report import Figure
 from .claims.accuracy import learning_speed, NEAR
 from .comparison import rows_of
-from .informed_residual import InformedResidual
-from .power_spectrum import PowerSpectrum
+from .informed_residual import InformedResidual, PowerSpectrum
 from .weak_coupling import LEAVES
 
 
@@ -157,8 +156,7 @@ def _draw_gradients(gradients: xr.Dataset):
 
 
 def _draw_radius(rows: xr.Dataset):
-    size = {"figsize": (9, 3.4)}
-    figure, (left, right) = plt.subplots(1, 2, sharey=True, **size)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
     _band(left, rows.radius.values, rows.accuracy.values)
     chosen = rows.isel(radius=int(rows.tuning.mean("seed").argmax("radius")))
     at = float(chosen.radius), float(chosen.accuracy.mean())

@@ -13,13 +13,14 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 
 from ...cells import GRU, LSTM, Residual, WeaklyCoupled
 from ...tasks import Pixels
 from .config import Config
 from .informed_residual import informed_residual, InformedResidual
-from .residual_spectrum import orthogonal, rotation_blocks
+from .residual_spectrum import rotation_blocks
 
 
 DRAWS = ("gaussian", "orthogonal", "spectrum")
@@ -166,6 +167,6 @@ def cell_of(config: Config, family: str, row: dict[str, Any], inputs: int, *, ke
     if family == "nonlinear":
         rho = NonlinearByNumber(R, row["activation"])
         return Residual(rho, base.W_h, base.W_x, base.b, coupling)
-    Q = orthogonal(config.units, key=key)
+    Q = jr.orthogonal(key, config.units)
     W_h = jnp.stack([base.W_h, Q, Q @ R @ Q.T])[row["draw"]]
     return Residual(used, W_h, base.W_x, base.b, coupling)

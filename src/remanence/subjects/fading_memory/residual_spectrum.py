@@ -9,11 +9,10 @@ import math
 from collections.abc import Sequence
 
 import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..._types import Key, Scalar
+from ..._types import Scalar
 
 
 Matrix = Float[Array, "units units"]
@@ -78,12 +77,6 @@ def jordan_block(units: int, *, radius: float) -> Matrix:
     """
     _refuse_outside(np.asarray([radius]), np.zeros(1))
     return radius * jnp.eye(units) + jnp.eye(units, k=1)
-
-
-def orthogonal(units: int, *, key: Key) -> Matrix:
-    """A matrix drawn evenly from the orthogonal group."""
-    Q, R = jnp.linalg.qr(jr.normal(key, (units, units)))
-    return Q * jnp.sign(jnp.diagonal(R))
 
 
 def weak_coupling_bound(

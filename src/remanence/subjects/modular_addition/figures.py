@@ -53,13 +53,8 @@ def ablation_figure(cuts: Sequence[Ablations], modulus: int) -> Figure:
             axis.set(title=name, xlabel="key frequencies removed", xticks=data.removed)
         return figure
 
-    return Figure(
-        "ablation",
-        "Frequencies removed",
-        "Accuracy over all pairs against the number of key frequencies removed, in each place: mean over subsets and seeds, band from least to most. Grey: as many frequencies that are not key, from the embedding.",
-        draw,
-        data,
-    )
+    caption = "Accuracy over all pairs against the number of key frequencies removed, in each place: mean over subsets and seeds, band from least to most. Grey: as many frequencies that are not key, from the embedding."
+    return Figure("ablation", "Frequencies removed", caption, draw, data)
 
 
 def training_figure(histories: xr.Dataset) -> Figure:
@@ -86,12 +81,9 @@ def training_figure(histories: xr.Dataset) -> Figure:
         below[0].set_ylabel("share of $W_E$")
         return figure
 
+    caption = "Above: accuracy during training, all seeds. Below: energy of the embedding by frequency at six moments of the first seed."
     return Figure(
-        "training",
-        "Frequencies appear before the held-out answers do",
-        "Above: accuracy during training, all seeds. Below: energy of the embedding by frequency at six moments of the first seed.",
-        draw,
-        histories,
+        "training", "Frequencies appear before the held-out answers do", caption, draw, histories
     )
 
 
@@ -112,13 +104,8 @@ def exact_adder_figure(margins: xr.Dataset, cosines: Mapping[str, Sequence[float
         right.legend()
         return figure
 
-    return Figure(
-        "exact-adder",
-        "Learned and written down",
-        "Left: margin of the written adder against its number of frequencies. Right: cosines of the principal angles between learned and written subspaces at the same frequencies (1: the same direction).",
-        draw,
-        margins,
-    )
+    caption = "Left: margin of the written adder against its number of frequencies. Right: cosines of the principal angles between learned and written subspaces at the same frequencies (1: the same direction)."
+    return Figure("exact-adder", "Learned and written down", caption, draw, margins)
 
 
 def learned_and_exact_figure(curves: Mapping[str, list[list[float]]]) -> Figure:
@@ -140,10 +127,11 @@ def learned_and_exact_figure(curves: Mapping[str, list[list[float]]]) -> Figure:
         axes[0].legend()
         return figure
 
+    caption = "Accuracy of the learned network and of the one written at its key frequencies against the number of those removed, in each place: mean over the same subsets."
     return Figure(
         "learned-and-exact",
         "Learned and written, without the same frequencies",
-        "Accuracy of the learned network and of the one written at its key frequencies against the number of those removed, in each place: mean over the same subsets.",
+        caption,
         draw,
         data,
     )
@@ -168,10 +156,5 @@ def recipes_figure(recipes: xr.Dataset) -> Figure:
         axes[0, 0].set_ylabel("key frequencies")
         return figure
 
-    return Figure(
-        "counts",
-        "How many frequencies",
-        "Key frequencies of W_fc with one dial of the recipe moved at a time, a colour a centre; a dot is a network that reached 99 % of held-out pairs, the line their mean.",
-        draw,
-        recipes,
-    )
+    caption = "Key frequencies of W_fc with one dial of the recipe moved at a time, a colour a centre; a dot is a network that reached 99 % of held-out pairs, the line their mean."
+    return Figure("counts", "How many frequencies", caption, draw, recipes)

@@ -58,13 +58,8 @@ def spectra_figure(d: Dissection) -> Figure:
             bottom.colorbar(dots, ax=axis, label="share of energy")
         return figure
 
-    return Figure(
-        "spectra",
-        "Every tensor has the same few frequencies",
-        "Energy by frequency. Above: nodes of one index, in shares of what is not constant; the line is what the largest frequency of shuffled rows reaches in 1 % of cases. Below: the states of two indices, a dot where more than a thousandth of the energy is; functions of a + b lie on the rising diagonal, of a − b on the falling one.",
-        draw,
-        data,
-    )
+    caption = "Energy by frequency. Above: nodes of one index, in shares of what is not constant; the line is what the largest frequency of shuffled rows reaches in 1 % of cases. Below: the states of two indices, a dot where more than a thousandth of the energy is; functions of a + b lie on the rising diagonal, of a − b on the falling one."
+    return Figure("spectra", "Every tensor has the same few frequencies", caption, draw, data)
 
 
 def singular_values_figure(d: Dissection) -> Figure:
@@ -90,10 +85,11 @@ def singular_values_figure(d: Dissection) -> Figure:
 
     values = {n: (f"index of {n}", low.singular_values) for n, low in d.ranks.items()}
     kept = {f"accuracy of {n}": (f"rank of {n}", low.accuracies) for n, low in d.ranks.items()}
+    caption = "Grey: accuracy of the network with this one matrix cut to that rank. The mark is the smallest rank with the network's own accuracy; above, that rank and the share of energy it holds."
     return Figure(
         "singular-values",
         "Singular values, and the rank that keeps every answer",
-        "Grey: accuracy of the network with this one matrix cut to that rank. The mark is the smallest rank with the network's own accuracy; above, that rank and the share of energy it holds.",
+        caption,
         draw,
         xr.Dataset(values | kept),
     )
@@ -121,9 +117,5 @@ def singular_vectors_figure(d: Dissection) -> Figure:
             axis.set_ylabel("entry")
         return figure
 
-    return Figure(
-        "singular-vectors",
-        "Singular vectors of W_fc and their frequency",
-        "Left singular vectors over the answers, with the frequency that holds most of each and its share.",
-        draw,
-    )
+    caption = "Left singular vectors over the answers, with the frequency that holds most of each and its share."
+    return Figure("singular-vectors", "Singular vectors of W_fc and their frequency", caption, draw)

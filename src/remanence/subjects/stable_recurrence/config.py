@@ -125,5 +125,3 @@ FULL = Config(
         windows=(2, 5, 10, 20, 30),
     ),
 )
-WORDS = Config(language=(dataclasses.replace(WIKITEXT, steps=20 * EPOCH, draws={}),))
-"""WikiText-2 alone, longer than the full profile has time for."""

@@ -127,11 +127,10 @@ def _context(models: Mapping[str, Any]):
         for kind, model in kinds.items():
             style = {"color": COLOURS[kind], "label": _label(kind)}
             axis.plot(model["windows"], model["truncated"], "o-", ms=3, **style)
-            whole = model.get("untruncated", model.get("nll"))
-            axis.axhline(whole, color=COLOURS[kind], lw=0.7, ls=":")
+            axis.axhline(model["untruncated"], color=COLOURS[kind], lw=0.7, ls=":")
             axis.set_xticks(model["windows"], [str(k) for k in model["windows"]])
-        axis.set(xlabel="context (inputs)", xscale="log", yscale="log", title=text)
-        axis.set_ylabel("nats a chord" if text == "jsb" else "perplexity")
+        axis.set(xlabel="context (tokens)", xscale="log", yscale="log", title=text)
+        axis.set_ylabel("perplexity")
         axis.xaxis.set_minor_locator(NullLocator())
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_formatter("{x:g}")
@@ -140,7 +139,7 @@ def _context(models: Mapping[str, Any]):
 
 
 def context_table(models: Mapping[str, Any]) -> xr.Dataset:
-    """Scores on held-out data of every truncation, one row each: windows differ by text."""
+    """Perplexity on held-out text of every truncation, one row each: windows differ by text."""
     rows = [
         (name, k, score)
         for name, model in models.items()
@@ -151,10 +150,7 @@ def context_table(models: Mapping[str, Any]) -> xr.Dataset:
 
 
 def figures(
-    data: Mapping[str, xr.Dataset],
-    memory: Mapping[str, xr.Dataset],
-    language: Mapping[str, Any],
-    music: Mapping[str, Any],
+    data: Mapping[str, xr.Dataset], memory: Mapping[str, xr.Dataset], language: Mapping[str, Any]
 ) -> tuple[Figure, ...]:
     """All pictures of which there are numbers."""
     drawn = [
@@ -206,9 +202,9 @@ def figures(
             Figure(
                 "context",
                 "Is the history needed?",
-                "Score on held-out data of truncations over their window; dotted, the untruncated "
-                "models.",
-                partial(_context, {**language, **music}),
+                "Perplexity on held-out text of truncations over their window; dotted, the "
+                "untruncated models.",
+                partial(_context, language),
                 data["context"],
             ),
         ]

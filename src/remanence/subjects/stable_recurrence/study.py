@@ -24,10 +24,10 @@ import xarray as xr
 from ...measure import contraction, lyapunov_spectrum, truncation_window
 from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from ..references import REFERENCES
-from . import certified_gains, random_instances
+from . import random_instances
 from .claims import CLAIMS
 from .claims.models import sound
-from .config import Config, FULL, QUICK, WORDS
+from .config import Config, FULL, QUICK
 from .figures import context_table, figures
 from .language_models import language_task
 from .memory_tasks import memory_table, MEMORY_TASKS
@@ -57,18 +57,18 @@ def run(config: Config, bench: Bench) -> Outcome:
     results["memory"] = _memory(config, parts)
     bench.tell("certificates, and pairs of states by gradient ascent")
     results |= {
-        "gains": certified_gains.certified_gains(config.gain_units, config.gain_draws),
-        "lstm gains": certified_gains.lstm_gains(config.lstm_units),
-        "worst pairs": certified_gains.worst_pairs(config.worst_pair_draws),
+        "gains": random_instances.certified_gains(config.gain_units, config.gain_draws),
+        "lstm gains": random_instances.lstm_gains(config.lstm_units),
+        "worst pairs": random_instances.worst_pairs(config.worst_pair_draws),
         "truncated training": _truncated_trainings(config, parts),
     }
     if parts.missing:
         bench.tell(f"left out, and open: {', '.join(parts.missing)}")
-    language, music = sound(results["language"]), sound(results["music"])
+    language = sound(results["language"])
     data = _data(config, results) | {"cross": _cross(config, language)}
-    if models := {**language, **music}:
-        data["context"] = context_table(models)
-    drawn = figures(data, results["memory"], language, music)
+    if language:
+        data["context"] = context_table(language)
+    drawn = figures(data, results["memory"], language)
     return Outcome(results=results, data=data, figures=drawn)
 
 
@@ -157,14 +157,13 @@ STUDY = Study(
     title="When a recurrent model need not be recurrent",
     reference=REFERENCES["stable-recurrence"].text,
     claims=CLAIMS,
-    profiles={"quick": QUICK, "full": FULL, "words": WORDS},
+    profiles={"quick": QUICK, "full": FULL},
     run=run,
     cost={
         "quick": "about 90 s of one busy core the first time, most of it compiling; no data beyond "
-        "the shipped sonnets, no convolutions",
+        "the shipped sonnets",
         "full": "hours: WikiText-2 (33,278 words, 256 units, six epochs), Shakespeare and JSB, from "
         "REMANENCE_DATA or the network; stopped and continued with --time-limit",
-        "words": "a day: WikiText-2 alone, twenty epochs",
     },
     headline=Headline(
         claim="004.13",

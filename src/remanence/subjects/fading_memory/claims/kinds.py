@@ -22,9 +22,7 @@ def answer(e: Evidence) -> Verdict:
     return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "open"
 
 
-def _versus(
-    id: str, says: str, first: str, second: str, published: str, rule: Rule = answer
-) -> Claim:
+def _versus(id: str, first: str, second: str, rule: Rule = answer) -> Callable[[str, str], Claim]:
     """A claim that one kind of network beats another, each the best of its variants."""
 
     def evidence(results: Mapping[str, Any]) -> Evidence | None:
@@ -35,12 +33,12 @@ def _versus(
         ]
         return versus(kinds, *best) if all(best) else None
 
-    return claim(id, evidence, rule, figure="kinds")(
-        says,
-        published=published,
-        finding="{first} {first_mean:.3f} ± {first_spread:.3f}, {second} "
-        "{second_mean:.3f} ± {second_spread:.3f}",
+    finding = (
+        "{first} {first_mean:.3f} ± {first_spread:.3f}, {second} "
+        "{second_mean:.3f} ± {second_spread:.3f}"
     )
+    judged = claim(id, evidence, rule, figure="kinds")
+    return lambda says, published: judged(says, published=published, finding=finding)
 
 
 SOLVED = 0.1 / 6
@@ -78,13 +76,8 @@ def learns_both(e: Evidence) -> Verdict:
 
 
 KINDS = (
-    _versus(
-        "001.5",
-        "Heterogeneous residuals beat homogeneous ones.",
-        "heterogeneous",
-        "homogeneous",
-        "heterogeneous better",
-        first_wins,
+    _versus("001.5", "heterogeneous", "homogeneous", first_wins)(
+        "Heterogeneous residuals beat homogeneous ones.", "heterogeneous better"
     ),
     claim("001.6", tasks_evidence, learns_both, figure="adding")(
         "Such networks learn sequential pixels and the adding problem.",
@@ -92,42 +85,25 @@ KINDS = (
         finding="{source} {accuracy:.3f} ± {accuracy_spread:.3f}, permuted "
         "{permuted:.3f}; adding solved up to T = {solved}",
     ),
-    _versus(
-        "001.Q1",
+    _versus("001.Q1", "nonlinear residual", "informed")(
         "A nonlinear residual ρ(Rh) loses nothing against the linear one.",
-        "nonlinear residual",
-        "informed",
         "open question: ReLU, leaky ReLU, tanh",
     ),
-    *(
-        _versus(
-            f"001.Q2-{cell}",
-            f"{article} {cell} gains from standing behind a residual.",
-            f"{cell} behind a residual",
-            cell,
-            "open question",
-        )
-        for article, cell in (("A", "GRU"), ("An", "LSTM"))
+    _versus("001.Q2-GRU", "GRU behind a residual", "GRU")(
+        "A GRU gains from standing behind a residual.", "open question"
     ),
-    _versus(
-        "001.Q3",
+    _versus("001.Q2-LSTM", "LSTM behind a residual", "LSTM")(
+        "An LSTM gains from standing behind a residual.", "open question"
+    ),
+    _versus("001.Q3", "informed", "Elman")(
         "Informed residuals beat orthogonal initialisation and clipping.",
-        "informed",
-        "Elman",
         "open question, same budget",
     ),
-    _versus(
-        "001.Q5",
+    _versus("001.Q5", "informed", "homogeneous")(
         "A residual informed by the data's spectrum beats the homogeneous one.",
-        "informed",
-        "homogeneous",
         "open question: R from the power spectrum in one call",
     ),
-    _versus(
-        "001.Q6",
-        "A residual informed by the spectrum beats a heterogeneous one drawn blindly.",
-        "informed",
-        "heterogeneous",
-        "not asked",
+    _versus("001.Q6", "informed", "heterogeneous")(
+        "A residual informed by the spectrum beats a heterogeneous one drawn blindly.", "not asked"
     ),
 )

@@ -2,10 +2,7 @@
 
 from .ablation_5_7_8_15 import ABLATION
 from .beyond_9_10_11_12_13_14 import BEYOND
-from .frequencies_1_3_4 import FREQUENCIES
-from .ranks_2_6 import RANKS
+from .weights_1_2_3_4_6 import WEIGHTS
 
 
-CLAIMS = tuple(
-    sorted((*FREQUENCIES, *RANKS, *ABLATION, *BEYOND), key=lambda c: int(c.id.split(".")[1]))
-)
+CLAIMS = tuple(sorted((*WEIGHTS, *ABLATION, *BEYOND), key=lambda c: int(c.id.split(".")[1])))
