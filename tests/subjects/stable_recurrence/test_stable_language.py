@@ -3,23 +3,21 @@
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 import optax
 import pytest
 
 from remanence import nets
 from remanence.subjects.stable_recurrence import language_models as language, truncated_training
 from remanence.subjects.stable_recurrence.config import SONNETS
-from remanence.subjects.stable_recurrence.train_stable_and_free import project, StableOrFree
+from remanence.subjects.stable_recurrence.train_stable_and_free import project
 
 
 def test_dropout_leaves_out_a_share_and_nothing_without_it(key):
     net = language.model_of(SONNETS, "rnn", 9, key=key)
     tokens = jr.randint(key, (3, 12), 0, 9)
-    model = StableOrFree(net, jnp.asarray(True))
-    plain = language.segment_loss(0.0)(model, tokens, key)
+    plain = language.segment_loss(0.0)(net, tokens, key)
     assert float(plain) == pytest.approx(float(nets.token_cross_entropy(net, tokens)))
-    one, other = (language.segment_loss(0.5)(model, tokens, jr.key(i)) for i in (0, 1))
+    one, other = (language.segment_loss(0.5)(net, tokens, jr.key(i)) for i in (0, 1))
     assert len({float(plain), float(one), float(other)}) == 3
     hidden = language.WithDropout(net, 0.5, key).hidden(tokens[0])
     assert 0.3 < float((hidden == 0).mean()) < 0.7
@@ -51,15 +49,6 @@ def test_stable_models_read_only_what_their_proof_allows():
     held = project(wild)
     assert float(jnp.abs(jnp.asarray(held.embedding)).max()) <= 0.75
     assert float(jnp.abs(held.cell.W_h).sum(1).max()) <= 0.36 + 1e-6
-
-
-def test_one_program_holds_the_stable_and_leaves_the_free():
-    net = language.model_of(SONNETS, "lstm", 40, key=jr.key(0))
-    wild = jax.tree.map(lambda leaf: 9 * leaf, net)
-    for free, right in ((True, wild), (False, project(wild))):
-        seen = StableOrFree(wild, jnp.asarray(free)).projected().net
-        for a, b in zip(jax.tree.leaves(seen), jax.tree.leaves(right), strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-6)
 
 
 def test_a_window_of_the_whole_stretch_truncates_nothing(key):

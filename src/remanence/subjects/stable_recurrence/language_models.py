@@ -62,9 +62,8 @@ class WithDropout(eqx.Module):
 def segment_loss(dropout: float):
     """The cross entropy over a batch of segments, every position counted."""
 
-    def loss(model, batch, key):
-        net = WithDropout(model.net, dropout, key) if dropout else model.net
-        return token_cross_entropy(net, batch)
+    def loss(net, batch, key):
+        return token_cross_entropy(WithDropout(net, dropout, key) if dropout else net, batch)
 
     return loss
 
@@ -95,7 +94,7 @@ def language_task(config: Language) -> Task:
         pilot_steps=config.pilot_steps,
         data=np.asarray(text.train),
         batch=segments(config.length, config.batch),
-        validation=(lambda model: float(cross_entropy(model.net, rows))) if validated else None,
+        validation=(lambda net: float(cross_entropy(net, rows))) if validated else None,
         kinds=config.kinds,
         draws=config.draws,
     )

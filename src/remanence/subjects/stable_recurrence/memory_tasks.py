@@ -55,7 +55,6 @@ def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> 
     None where a model is missing.
     """
     keys = jr.split(jr.key(parts.bench.seed + 77), 16)
-    trained_loss = lambda model, data, key: task.loss(model.net, data, key)
     price = eqx.filter_jit(
         lambda net, data: jax.lax.map(lambda key: task.loss(net, data, key), keys).mean()
     )
@@ -72,7 +71,7 @@ def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> 
             Task(
                 name=label,
                 network=task.network,
-                loss=trained_loss,
+                loss=task.loss,
                 measure=functools.partial(measure, length),
                 data=task.data(length),
                 steps=config.steps,

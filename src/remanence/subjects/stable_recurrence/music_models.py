@@ -22,7 +22,7 @@ TRAINED_CHORDS = 80
 """Pieces are cut there in training; nothing is cut where losses are measured."""
 
 
-def chord_loss(net: Recurrent, pieces: Any):
+def chord_loss(net: Recurrent, pieces: Any, key: Any = None):
     """Mean negative log-likelihood of the next chord, padding left out."""
     # Notes are 0 or 1; three quarters keep them in the stable LSTM's domain.
     logits = on_batch(net, INPUT_BOUND * pieces.rolls[:, :-1])
@@ -39,10 +39,6 @@ def _batch(pieces: Any, step, key):
     return jax.tree.map(lambda leaf: leaf[rows], pieces)
 
 
-def _loss(model, pieces: Any, key):
-    return chord_loss(model.net, pieces)
-
-
 def music_task(draws: int) -> Task:
     """The training of models of chorales."""
     pieces = music()
@@ -52,12 +48,12 @@ def music_task(draws: int) -> Task:
     return Task(
         name="jsb",
         network=lambda kind, free, key: network_of(kind, 88, UNITS, 88, key=key),
-        loss=_loss,
+        loss=chord_loss,
         measure=lambda net, free, draw: {"nll": float(test_loss(net, parts["test"]))},
         steps=STEPS,
         rates=(3e-3,),
         data=beginnings,
         batch=_batch,
-        validation=lambda model: float(test_loss(model.net, parts["valid"])),
+        validation=lambda net: float(test_loss(net, parts["valid"])),
         draws=dict.fromkeys(CELLS, draws),
     )

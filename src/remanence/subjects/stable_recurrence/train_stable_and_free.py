@@ -1,4 +1,4 @@
-"""One training for stable and free models of every task: the same program, a flag decides.
+"""One training for stable and free models of every task.
 
 A stable model is projected onto the stable set after every step; a free one is not.
 """
@@ -9,11 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import optax
-from jaxtyping import Array, Bool
+from jaxtyping import Array
 
 from ...cells import Elman, LSTM
 from ...nets import Recurrent
@@ -45,26 +44,10 @@ def project(net: Recurrent, rate: float | None = None) -> Recurrent:
     return net
 
 
-class StableOrFree(eqx.Module):
-    """A model and whether it is free; one compiled program trains both kinds."""
-
-    net: Recurrent
-    free: Bool[Array, ""]
-    rate: float | None = eqx.field(static=True, default=None)
-
-    def projected(self) -> "StableOrFree":
-        """After a step: in the stable set, unless it is free."""
-        arrays, rest = eqx.partition(self.net, eqx.is_array)
-
-        def inside(arrays):
-            net = project(eqx.combine(arrays, rest), self.rate)
-            return eqx.filter(net, eqx.is_array)
-
-        chosen = jax.lax.cond(self.free, lambda arrays: arrays, inside, arrays)
-        return StableOrFree(eqx.combine(chosen, rest), self.free, self.rate)
-
-
-projected = eqx.filter_jit(StableOrFree.projected)
+@functools.cache
+def projection(rate: float | None) -> Callable[[Recurrent], Recurrent]:
+    """`project` for one rate: the same function, so that trainings share a compiled program."""
+    return eqx.filter_jit(functools.partial(project, rate=rate))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +72,7 @@ def falling_adam(rate: float, steps: int) -> optax.GradientTransformation:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Task:
-    """What models are trained on and how they are measured; losses take a `StableOrFree`."""
+    """What models are trained on and how they are measured."""
 
     name: str
     network: Callable[[str, bool, Any], Any]
@@ -116,17 +99,17 @@ class Task:
         self, name: str, kind: str, free: bool, parts: Parts, seed: int, steps: int, rate: float
     ) -> Any:
         """One network from its start; None if it diverged."""
-        net = self.network(kind, free, jr.key(seed))
+        net, onto = self.network(kind, free, jr.key(seed)), projection(self.rate)
         return parts.train(
             name.replace(" ", "-"),
-            projected(StableOrFree(net, jnp.asarray(free), self.rate)),
+            net if free else onto(net),
             self.loss,
             falling_adam(rate, steps),
             steps=steps,
             key=jr.key(seed + 1),
             data=self.data,
             batch=self.batch,
-            project=StableOrFree.projected,
+            project=None if free else onto,
             validation=self.validation,
         )
 
@@ -149,7 +132,7 @@ class Task:
         done = self.train(label, kind, free, parts, seed, self.steps, rate)
         if done is None:
             return {"diverged": True}
-        return self.measure(done.net, free, draw) | {"learning_rate": rate}
+        return self.measure(done, free, draw) | {"learning_rate": rate}
 
 
 def model_name(task: str, kind: str, free: bool) -> str:
