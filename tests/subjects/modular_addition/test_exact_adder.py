@@ -57,13 +57,6 @@ def test_more_frequencies_give_more_margin():
     assert margins == sorted(margins)
 
 
-def test_single_waves_need_an_odd_modulus():
-    built = adder(31, (1, 3, 12), doubled=False)
-    assert built.units == 15 and built.margin > built.rounding
-    with pytest.raises(ValueError, match="only doubled=True would do"):
-        adder(32, (1, 3, 12), doubled=False)
-
-
 def test_what_cannot_be_built_is_refused():
     with pytest.raises(ValueError, match="modulus must be at least 3"):
         adder(2)

@@ -37,27 +37,29 @@ mpl.use("Agg")
 
 
 def test_a_written_adder_is_dissected_as_it_was_written():
-    built = adder(17, (1, 4, 6), doubled=False)
+    built = adder(17, (1, 4, 6))
     found = dissect(built.net, built.task)
     assert found.key == (1, 4, 6)
     assert found.accuracy == 1.0
-    for node in ("W_E", "h1", "W_fc"):
+    for node in ("h1", "h2", "h3", "W_fc"):
         assert found.nodes[node].frequencies == (1, 4, 6)
-    assert found.ranks["W_E"].rank == found.ranks["W_hh"].rank == 6
+    assert found.nodes["W_E"].frequencies == (1, 2, 4, 5, 6, 8)  # the doubles 2, 8 and 12 too
+    assert found.ranks["W_E"].rank == found.ranks["W_hh"].rank == 12
     assert found.ranks["W_fc"].rank == 6
     assert set(found.vectors[1]) == {1, 4, 6}
     numbers = network_numbers(built.net, built.task, ranks=8)
-    assert (numbers["count"], numbers["rank_W_E"], numbers["least_overlap"]) == (3, 6, 1.0)
+    assert (numbers["count"], numbers["rank_W_fc"], numbers["least_overlap"]) == (3, 6, 0.5)
+    assert np.isnan(numbers["rank_W_E"])  # none of the eight that were tried
     assert numbers["fit_error"] < 0.5 and 0.5 < numbers["one_removed"] <= 1.0
 
 
 def test_a_rank_keeps_the_networks_own_accuracy():
     """Half of the answers are made wrong: the ranks that gave all of them keep the others."""
-    built = adder(17, (1, 4, 6), doubled=False)
+    built = adder(17, (1, 4, 6))
     half = eqx.tree_at(lambda n: n.b_y, built.net, built.net.b_y.at[:8].add(-10.0))
     found = dissect(half, built.task)
     assert found.accuracy == pytest.approx(9 / 17)
-    assert found.ranks["W_E"].rank is not None and found.ranks["W_E"].rank <= 6
+    assert found.ranks["W_E"].rank is not None and found.ranks["W_E"].rank <= 12
 
 
 def test_ablations_are_counted_by_size():

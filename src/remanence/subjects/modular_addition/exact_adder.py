@@ -45,29 +45,20 @@ class Adder:
     net: Recurrent
     task: Modular
     frequencies: tuple[int, ...]
-    doubled: bool
     accuracy: float
     margin: float
     rounding: float
 
     @property
     def units(self) -> int:
-        """Hidden size: 8 a frequency, 5 without the doubled waves, 1 more for ×."""
+        """Hidden size: 8 a frequency, 1 more for ×."""
         return self.net.cell.W_h.shape[0]
 
 
-def adder(
-    modulus: int,
-    frequencies: Iterable[int] | None = None,
-    *,
-    operation: str = "+",
-    doubled: bool = True,
-) -> Adder:
+def adder(modulus: int, frequencies: Iterable[int] | None = None, *, operation: str = "+") -> Adder:
     """A network that is right on every pair, from its frequencies alone.
 
     By default the fewest of `spread_frequencies` that give a comfortable margin.
-    Without the doubled waves the gain of a frequency vanishes for some pairs, and
-    for an even period the construction is refused.
 
     >>> built = adder(113)
     >>> built.frequencies, built.units, round(built.margin, 3)
@@ -79,11 +70,11 @@ def adder(
         chosen = tuple(sorted(set(frequencies)))
         if not chosen or chosen[0] < 1 or chosen[-1] > most:
             raise ValueError(f"frequencies must be some of 1 to {most}, got {list(chosen)}")
-        return _refuse_unproved(_build(task, chosen, doubled))
+        return _refuse_unproved(_build(task, chosen))
     choices = (spread_frequencies(task.period, count) for count in range(1, most + 1))
-    built = _build(task, next(choices), doubled)
+    built = _build(task, next(choices))
     while built.margin < COMFORTABLE and (chosen := next(choices, None)):
-        built = _build(task, chosen, doubled)
+        built = _build(task, chosen)
     return _refuse_unproved(built)
 
 
@@ -107,24 +98,21 @@ def spread_frequencies(period: int, count: int) -> tuple[int, ...]:
 def _refuse_unproved(built: Adder) -> Adder:
     if built.margin > built.rounding:
         return built
-    hopeless = not built.doubled and built.task.period % 2 == 0
-    cure = "only doubled=True" if hopeless else "more frequencies"
     raise ValueError(
         f"frequencies {list(built.frequencies)} do not separate all answers modulo "
-        f"{built.task.modulus} (margin {built.margin:.2g}); {cure} would do"
+        f"{built.task.modulus} (margin {built.margin:.2g}); more of them would do"
     )
 
 
-def _build(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Adder:
-    net = _network(task, frequencies, doubled)
+def _build(task: Modular, frequencies: tuple[int, ...]) -> Adder:
+    net = _network(task, frequencies)
     logits = _logits(net)
     accuracy = float((logits.argmax(-1) == task.answers).mean())
     answers = task.answers[..., None]
     right = np.take_along_axis(logits, answers, 2)[..., 0]
     np.put_along_axis(logits, answers, -np.inf, 2)
     margin = float((right - logits.max(-1)).min())
-    rounding = 2 * _rounding(net)
-    return Adder(net, task, frequencies, doubled, accuracy, margin, rounding)
+    return Adder(net, task, frequencies, accuracy, margin, rounding=2 * _rounding(net))
 
 
 def _logits(net: Recurrent) -> Float[np.ndarray, "modulus modulus modulus"]:
@@ -137,14 +125,14 @@ def _logits(net: Recurrent) -> Float[np.ndarray, "modulus modulus modulus"]:
     return relu(second @ W_h.T + drive[-1]) @ W_y.T + b_y
 
 
-def _network(task: Modular, frequencies: tuple[int, ...], doubled: bool) -> Recurrent:
+def _network(task: Modular, frequencies: tuple[int, ...]) -> Recurrent:
     n, P = task.period, task.modulus
     index = np.arange(n)
     sign = -1 if task.operation == "-" else 1
     waves, W_x, W_h, equals, W_y = [], [], [], [], []
     for k in frequencies:
         omega = 2 * np.pi * k / n
-        for times, phases in ((1, PHASES), (2, LINEAR_PHASES))[: 1 + doubled]:
+        for times, phases in ((1, PHASES), (2, LINEAR_PHASES)):
             phi = 2 * np.pi * np.arange(phases) / phases
             angle = times * omega * index
             waves.append(np.stack([np.cos(angle), np.sin(angle)], 1))

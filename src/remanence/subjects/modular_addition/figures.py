@@ -87,25 +87,20 @@ def training_figure(histories: xr.Dataset) -> Figure:
     )
 
 
-def exact_adder_figure(margins: xr.Dataset, cosines: Mapping[str, Sequence[float]]) -> Figure:
-    """Margins of written adders, and the cosines of the principal angles."""
+def exact_adder_figure(cosines: Mapping[str, Sequence[float]]) -> Figure:
+    """The cosines of the principal angles."""
+    columns = {name: (f"direction of {name}", list(values)) for name, values in cosines.items()}
 
     def draw() -> Any:
-        figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4))
-        for waves in margins.waves.values:
-            at = margins.sel(waves=waves)
-            left.plot(at.frequencies, at.margin, marker="o", label=f"{waves} waves")
-        left.set(xlabel="frequencies", ylabel="margin", title="written", ylim=(0, None))
+        figure, axis = plt.subplots(figsize=(5, 3.4))
         for name, values in cosines.items():
-            right.plot(1 + np.arange(len(values)), values, marker="o", label=name_of(name))
-        right.set(xlabel="principal direction", ylabel="cosine", title="learned against written")
-        right.set_ylim(0, 1.05)
-        left.legend()
-        right.legend()
+            axis.plot(1 + np.arange(len(values)), values, marker="o", label=name_of(name))
+        axis.set(xlabel="principal direction", ylabel="cosine", ylim=(0, 1.05))
+        axis.legend()
         return figure
 
-    caption = "Left: margin of the written adder against its number of frequencies. Right: cosines of the principal angles between learned and written subspaces at the same frequencies (1: the same direction)."
-    return Figure("exact-adder", "Learned and written down", caption, draw, margins)
+    caption = "Cosines of the principal angles between the subspaces of the learned matrices and of those written at the same frequencies (1: the same direction)."
+    return Figure("exact-adder", "Learned and written down", caption, draw, xr.Dataset(columns))
 
 
 def learned_and_exact_figure(curves: Mapping[str, list[list[float]]]) -> Figure:

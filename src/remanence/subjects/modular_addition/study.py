@@ -8,7 +8,6 @@ closed form, and asks what changes with the cell, the operation and the recipe.
 
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from ...report import Bench, cross_table, Headline, Outcome, Study
@@ -18,7 +17,7 @@ from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .dissection import dissect
 from .dynamics import compare_adders, cross_row, measure_dynamics
-from .exact_adder import adder, spread_frequencies
+from .exact_adder import adder
 from .figures import (
     ablation_figure,
     exact_adder_figure,
@@ -82,36 +81,18 @@ def run(config: Config, bench: Bench) -> Outcome:
         cross_row(f"{name}, learned", fits[0].net, dynamics[0], rank=rank, key=found[0].key),
         cross_row(f"{name}, exact", exact.net, exact_dynamics, rank=units, key=exact.frequencies),
     ]  # fmt: skip
-    margins = margins_over_frequencies(task)
-    data = {"training": histories, "recipes": recipes, "margins": margins}
+    data = {"training": histories, "recipes": recipes}
     figures = (
         spectra_figure(found[0]),
         singular_values_figure(found[0]),
         singular_vectors_figure(found[0]),
         ablation_figure(cuts, task.modulus),
         training_figure(histories),
-        exact_adder_figure(margins, comparison["cosines"]),
+        exact_adder_figure(comparison["cosines"]),
         learned_and_exact_figure(comparison["ablation"]),
         recipes_figure(recipes),
     )
     return Outcome(results=results, data=data | {"cross": cross_table(rows)}, figures=figures)
-
-
-def margins_over_frequencies(task: Modular) -> xr.Dataset:
-    """The written adder's margin against its number of frequencies, with and without doubles."""
-    counts = np.arange(1, min(12, task.period // 2) + 1)
-    margin = np.full((2, len(counts)), np.nan)
-    for i, doubled in enumerate((True, False)):
-        for j, count in enumerate(counts.tolist()):
-            try:
-                chosen = spread_frequencies(task.period, count)
-                margin[i, j] = adder(task.modulus, chosen, doubled=doubled).margin
-            except ValueError:
-                continue  # too few frequencies: no margin to draw
-    return xr.Dataset(
-        {"margin": (("waves", "frequencies"), margin)},
-        coords={"waves": ["doubled", "single"], "frequencies": counts},
-    )
 
 
 STUDY = Study(

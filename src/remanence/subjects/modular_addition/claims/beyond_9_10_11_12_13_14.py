@@ -162,7 +162,7 @@ BEYOND = (
         published="not in the paper (beyond)",
         finding="{sparse} of {trained} operations, {learned} learned",
     ),
-    claim("002.11", exact_adders, all_right, figure="exact-adder")(
+    claim("002.11", exact_adders, all_right)(
         "An exact adder can be written down from its frequencies, with 8 units each.",
         published="not in the paper (beyond)",
         finding="{worst:.0%} right at worst of {tables} tables; modulo {last[modulus]}: "
