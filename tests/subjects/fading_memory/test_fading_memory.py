@@ -23,7 +23,7 @@ from remanence.subjects.fading_memory.claims.accuracy import (
     radius_evidence,
     speed_evidence,
 )
-from remanence.subjects.fading_memory.comparison import beats, first_crossing
+from remanence.subjects.fading_memory.claims.kinds import beats, first_crossing
 from remanence.subjects.fading_memory.config import FULL, QUICK
 from remanence.subjects.fading_memory.networks import (
     cell_of,

@@ -7,7 +7,7 @@ import optax
 import pytest
 
 from remanence import nets
-from remanence.subjects.stable_recurrence import language_models as language, truncated_training
+from remanence.subjects.stable_recurrence import text_and_music as language, truncated_training
 from remanence.subjects.stable_recurrence.config import SONNETS
 from remanence.subjects.stable_recurrence.train_stable_and_free import project
 

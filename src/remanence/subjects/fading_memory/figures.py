@@ -10,7 +10,7 @@ import xarray as xr
 
 from ...report import Figure
 from .claims.accuracy import learning_speed, NEAR
-from .comparison import rows_of
+from .claims.kinds import rows_of
 from .informed_residual import InformedResidual, PowerSpectrum
 from .weak_coupling import LEAVES
 

@@ -23,7 +23,7 @@ from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from ...tasks import Pixels, pixels
 from ..references import REFERENCES
 from .claims import CLAIMS
-from .comparison import accuracy_by_kind
+from .claims.kinds import accuracy_by_kind
 from .config import Config, FULL, QUICK
 from .figures import figures
 from .informed_residual import InformedResidual

@@ -15,8 +15,7 @@ from ..references import REFERENCES
 from .ablation import ablations
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
-from .dissection import dissect
-from .dynamics import compare_adders, cross_row, measure_dynamics
+from .dissection import compare_adders, cross_row, dissect, measure_dynamics
 from .exact_adder import adder
 from .figures import (
     ablation_figure,

@@ -114,14 +114,7 @@ FULL = Config(
         "memorised string": Lengths((2, 4, 8, 16, 32)),
         "adding problem": Lengths((4, 8, 16, 32)),
     },
-    truncated_training=Language(
-        text="shakespeare",
-        units=64,
-        embedding=32,
-        batch=32,
-        length=40,
-        steps=200,
-        rates=(0.5,),
-        windows=(2, 5, 10, 20, 30),
+    truncated_training=dataclasses.replace(
+        SHAKESPEARE, units=64, length=40, steps=200, rates=(0.5,), windows=(2, 5, 10, 20, 30)
     ),
 )

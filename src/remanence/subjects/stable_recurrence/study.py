@@ -29,10 +29,9 @@ from .claims import CLAIMS
 from .claims.models import sound
 from .config import Config, FULL, QUICK
 from .figures import context_table, figures
-from .language_models import language_task
 from .memory_tasks import memory_table, MEMORY_TASKS
-from .music_models import music_task
 from .parts import Parts
+from .text_and_music import language_task, music_task
 from .train_stable_and_free import CELLS, model_name, Models, train_stable_and_free
 from .truncated_training import truncated_training_gap
 

@@ -16,8 +16,8 @@ import optax
 
 from ...nets import Recurrent
 from .config import Language
-from .language_models import model_of, segments, text_of
 from .random_instances import distances
+from .text_and_music import model_of, segments, text_of
 from .train_stable_and_free import project
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ....report import claim, Evidence, Verdict
-from ..comparison import beats, fall, first_crossing, rows_of
+from .kinds import beats, fall, first_crossing, rows_of
 
 
 NEAR = 0.05

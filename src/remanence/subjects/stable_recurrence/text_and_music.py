@@ -1,6 +1,6 @@
-r"""Language models, stable and free: perplexity, decay, exponents, truncation.
+r"""Models of text and music, stable and free: perplexity, decay, exponents, truncation; nats a chord.
 
-Every model is trained on the same segments from the zero state; stable ones are
+Every language model is trained on the same segments from the zero state; stable ones are
 projected after every step, embedding included ($|x| \le .75$ for the LSTM).
 """
 
@@ -17,15 +17,20 @@ import optax
 
 from ...cells import dimension, LSTM
 from ...measure import contraction, lyapunov_spectrum, truncation_window
-from ...nets import Recurrent, token_cross_entropy, window_states
-from ...tasks import characters, columns, Text, wikitext
+from ...nets import on_batch, Recurrent, token_cross_entropy, window_states
+from ...tasks import characters, columns, Music, music, Text, wikitext
 from ...train.projection import INPUT_BOUND
 from .config import Language
-from .train_stable_and_free import network_of, Task
+from .train_stable_and_free import CELLS, network_of, Task
 
 
 DISTANCES = 48
 """Tokens back that gradients are followed."""
+MUSIC_UNITS = 96
+MUSIC_STEPS = 800
+"""At most; the validation part chooses how many are taken."""
+TRAINED_CHORDS = 80
+"""Pieces are cut there in training; nothing is cut where losses are measured."""
 
 
 @functools.cache
@@ -185,3 +190,40 @@ def prove_model(net: Recurrent, free: bool) -> dict[str, Any]:
         "rate": proof.rate if math.isfinite(proof.rate) else None,
         "window": None if proof.vacuous else truncation_window(proof, error=1e-3),
     }
+
+
+def chord_loss(net: Recurrent, pieces: Any, key: Any = None):
+    """Mean negative log-likelihood of the next chord, padding left out."""
+    # Notes are 0 or 1; three quarters keep them in the stable LSTM's domain.
+    logits = on_batch(net, INPUT_BOUND * pieces.rolls[:, :-1])
+    each = optax.sigmoid_binary_cross_entropy(logits, pieces.rolls[:, 1:]).sum(-1)
+    real = jnp.arange(each.shape[1])[None] < pieces.lengths[:, None] - 1
+    return jnp.where(real, each, 0.0).sum() / real.sum()
+
+
+test_loss = eqx.filter_jit(chord_loss)
+
+
+def _batch(pieces: Any, step, key):
+    rows = jr.randint(key, (32,), 0, pieces.rolls.shape[0])
+    return jax.tree.map(lambda leaf: leaf[rows], pieces)
+
+
+def music_task(draws: int) -> Task:
+    """The training of models of chorales."""
+    pieces = music()
+    parts = jax.tree.map(jnp.asarray, pieces)
+    whole = pieces["train"]
+    beginnings = Music(whole.rolls[:, :TRAINED_CHORDS], np.minimum(whole.lengths, TRAINED_CHORDS))
+    return Task(
+        name="jsb",
+        network=lambda kind, free, key: network_of(kind, 88, MUSIC_UNITS, 88, key=key),
+        loss=chord_loss,
+        measure=lambda net, free, draw: {"nll": float(test_loss(net, parts["test"]))},
+        steps=MUSIC_STEPS,
+        rates=(3e-3,),
+        data=beginnings,
+        batch=_batch,
+        validation=lambda net: float(test_loss(net, parts["valid"])),
+        draws=dict.fromkeys(CELLS, draws),
+    )
