@@ -71,7 +71,7 @@ def training_figure(histories: xr.Dataset) -> Figure:
         # Where held-out accuracy passes some levels, and the end.
         passed = {int(np.argmax(one.held_out.values >= x)) for x in (0.0, 0.05, 0.2, 0.5, 0.9)}
         shown = sorted(passed | {len(one.step) - 1})
-        energy = one.energy.sel(tensor="W_E").values[:, 1:]
+        energy = one.energy.values[:, 1:]
         share = energy / energy.sum(1, keepdims=True)
         below = bottom.subplots(1, len(shown), sharey=True, squeeze=False)[0]
         for panel, i in zip(below, shown, strict=True):

@@ -2,8 +2,8 @@ r"""Training on modular arithmetic: the whole table at once, AdamW, weight decay
 
 $$\ell = -\frac{1}{|T|} \sum_{(a, b) \in T} \log \mathrm{softmax}(W_{fc} h_3(a, b) + b_{fc})_{a \circ b}$$
 
-The history also holds the energy of embedding and unembedding at every
-frequency, as often as anything else is looked at.
+The history also holds the energy of the embedding at every frequency, as often as
+anything else is looked at.
 """
 
 import dataclasses
@@ -49,7 +49,7 @@ class ModularFit:
     """A network that was trained, the pairs it saw, and how it came about.
 
     `history` is labelled by `step`: loss, accuracies on `train` and `held_out`
-    pairs, `norm` of all weights, and `energy` by tensor and frequency.
+    pairs, and the `energy` of the embedding by frequency.
     """
 
     task: Modular
@@ -136,7 +136,7 @@ def fit_modular(
 
     >>> done = fit_modular(Recipe(modulus=5, steps=60, units=16, embedding=8, every=30))
     >>> done.history.energy.dims, done.history.step.values.tolist()
-    (('step', 'tensor', 'frequency'), [30, 60])
+    (('step', 'frequency'), [30, 60])
     """
     task = Modular(recipe.modulus, operation)
     key_split, key_net = jr.split(jr.key(seed))
@@ -155,30 +155,24 @@ def fit_modular(
         title=f"{operation} modulo {recipe.modulus}, {cell}, seed {seed}",
         quiet=quiet,
     )
-    history = _labelled_spectra(done.history) if record_spectra else done.history
+    history = done.history.rename({"energy 0": "frequency"} if record_spectra else {})
     return ModularFit(task, done.model, seen, history, done.diverged_at)
 
 
 @functools.cache
 def progress_on(task: Modular) -> Callable[[Recurrent, Any], dict[str, Array]]:
-    """What is looked at while training: accuracies, norm, energies."""
+    """What is looked at while training: accuracies, and the energies of the embedding."""
     answers, order = jnp.asarray(task.answers), jnp.asarray(task.elements)
 
     def progress(net: Recurrent, data: tuple[Pairs, Array]) -> dict[str, Array]:
         seen = data[1]
         logits = table_logits(net, table_states(net, task.modulus).third)
         right = logits.argmax(-1) == answers
-        square = sum(
-            (leaf**2).sum() for leaf in jax.tree.leaves(eqx.filter(net, eqx.is_inexact_array))
-        )
-        numbers = {
+        return {
             "train": (right & seen).sum() / seen.sum(),
             "held_out": (right & ~seen).sum() / (~seen).sum(),
-            "norm": jnp.sqrt(square),
+            "energy": rows_spectrum(vocabulary(net, task.modulus)[0][order]),
         }
-        for name, weights in (("W_E", net.embedding), ("W_fc", net.W_y)):
-            numbers[name] = rows_spectrum(weights[order])  # pyright: ignore[reportOptionalSubscript]
-        return numbers
 
     return progress
 
@@ -189,14 +183,3 @@ def rows_spectrum(rows: Float[Array, "period columns"]) -> Float[Array, " freque
     power = jnp.abs(jnp.fft.rfft(rows, axis=0)) ** 2
     alone = 2 * np.arange(period // 2 + 1) % period == 0  # 0, and half an even period
     return power.sum(1) * np.where(alone, 1.0, 2.0).astype(np.float32) / period
-
-
-def _labelled_spectra(history: xr.Dataset) -> xr.Dataset:
-    """The energies of both tensors as one array by tensor and frequency."""
-    tensors = ["W_E", "W_fc"]
-    energy = np.stack([history[name].values for name in tensors], axis=1)
-    return (
-        history.drop_vars(tensors)
-        .assign(energy=(("step", "tensor", "frequency"), energy))
-        .assign_coords(tensor=tensors, frequency=np.arange(energy.shape[-1]))
-    )

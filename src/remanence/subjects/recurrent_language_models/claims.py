@@ -34,8 +34,13 @@ def never_grows(e: Evidence) -> Verdict:
     return "refuted" if e["largest"] > 2 * e["stderr"] else "differs"
 
 
+def window_95(model: Mapping[str, Any]) -> float:
+    """The window that serves 95 % of the restarts."""
+    return float(np.quantile(model["windows"], 0.95, method="higher"))
+
+
 def _windows(found: Models) -> Evidence:
-    q95 = [float(np.quantile(each["windows"], 0.95, method="higher")) for each in found]
+    q95 = [window_95(each) for each in found]
     return {
         "longest": min(each["longest"] for each in found),
         "window": max(q95),

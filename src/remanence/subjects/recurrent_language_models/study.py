@@ -27,7 +27,7 @@ from ...report import Bench, Headline, Outcome, Study
 from ...tasks import text
 from ...train import fit
 from ..references import REFERENCES
-from .claims import CLAIMS
+from .claims import CLAIMS, window_95
 from .figures import (
     divergence_figure,
     losses_figure,
@@ -178,7 +178,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     results: dict[str, Any] = {"models": models}
     table = xr.Dataset(
         {
-            "window_95": ("model", [_quantile(each["windows"]) for each in models]),
+            "window_95": ("model", [window_95(each) for each in models]),
             "loss": ("model", [each["loss"] for each in models]),
         },
         {"model": [each["name"] for each in models]},
@@ -186,10 +186,6 @@ def run(config: Config, bench: Bench) -> Outcome:
     draw = (windows_figure, divergence_figure, stack_figure, timescales_figure, losses_figure)
     figures = tuple(each(models) for each in draw)
     return Outcome(results=results, data={"models": table}, figures=figures)
-
-
-def _quantile(windows: np.ndarray) -> float:
-    return float(np.quantile(windows, 0.95, method="higher"))
 
 
 STUDY = Study(
