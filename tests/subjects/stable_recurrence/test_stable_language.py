@@ -1,5 +1,6 @@
 """Language models and what they read."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -15,20 +16,24 @@ from remanence.subjects.stable_recurrence.train_stable_and_free import project
 def test_dropout_leaves_out_a_share_and_nothing_without_it(key):
     net = language.model_of(SONNETS, "rnn", 9, key=key)
     tokens = jr.randint(key, (3, 12), 0, 9)
-    plain = language.segment_loss(0.0)(net, tokens, key)
-    assert float(plain) == pytest.approx(float(nets.token_cross_entropy(net, tokens)))
-    one, other = (language.segment_loss(0.5)(net, tokens, jr.key(i)) for i in (0, 1))
+    plain = eqx.filter_jit(language.segment_loss(0.0))(net, tokens, key)
+    whole = eqx.filter_jit(nets.token_cross_entropy)(net, tokens)
+    assert float(plain) == pytest.approx(float(whole))
+    half = eqx.filter_jit(language.segment_loss(0.5))
+    one, other = (half(net, tokens, jr.key(i)) for i in (0, 1))
     assert len({float(plain), float(one), float(other)}) == 3
-    hidden = language.WithDropout(net, 0.5, key).hidden(tokens[0])
+    dropped = language.WithDropout(net, 0.5, key)
+    hidden = eqx.filter_jit(lambda model, tokens: model.hidden(tokens))(dropped, tokens[0])
     assert 0.3 < float((hidden == 0).mean()) < 0.7
 
 
 def test_a_traced_window_is_the_truncated_network(key):
     net = language.model_of(SONNETS, "lstm", 9, key=key)
     rows = jr.randint(key, (2, 30), 0, 9)
+    price = eqx.filter_jit(lambda net, rows: nets.token_cross_entropy(net, rows, context=8))
     for window in (1, 4):
         seen = language.truncated_cross_entropy(net, rows, jnp.asarray(window), 8)
-        plain = nets.token_cross_entropy(nets.truncate(net, window), rows, context=8)
+        plain = price(nets.truncate(net, window), rows)
         assert float(seen) == pytest.approx(float(plain), rel=1e-5)
 
 
@@ -36,11 +41,10 @@ def test_the_last_loss_of_a_window_is_that_of_the_truncated_network(key):
     net = language.model_of(SONNETS, "rnn", 7, key=key)
     rows = jr.randint(key, (3, 12), 0, 7)
     near = nets.truncate(net, 4)
-    logits = jax.vmap(near)(rows[:, :-1])[:, -1]
+    logits = eqx.filter_jit(lambda net, rows: jax.vmap(net)(rows))(near, rows[:, :-1])[:, -1]
     plain = optax.softmax_cross_entropy_with_integer_labels(logits, rows[:, -1]).mean()
-    assert float(truncated_training.last_loss(net, rows, 11 - 4)) == pytest.approx(
-        float(plain), rel=1e-5
-    )
+    seen = eqx.filter_jit(truncated_training.last_loss)(net, rows, 11 - 4)
+    assert float(seen) == pytest.approx(float(plain), rel=1e-5)
 
 
 def test_stable_models_read_only_what_their_proof_allows():
