@@ -107,13 +107,6 @@ def test_replacing_a_matrix_by_itself_changes_nothing():
     assert accuracy_with(BUILT.net, BUILT.task, "W_E", 0 * W_E) <= 1 / 17 + 1e-9
 
 
-def test_accuracy_over_chosen_pairs():
-    dumb = eqx.tree_at(lambda net: net.W_y, BUILT.net, 0 * BUILT.net.W_y)
-    right = BUILT.task.answers == 0  # every logit is equal, so the first answer wins
-    assert modular_accuracy(dumb, BUILT.task, pairs=right) == 1.0
-    assert modular_accuracy(dumb, BUILT.task, pairs=~right) == 0.0
-
-
 def test_what_cannot_be_cut_is_refused():
     with pytest.raises(ValueError, match="step must be 1, 2 or 3, got 4"):
         states_without(BUILT.net, BUILT.task, (1,), step=4)

@@ -19,7 +19,7 @@ import jax.random as jr
 import numpy as np
 import optax
 import xarray as xr
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from ..._types import Key
 from ...cells import Elman, GRU, LSTM, Residual
@@ -46,7 +46,7 @@ CELLS: dict[str, Callable] = {
 
 @dataclasses.dataclass(frozen=True)
 class ModularFit:
-    """A network that was trained, the pairs it saw, and how it came about.
+    """A network that was trained, and how it came about.
 
     `history` is labelled by `step`: loss, accuracies on `train` and `held_out`
     pairs, and the `energy` of the embedding by frequency.
@@ -54,7 +54,6 @@ class ModularFit:
 
     task: Modular
     net: Recurrent
-    seen: Bool[np.ndarray, "modulus modulus"]
     history: xr.Dataset
     diverged_at: int | None
 
@@ -125,14 +124,10 @@ def fit_modular(
     operation: str = "+",
     cell: str = "elman",
     seed: int = 0,
-    record_spectra: bool = True,
     folder: str | pathlib.Path | None = None,
     quiet: bool = True,
 ) -> ModularFit:
     """Train a fresh network by a recipe on a random fraction of the table.
-
-    Without `record_spectra` the history holds the loss alone, and all operations modulo one
-    number share a compiled program.
 
     >>> done = fit_modular(Recipe(modulus=5, steps=60, units=16, embedding=8, every=30))
     >>> done.history.energy.dims, done.history.step.values.tolist()
@@ -149,14 +144,14 @@ def fit_modular(
         steps=recipe.steps,
         key=jr.key(seed),
         data=(pairs_of(seen, task.answers), jnp.asarray(seen)),
-        metrics=progress_on(task) if record_spectra else None,
+        metrics=progress_on(task),
         every=recipe.every,
         folder=folder,
         title=f"{operation} modulo {recipe.modulus}, {cell}, seed {seed}",
         quiet=quiet,
     )
-    history = done.history.rename({"energy 0": "frequency"} if record_spectra else {})
-    return ModularFit(task, done.model, seen, history, done.diverged_at)
+    history = done.history.rename({"energy 0": "frequency"})
+    return ModularFit(task, done.model, history, done.diverged_at)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ import xarray as xr
 from ...measure.fourier import key_frequencies
 from ...nets import Recurrent
 from ...report import Bench
-from .ablation import ablated_accuracies, modular_accuracy
+from .ablation import ablated_accuracies
 from .config import Config, Recipe
 from .dissection import dissect, node_tables, NODES, profile
 from .fit_modular import fit_modular, ModularFit
@@ -29,35 +29,27 @@ def overlap(one: Sequence[int], other: Sequence[int]) -> float:
 
 
 def trained_network(
-    recipe: Recipe,
-    bench: Bench,
-    *,
-    seed: int,
-    cell: str = "elman",
-    operation: str = "+",
-    record_spectra: bool = True,
+    recipe: Recipe, bench: Bench, *, seed: int, cell: str = "elman", operation: str = "+"
 ) -> ModularFit:
     """One network by a recipe, kept in a folder of its own."""
     bench.tell(f"training {cell}, {operation} modulo {recipe.modulus}, seed {seed}")
     words = {"+": "plus", "-": "minus", "×": "times"}[operation]
     dials = (str(getattr(recipe, name)) for name in ("modulus", *DIALS))
-    kept = "spectra" if record_spectra else "loss"
-    asked = {"cell": cell, "operation": operation, "record_spectra": record_spectra}
-    folder = bench.folder / "-".join([cell, words, *dials, str(seed), kept])
-    return fit_modular(recipe, seed=seed, folder=folder, quiet=bench.quiet, **asked)
+    asked = {"cell": cell, "operation": operation, "seed": seed}
+    folder = bench.folder / "-".join([cell, words, *dials, str(seed)])
+    return fit_modular(recipe, folder=folder, quiet=bench.quiet, **asked)
 
 
 def other_network(
     recipe: Recipe, bench: Bench, *, cell: str = "elman", operation: str = "+"
 ) -> dict[str, Any]:
     """Another cell or operation: what it reached and which frequencies it uses."""
-    asked = {"cell": cell, "operation": operation, "record_spectra": False}
-    fit = trained_network(recipe, bench, seed=bench.seed, **asked)
+    fit = trained_network(recipe, bench, seed=bench.seed, cell=cell, operation=operation)
     tables = node_tables(fit.net, fit.task)
     nodes = {n: key_frequencies(profile(tables[n], fit.task, n)) for n in NODES}
     key = nodes["W_fc"].frequencies
     return {
-        "held_out": modular_accuracy(fit.net, fit.task, pairs=~fit.seen),
+        "held_out": float(fit.history.held_out[-1]),
         "count": len(key),
         "frequencies": list(key),
         "share": nodes["W_fc"].share,
@@ -81,10 +73,9 @@ def recipe_map(config: Config, bench: Bench) -> xr.Dataset:
     recipes, columns = recipes_of(config), {}
     shape = (len(recipes), config.map_seeds)
     for i, j in np.ndindex(shape):
-        fit = trained_network(recipes[i], bench, seed=bench.seed + j, record_spectra=False)
-        held_out = modular_accuracy(fit.net, fit.task, pairs=~fit.seen)
-        row = {"held_out": held_out}
-        if held_out >= LEARNED:
+        fit = trained_network(recipes[i], bench, seed=bench.seed + j)
+        row = {"held_out": float(fit.history.held_out[-1])}
+        if row["held_out"] >= LEARNED:
             row |= network_numbers(fit.net, fit.task, ranks=config.ranks)
         for name, value in row.items():
             columns.setdefault(name, np.full(shape, np.nan))[i, j] = value
