@@ -69,22 +69,17 @@ def one_block(config: Config, r: float, phi: float = 0.0) -> dict[str, Any]:
 
 def swept_networks(config: Config) -> list[Case]:
     """Homogeneous residuals over the radius, rotational ones over the angle."""
+
+    def case(experiment: str, name: str, value: float, *block: float) -> Case:
+        shared = {"steps": config.steps, "permuted": "permuted" in experiment}
+        made = shared | one_block(config, *block)
+        return Case(experiment=experiment, name=name, value=value, **made)
+
     angles = {"sequential": config.angles, "permuted": config.permuted_angles}
-    swept = [("radius", f"r = {r:g}", r, one_block(config, r)) for r in config.radii] + [
-        (f"angle, {order}", f"angle {phi:.3g}, {order}", phi, one_block(config, config.radius, phi))
+    return [case("radius", f"r = {r:g}", r, r) for r in config.radii] + [
+        case(f"angle, {order}", f"angle {phi:.3g}, {order}", phi, config.radius, phi)
         for order in angles
         for phi in angles[order]
-    ]
-    return [
-        Case(
-            experiment=experiment,
-            name=name,
-            value=value,
-            permuted="permuted" in experiment,
-            steps=config.steps,
-            **made,
-        )
-        for experiment, name, value, made in swept
     ]
 
 

@@ -90,9 +90,8 @@ def primitive_root(prime: int) -> int:
     >>> primitive_root(113)
     3
     """
-    order = prime - 1
-    primes = [q for q in range(2, order + 1) if order % q == 0 and _is_prime(q)]
-    return next(g for g in range(1, prime) if all(pow(g, order // q, prime) != 1 for q in primes))
+    powers = lambda g: {pow(g, i, prime) for i in range(1, prime)}
+    return next(g for g in range(1, prime) if len(powers(g)) == prime - 1)
 
 
 def _is_prime(n: int) -> bool:
