@@ -66,19 +66,6 @@ def test_the_command_to_redo_it_is_one_that_a_shell_takes(
     assert f"--out {shlex.quote(str(home.resolve()))} --again" in inside
 
 
-def test_a_page_alone_is_written_on_request(everything, remanence, tmp_path):
-    out, _ = everything
-    page = tmp_path / "alone.html"
-    run = remanence("show", "memorization", "--out", out, "--page", page)
-    assert run.returncode == 0 and "data:image/svg+xml" in page.read_text()
-    own = out / "memorization" / "index.html"
-    before = own.read_bytes()
-    refused = remanence("show", "memorization", "--out", out, "--page", own)
-    assert refused.returncode == 2 and own.read_bytes() == before
-    refused = remanence("show", "all", "--out", out, "--page", page)
-    assert refused.returncode == 2 and "one result, not all" in refused.stderr
-
-
 def test_a_verdict_that_its_rule_does_not_give_is_said_and_not_shown(
     everything, remanence, tmp_path
 ):

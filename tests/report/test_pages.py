@@ -1,6 +1,5 @@
 """Pages open from disk, say everything as text, and reach for nothing outside."""
 
-import base64
 import dataclasses
 import html.parser
 import json
@@ -18,7 +17,6 @@ from remanence.report import (
     Headline,
     Outcome,
     Row,
-    single_file_page,
     write_record,
     write_results_index,
 )
@@ -142,18 +140,6 @@ def test_the_index_has_findings_what_was_refuted_what_is_open_and_the_cross_tabl
         assert words in text
     assert text.index("The studies") < text.index("What was refuted")
     assert "<details><summary><h2>Every measurement" in text  # folded
-
-
-def test_a_single_file_needs_nothing_beside_it(out, tmp_path):
-    text = single_file_page(out / "memorization")
-    links = [a for a in Reader(text).addresses if not a.startswith("#")]
-    assert {link for link in links if not link.startswith("data:")} == {"../index.html"}
-    numbers = next(link for link in links if link.startswith("data:text/csv"))
-    content = base64.b64decode(numbers.partition(",")[2])
-    assert content == (out / "memorization" / "figures" / "orbit.csv").read_bytes()
-    assert sum(link.startswith("data:image/svg+xml") for link in links) == 3
-    with pytest.raises(FileNotFoundError, match="holds no result"):
-        single_file_page(tmp_path)
 
 
 def written(study, tmp_path, profile="quick", results=None):

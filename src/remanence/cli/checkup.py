@@ -2,87 +2,44 @@
 
 import math
 import os
-import pathlib
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
+from typer import Argument, Exit, Option
 
-from .._escape import printable
 from .app import say
 
 
-PAGE = pathlib.Path("checkup.html")
+PAGE = Path("checkup.html")
 
 
 def checkup(
-    model: Annotated[
-        pathlib.Path,
-        typer.Argument(
-            metavar="MODEL",
-            help="Weights (.safetensors, .pt, .npz, .onnx, .h5, .keras), or a folder.",
-        ),
-    ],
-    inputs: Annotated[
-        pathlib.Path | None, typer.Option(help="Inputs, time x width (or tokens), as a .npy file.")
-    ] = None,
-    lengths: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="How long each of several padded inputs is: a .npy file."),
-    ] = None,
-    text: Annotated[
-        pathlib.Path | None, typer.Option(help="A text, for a network with tokens.")
-    ] = None,
-    vocab: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Which characters the tokens are: .json, or the whole text."),
-    ] = None,
-    noise: Annotated[
-        bool, typer.Option("--noise", help="White noise, where no file is given too.")
-    ] = False,
-    steps: Annotated[
-        str | None, typer.Option(help="How many steps of them, or all; 1000 of noise or a text.")
-    ] = None,
-    error: Annotated[float, typer.Option(help="The output error that windows are held to.")] = 1e-3,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A few exponents, no long searches.")
-    ] = False,
-    out: Annotated[
-        pathlib.Path | None,
-        typer.Option("--out", "--save", help="Write .html or .json here, not checkup.html."),
-    ] = None,
-    page: Annotated[bool, typer.Option(help="Write a page at all.")] = True,
-    compare: Annotated[
-        list[pathlib.Path] | None,
-        typer.Option(help="Another model, or a folder of checkpoints, side by side."),
-    ] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(help='A gate: "window<=128"; exit code 3 if it does not hold.'),
-    ] = None,
-    truncate_to: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Write the truncated network for torch (.py and weights)."),
-    ] = None,
-    activation: Annotated[
-        str | None, typer.Option(help="tanh or relu, where the file does not say.")
-    ] = None,
-    prefix: Annotated[
-        str | None, typer.Option(help="One of several recurrent networks; else each.")
-    ] = None,
-    embedding: Annotated[
-        str | None, typer.Option(help='The embedding\'s matrix by name; "": none.')
-    ] = None,
-    readout: Annotated[
-        str | None, typer.Option(help='The readout\'s matrix by name; "": none.')
-    ] = None,
-    positions: Annotated[
-        str | None, typer.Option(help="Read out at every step, or at the last.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the noise.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    model: Path = Argument(
+        metavar="MODEL", help="Weights (.safetensors, .pt, .npz, .onnx, .h5, .keras), or a folder."
+    ),
+    inputs: Path | None = Option(None, help="Inputs, time x width (or tokens), as a .npy file."),
+    lengths: Path | None = Option(None, help="How long each of several padded inputs is (.npy)."),
+    text: Path | None = Option(None, help="A text, for a network with tokens."),
+    vocab: Path | None = Option(None, help="Which characters tokens are: .json or a whole text."),
+    noise: bool = Option(False, "--noise", help="White noise, where no file is given too."),
+    steps: str | None = Option(None, help="How many steps, or all; 1000 of noise or a text."),
+    error: float = Option(1e-3, help="The output error that windows are held to."),
+    quick: bool = Option(False, "--quick", help="A few exponents, no long searches."),
+    out: Path | None = Option(None, "--out", "--save", help="Write this .html or .json instead."),
+    page: bool = Option(True, help="Write a page at all."),
+    compare: list[Path] | None = Option(None, help="Another model, or a folder of checkpoints."),
+    require: list[str] | None = Option(None, help='A gate: "window<=128"; else exit code 3.'),
+    truncate_to: Path | None = Option(None, help="Write the truncated network for torch (.py)."),
+    activation: str | None = Option(None, help="tanh or relu, where the file does not say."),
+    prefix: str | None = Option(None, help="One of several recurrent networks; else each."),
+    embedding: str | None = Option(None, help='The embedding\'s matrix by name; "": none.'),
+    readout: str | None = Option(None, help='The readout\'s matrix by name; "": none.'),
+    positions: str | None = Option(None, help="Read out at every step, or at the last."),
+    seed: int = Option(0, help="Seed of the noise."),
+    quiet: bool = Option(False, "--quiet", help="No progress."),
+    as_json: bool = Option(False, "--json", help="One JSON document on stdout."),
 ) -> None:
     """How long does a trained network remember, and is it stable? One page.
 
@@ -117,29 +74,16 @@ def checkup(
     refuse_bad_outputs(target, truncate_to, [*models, *sources.paths], named=out is not None)
     stems = [path.stem for path in models]
     loaded = []
-    named = {
-        "--inputs": inputs,
-        "--text": text,
-        "--require": require,
-        "--truncate-to": truncate_to,
-        "--embedding": embedding,
-        "--readout": readout,
-        "--positions": positions,
-    }
-    alone = [option for option, value in named.items() if value]
-    reading = {
-        "activation": activation,
-        "embedding": embedding,
-        "readout": readout,
-        "positions": positions,
-    }
+    ends = {"embedding": embedding, "readout": readout, "positions": positions}
+    named = {"inputs": inputs, "text": text, "require": require, "truncate-to": truncate_to} | ends
+    alone = [f"--{option}" for option, value in named.items() if value]
     networks = [
         (path, *network)
         for path in models
-        for network in networks_in(path, prefix, alone, **reading)
+        for network in networks_in(path, prefix, alone, activation=activation, **ends)
     ]
     for path, part, net, weights in networks:
-        given, ends = sources.read(net)
+        given, lasts = sources.read(net)
         if require and given.partial:
             raise ValueError(
                 f"--require would hold on {given.words} only; --steps "
@@ -147,7 +91,7 @@ def checkup(
             )
         name = path.stem if stems.count(path.stem) == 1 else str(path)
         name = f"{name}: {part}" if part else name
-        loaded.append((net, given, {"name": name, "weights": weights, "lengths": ends}))
+        loaded.append((net, given, {"name": name, "weights": weights, "lengths": lasts}))
     if truncate_to is not None:
         refuse_no_module(loaded[-1][0])
     if len(loaded) > 1 and any(hasattr(net.cell, "layers") for net, *_ in loaded):
@@ -164,47 +108,34 @@ def checkup(
 
 
 def _examined(net: Any, given: Any, options: dict[str, Any], quiet: bool) -> Any:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     from ..checkup import checkup as examine
+    from .progress import ProgressLines
 
-    name = escape(printable(options["name"]))
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TimeElapsedColumn(),
-        console=Console(file=sys.stderr),
-        transient=True,
-        disable=quiet or not sys.stderr.isatty(),  # else it leaves an empty line
-    ) as progress:
-        task = progress.add_task(f"{name}: reading", total=None)
+    stage = ""
+    with ProgressLines(quiet=quiet, say_seconds=False) as lines:
 
-        def tell(stage: str) -> None:
-            if progress.disable and not quiet:
-                say(f"{options['name']}: {stage}")
-            progress.update(task, description=f"{name}: {stage}", total=None)
+        def tell(sentence: str) -> None:
+            nonlocal stage
+            stage = sentence
+            lines.tell(options["name"], sentence)
 
         def step(done: int, last: int) -> None:
-            progress.update(task, completed=done, total=last)
+            if lines.live:
+                lines.tell(options["name"], f"{stage}: {done} of {last}")
 
         return examine(net, given, **options, tell=tell, progress=step)
 
 
 def _print(found: Sequence[Any], as_json: bool) -> None:
     """What was measured, before anything is written: a full disk must not take it."""
-    import json
-
     from rich.table import Table
 
     from ..checkup.compare import comparison_table
     from ..checkup.outputs import document
-    from ..report import json_bytes
     from .table import console, print_json, visible
 
     if as_json:
-        print_json(json.loads(json_bytes(document(found))))
+        print_json(document(found))
     else:
         sys.stdout.write(found[-1].summary + "\n")
         if len(found) > 1:
@@ -240,4 +171,4 @@ def _gate(found: Any, requirements: list[str]) -> None:
     for sentence in failures:
         say(f"{sentence} on {found.inputs}")
     if failures:
-        raise typer.Exit(3)
+        raise Exit(3)

@@ -1,16 +1,13 @@
 """`remanence cite`: the references of a study, and of the instrument, as BibTeX."""
 
 import sys
-from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 
 def cite(
-    study: Annotated[
-        str, typer.Argument(metavar="[STUDY]", help="A study's name, or all.")
-    ] = "all",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")] = False,
+    study: str = Argument("all", metavar="[STUDY]", help="A study's name, or all."),
+    as_json: bool = Option(False, "--json", help="One JSON document on stdout."),
 ) -> None:
     """The references of a study, and of remanence itself, as BibTeX."""
     from .. import __version__

@@ -1,39 +1,26 @@
 """`remanence memorize`: a string written into the smallest network that repeats it."""
 
-import math
-import pathlib
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
+from typer import Argument, Option
 
 
 def memorize(
-    word: Annotated[str | None, typer.Argument(help="The string; not needed with --check.")] = None,
-    method: Annotated[
-        str,
-        typer.Option(help="auto, rotation, permutation, harmonic, rational, shift, tanh or once."),
-    ] = "auto",
-    end: Annotated[bool, typer.Option("--end", help="Stop after one reading.")] = False,
-    start: Annotated[bool, typer.Option("--start", help="Begin at zero, through <START>.")] = False,
-    steps: Annotated[
-        int, typer.Option(help="How long the frontier's networks are run.", min=1)
-    ] = 1_000_000,
-    save: Annotated[
-        pathlib.Path | None, typer.Option(help="Write the weights (safetensors).")
-    ] = None,
-    figure: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Draw the walk and the frontier (.svg, .png or .pdf)."),
-    ] = None,
-    check: Annotated[
-        pathlib.Path | None, typer.Option(help="Prove a saved memory again, from its file alone.")
-    ] = None,
-    frontier: Annotated[bool, typer.Option(help="Also measure every other construction.")] = False,
-    seed: Annotated[int, typer.Option(help="For drawn perturbations.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document on stdout, no table.")
-    ] = False,
+    word: str | None = Argument(None, help="The string; not needed with --check."),
+    method: str = Option(
+        "auto", help="auto, rotation, permutation, harmonic, rational, shift, tanh or once."
+    ),
+    end: bool = Option(False, "--end", help="Stop after one reading."),
+    start: bool = Option(False, "--start", help="Begin at zero, through <START>."),
+    steps: int = Option(1_000_000, min=1, help="How long the frontier's networks are run."),
+    save: Path | None = Option(None, help="Write the weights (safetensors)."),
+    figure: Path | None = Option(None, help="Draw the walk and the frontier (.svg, .png or .pdf)."),
+    check: Path | None = Option(None, help="Prove a saved memory again, from its file alone."),
+    frontier: bool = Option(False, help="Also measure every other construction."),
+    seed: int = Option(0, help="For drawn perturbations."),
+    quiet: bool = Option(False, "--quiet", help="No progress."),
+    as_json: bool = Option(False, "--json", help="One JSON document on stdout, no table."),
 ) -> None:
     """Write a string into the smallest network that repeats it, with the proof that it does.
 
@@ -68,7 +55,7 @@ def memorize(
         say_memory(report, "written", say)
         report |= _bounds(word, end, len(memory.word.used), say)
         points = _frontier(word, end, steps, seed, quiet) if frontier else []
-        report["frontier"] = [_plain(vars(p)) for p in points]
+        report["frontier"] = [vars(point) for point in points]
         if points and not as_json:
             out.print(frontier_table(report["frontier"]))
         report |= _files(memory, points, save, figure)
@@ -143,15 +130,15 @@ def _described(memory: Any, word: str) -> dict[str, Any]:
         "period": memory.word.period,
         "method": memory.method,
         "dimension": memory.dimension,
-        "margin": _finite(memory.margin),
-        "exponent": _finite(memory.exponent),
+        "margin": memory.margin,
+        "exponent": memory.exponent,
         "frequencies": list(memory.frequencies),
         "certificate": _proof(memory.certificate),
         "says": str(memory.generate(2 * memory.word.period)),
     }
 
 
-def _check(path: pathlib.Path) -> dict[str, Any]:
+def _check(path: Path) -> dict[str, Any]:
     from ..subjects.memorization.certificates.file_check import check
 
     found = check(path)
@@ -166,21 +153,8 @@ def _check(path: pathlib.Path) -> dict[str, Any]:
 
 
 def _proof(certificate: Any) -> dict[str, Any]:
-    return {
-        "kind": certificate.kind,
-        "sentence": certificate.sentence,
-        "lead": _finite(certificate.lead),
-        "steps": _plain(certificate.steps),
-        "evidence": _plain(certificate.evidence),
-    }
-
-
-def _finite(value: Any) -> Any:
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _plain(values: Any) -> dict[str, Any]:
-    return {name: _finite(value) for name, value in values.items()}
+    names = ("kind", "sentence", "lead", "steps", "evidence")
+    return {name: getattr(certificate, name) for name in names}
 
 
 def _short(value: Any) -> str:
@@ -190,7 +164,7 @@ def _short(value: Any) -> str:
 
 
 def _files(
-    memory: Any, points: list[Any], save: pathlib.Path | None, figure: pathlib.Path | None
+    memory: Any, points: list[Any], save: Path | None, figure: Path | None
 ) -> dict[str, str]:
     """Write what was asked for, and say where it is."""
     done = {}

@@ -2,16 +2,15 @@
 
 import contextlib
 import importlib.util
-import json
 import os
-import pathlib
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, TYPE_CHECKING
+from pathlib import Path
+from typing import Any, TYPE_CHECKING
 
-import typer
+from typer import Argument, Exit, Option
 
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def parse_cell(text: str) -> dict[str, str]:
     return cell
 
 
-def refuse_bad_folder(out: pathlib.Path) -> None:
+def refuse_bad_folder(out: Path) -> None:
     """Refuse results where no folder can be, before anything is computed."""
     there = next(path for path in (out, *out.absolute().parents) if path.exists())
     if not there.is_dir():
@@ -75,7 +74,7 @@ def only_on_stderr() -> Iterator[None]:
 
 def cell_again(name: str, named: Mapping[str, str], wishes: "Wishes") -> Any:
     """The cell of a study's published table that `named` tells, computed anew."""
-    from ..report import Bench, json_bytes
+    from ..report import Bench
     from ..subjects import study
 
     chosen = study(name)
@@ -83,46 +82,31 @@ def cell_again(name: str, named: Mapping[str, str], wishes: "Wishes") -> Any:
         raise ValueError(f"{name} has no published table whose cells can be redone")
     with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
         bench = Bench(
-            folder=pathlib.Path(folder),
+            folder=Path(folder),
             seed=wishes.seed,
             profile=wishes.profile,
             time_limit=wishes.time_left(),
             on=wishes.on,
         )
-        return json.loads(json_bytes(chosen.cell(named, bench)))
+        return chosen.cell(named, bench)
 
 
 def reproduce(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A study's name, or all.")],
-    profile: Annotated[
-        str, typer.Option(help="quick, or full: the document's own sizes.")
-    ] = "quick",
-    out: Annotated[
-        pathlib.Path, typer.Option(help="The folder that the results go to.")
-    ] = pathlib.Path("results"),
-    seed: Annotated[int, typer.Option(help="Seed of every draw.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the summary.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document on stdout, no table.")
-    ] = False,
-    time_limit: Annotated[
-        str | None, typer.Option(help="Stop about then, keep what is finished: 90, 5m, 2h.")
-    ] = None,
-    cell: Annotated[
-        str | None,
-        typer.Option(
-            help="Redo one cell of a published table: name=value,… (shared-representations: frac, sigma, seed, mask, way)."
-        ),
-    ] = None,
-    on: Annotated[
-        str | None,
-        typer.Option(
-            help="Run sweeps on a Dask scheduler, tcp://host:port; else on all cores here."
-        ),
-    ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="Recompute also what is already there.")
-    ] = False,
+    study: str = Argument(metavar="STUDY", help="A study's name, or all."),
+    profile: str = Option("quick", help="quick, or full: the document's own sizes."),
+    out: Path = Option("results", help="The folder that the results go to."),
+    seed: int = Option(0, help="Seed of every draw."),
+    quiet: bool = Option(False, "--quiet", help="No progress, only the summary."),
+    as_json: bool = Option(False, "--json", help="One JSON document on stdout, no table."),
+    time_limit: str | None = Option(
+        None, help="Stop about then, keep what is finished: 90, 5m, 2h."
+    ),
+    cell: str | None = Option(
+        None,
+        help="Redo one cell of a published table: name=value,… (shared-representations: frac, sigma, seed, mask, way).",
+    ),
+    on: str | None = Option(None, help="Run sweeps on a Dask scheduler, tcp://host:port."),
+    again: bool = Option(False, "--again", help="Recompute also what is already there."),
 ) -> None:
     """Run a study: its claims, measured beside what was published.
 
@@ -168,4 +152,4 @@ def reproduce(
         print_json(answer)
     else:
         session.print_summary()
-    raise typer.Exit(code)
+    raise Exit(code)

@@ -6,7 +6,6 @@ full ones, and those whose work a cluster does, one after another.
 """
 
 import concurrent.futures
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -15,11 +14,11 @@ from typing import Any
 from .._cores import cores, ENOUGH
 from .._escape import printable
 from .._stop import check_stop
-from ..report import json_bytes, Record, StoredResult
+from ..report import Record, StoredResult
 from ..subjects import stored_result, write_index
 from ..sweeps.pool import BrokenProcessPool, WorkerPool
 from .app import say
-from .progress import StudyLines
+from .progress import ProgressLines
 from .run_study import cached_result, run_in_worker, run_study, STOPPED, Wishes
 from .stop_signals import end_stop, TimeUp
 from .table import console, summary_lines
@@ -37,14 +36,14 @@ class Session:
     @property
     def document(self) -> dict[str, Any]:
         """Everything that came of it, for `--json`."""
-        studies = [json.loads(json_bytes(found.document)) for found in self.results.values()]
+        studies = [found.document for found in self.results.values()]
         return {"studies": studies, "failed": self.failed}
 
     def run(self, names: Sequence[str]) -> int:
         """Run the studies; the exit code of the whole."""
         code = 0
         try:
-            with StudyLines(names, quiet=self.quiet) as lines:
+            with ProgressLines(quiet=self.quiet) as lines:
                 if len(names) == 1:
                     self._run_here(names[0], lines)
                 else:
@@ -83,7 +82,7 @@ class Session:
             self.results[name] = found
         return found is not None
 
-    def _missing(self, names: Sequence[str], lines: StudyLines) -> list[str]:
+    def _missing(self, names: Sequence[str], lines: ProgressLines) -> list[str]:
         """The studies that are not there already."""
         missing = []
         for name in names:
@@ -94,7 +93,7 @@ class Session:
                 missing.append(name)
         return missing
 
-    def _run_here(self, name: str, lines: StudyLines) -> None:
+    def _run_here(self, name: str, lines: ProgressLines) -> None:
         if self._missing([name], lines):
             begun = time.monotonic()
             tell = lambda sentence: lines.tell(name, sentence)
@@ -102,7 +101,7 @@ class Session:
             self.seconds[name] = time.monotonic() - begun
             lines.tell(name, "done", done=True)
 
-    def _run_in_processes(self, names: Sequence[str], lines: StudyLines) -> int:
+    def _run_in_processes(self, names: Sequence[str], lines: ProgressLines) -> int:
         missing = self._missing(names, lines)
         beside = self.wishes.profile == "quick" and self.wishes.on is None
         workers = min(len(cores()), len(missing) or 1) if beside else 1
@@ -120,7 +119,7 @@ class Session:
                 code = max(code, self._take(name, future, lines))
         return code
 
-    def _take(self, name: str, future: concurrent.futures.Future, lines: StudyLines) -> int:
+    def _take(self, name: str, future: concurrent.futures.Future, lines: ProgressLines) -> int:
         """Take what a worker says of a study that has ended; 130 if its time is up."""
         try:
             status, words, trace = future.result()

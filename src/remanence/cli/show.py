@@ -1,36 +1,25 @@
 """`remanence show`: a stored result, what made it, and the command that redoes it."""
 
-import pathlib
 import shlex
 import sys
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
+from typer import Argument, Option
 
 from .app import say
 
 
 def show(
-    result: Annotated[
-        str, typer.Argument(metavar="[RESULT]", help="A study, its folder, or all.")
-    ] = "all",
-    out: Annotated[
-        pathlib.Path, typer.Option(help="The folder that holds the results.")
-    ] = pathlib.Path("results"),
-    page: Annotated[
-        pathlib.Path | None,
-        typer.Option(help="Write its page alone, everything inside it (.html)."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON document on stdout, no table.")
-    ] = False,
+    result: str = Argument("all", metavar="[RESULT]", help="A study, its folder, or all."),
+    out: Path = Option("results", help="The folder that holds the results."),
+    as_json: bool = Option(False, "--json", help="One JSON document on stdout, no table."),
 ) -> None:
     """The claims of stored results, what made them, and the command to redo them.
 
     Every file is checked against its digest first; a damaged result is named, never
     shown. Every claim is judged again from its stored evidence.
     """
-    from ..report import single_file_page, write_atomically
     from ..subjects import stored_result, STUDIES
     from .table import print_json
 
@@ -38,8 +27,8 @@ def show(
         folders = [out / name for name in STUDIES]
     elif result in STUDIES:
         folders = [out / result]
-    elif pathlib.Path(result).is_dir():
-        folders = [pathlib.Path(result)]
+    elif Path(result).is_dir():
+        folders = [Path(result)]
     else:
         raise ValueError(
             f"no study is called {result!r}, and no folder; there are {', '.join(STUDIES)}, and all"
@@ -52,19 +41,10 @@ def show(
         raise FileNotFoundError(f"{out} holds {what}; remanence reproduce {study} makes one")
     for note in (note for kept in found for note in kept.notes):
         say(note)
-    if page is not None:
-        if len(found) > 1 or page.suffix != ".html":
-            raise ValueError("--page takes an .html file and one result, not all")
-        if page.resolve().is_relative_to(found[0].folder.resolve()):
-            raise ValueError(f"--page would write into {found[0].folder}, which it is made from")
-        write_atomically(page, single_file_page(found[0].folder).encode())
     if as_json:
-        document = {
-            "studies": [dict(kept.document) for kept in found],
-            "provenance": {kept.study: dict(kept.provenance) for kept in found},
-            "failed": {},
-        }
-        print_json(document)
+        studies = [kept.document for kept in found]
+        made = {kept.study: kept.provenance for kept in found}
+        print_json({"studies": studies, "provenance": made, "failed": {}})
         return
     for kept in found:
         _print(kept)

@@ -1,7 +1,6 @@
 """Tables and documents on stdout; whatever came from outside is escaped."""
 
 import collections
-import json
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .._escape import printable
-from ..report.style import MARKS
+from ..report import json_bytes, MARKS
 
 
 COLOURS = {"holds": "green", "differs": "yellow", "refuted": "red", "open": "dim"}
@@ -32,8 +31,7 @@ def visible(text: str, style: str = "") -> Text:
 
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
-    text = json.dumps(document, indent=2, ensure_ascii=False)
-    sys.stdout.write(printable(text, keep="\n") + "\n")
+    sys.stdout.write(printable(json_bytes(document).decode(), keep="\n"))
 
 
 NARROW = 100

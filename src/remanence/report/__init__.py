@@ -17,7 +17,6 @@ from .results_folder import (
     write_atomically as write_atomically,
 )
 from .results_index import write_results_index as write_results_index
-from .single_file import single_file_page as single_file_page
 from .stored_result import (
     DamagedResult as DamagedResult,
     read_result as read_result,

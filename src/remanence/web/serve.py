@@ -1,24 +1,19 @@
 """`remanence serve`: the lab in a browser, on this machine only."""
 
-import pathlib
 import socket
-from typing import Annotated
+from pathlib import Path
 
-import typer
+from typer import echo, Option
 
 
 HOST = "127.0.0.1"
 
 
 def serve(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8321,
-    out: Annotated[
-        pathlib.Path, typer.Option(help="The folder that results go to.")
-    ] = pathlib.Path("results"),
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the browser.")
-    ] = True,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Say only the address.")] = False,
+    port: int = Option(8321, min=0, max=65535, help="0 takes a free one."),
+    out: Path = Option("results", help="The folder that results go to."),
+    browser: bool = Option(True, "--browser/--no-browser", help="Open the browser."),
+    quiet: bool = Option(False, "--quiet", help="Say only the address."),
 ) -> None:
     """The lab in a browser, on this machine only. Ctrl-C ends it."""
     try:
@@ -36,7 +31,7 @@ def serve(
         listening.close()
         raise ValueError(f"port {port} cannot be used: {problem.strerror}") from None
     address = f"http://{HOST}:{listening.getsockname()[1]}/"
-    typer.echo(address)
+    echo(address)
     if browser:
         import threading
         import webbrowser
