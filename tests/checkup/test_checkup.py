@@ -18,14 +18,12 @@ import pytest
 
 import remanence as rm
 from remanence.cells import Elman, GRU, Linear, LSTM
-from remanence.checkup.compare import comparison_table
-from remanence.checkup.export import write_truncated
-from remanence.checkup.figures import FIGURES
-from remanence.checkup.gate import failure
-from remanence.checkup.page import checkup_page
-from remanence.checkup.pictures import memory_pictures, network_pictures
+from remanence.checkup import pictures
+from remanence.checkup.figures import comparison_table, failure, FIGURES
+from remanence.checkup.outputs import write_truncated
+from remanence.checkup.page import checkup_page, MEMORY
 from remanence.checkup.sources import model_files
-from remanence.cli import checkup as command
+from remanence.cli import main
 from remanence.nets import Recurrent, truncate
 
 
@@ -127,8 +125,7 @@ def test_a_dead_network_is_told_in_words():
     )
     assert "remembers nothing" in dead.verdict
     assert "nan" not in dead.json.lower() and "NaN" not in dead.summary
-    assert "spectrum" not in [figure.name for figure in memory_pictures((dead,))]
-    assert "eigenvalues" in [figure.name for figure in network_pictures(dead)]
+    assert pictures.spectrum((dead,)) is None and pictures.eigenvalues(dead) is not None
 
 
 def test_a_network_that_sometimes_dies_remembers_in_between():
@@ -170,7 +167,7 @@ def test_the_name_is_the_function_also_once_its_folder_is_imported():
 
 def test_a_comparison_draws_every_network(found):
     pair = tuple(dataclasses.replace(found, name=name) for name in ("first", "second"))
-    for figure in memory_pictures(pair):
+    for figure in (make(pair) for make in MEMORY):
         canvas = figure.draw()
         legend = [t.get_text() for t in canvas.axes[0].get_legend().get_texts()]
         plt.close(canvas)
@@ -224,20 +221,21 @@ def test_the_truncated_network_runs_in_torch(kind, tmp_path):
         write_truncated(net, np.inf, tmp_path / "cut.py")
 
 
-def test_the_command_refuses_before_it_works(tmp_path):
+def test_the_command_refuses_before_it_works(tmp_path, capsys):
     model = tmp_path / "a.safetensors"
     model.touch()
     cases = [
-        ({"noise": True, "text": tmp_path / "t.txt"}, "give one of --inputs, --text"),
-        ({"out": tmp_path / "c.pdf"}, "--out takes a .html or .htm or .json file, got 'c.pdf'"),
-        ({"require": ["window"]}, "reads like 'window<=128'"),
-        ({"steps": "3"}, "--steps takes a number, at least 20"),
-        ({"error": float("nan")}, "--error must be a positive number, got nan"),
-        ({"require": ["window<9"]}, "--require needs inputs to hold on"),
+        (("--noise", "--text", tmp_path / "t.txt"), "give one of --inputs, --text"),
+        (("--out", tmp_path / "c.pdf"), "--out takes a .html or .htm or .json file, got 'c.pdf'"),
+        (("--require", "window"), "reads like 'window<=128'"),
+        (("--steps", "3"), "--steps takes a number, at least 20"),
+        (("--error", "nan"), "--error must be a positive number, got nan"),
+        (("--require", "window<9"), "--require needs inputs to hold on"),
     ]
     for options, sentence in cases:
-        with pytest.raises(ValueError, match=sentence):
-            command.checkup(model, **options)
+        with pytest.raises(SystemExit, match="2"):
+            main(["checkup", str(model), *map(str, options)])
+        assert sentence in capsys.readouterr().err
     model.unlink()
     with pytest.raises(FileNotFoundError, match=r"holds no checkpoint \(\.safetensors"):
         model_files([tmp_path])

@@ -8,7 +8,7 @@ import pytest
 from remanence._precision import as_double, double
 from remanence.cells import Elman, LSTM, Stack
 from remanence.checkup import memory
-from remanence.checkup.acting_inputs import in_acting_inputs
+from remanence.checkup.memory import in_acting_inputs
 from remanence.nets import Recurrent
 
 

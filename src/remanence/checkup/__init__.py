@@ -2,8 +2,7 @@
 
 from .examine import checkup as checkup
 from .monitor import lightning_callback as lightning_callback, monitor as monitor
-from .record import Checkup as Checkup
-from .torch_model import Checkups as Checkups
+from .record import Checkup as Checkup, Checkups as Checkups
 
 
 # `remanence.checkup` is the function, also for `import remanence.checkup.page as page`,

@@ -12,15 +12,15 @@ from jax.flatten_util import ravel_pytree
 from .._escape import printable
 from .._precision import double
 from ..cells import dimension, input_size, jacobian, Stack
+from ..formats import model_networks
+from ..formats.recording import pad
 from ..measure import fixed_points, lyapunov_spectrum, memory_horizon
 from ..measure.drive import Drive, driven, refuse_fractions
 from ..nets import Recurrent, unroll
-from .acting_inputs import in_acting_inputs
-from .inputs import as_inputs, refuse_other_axes
+from .inputs import as_inputs, Inputs, refuse_other_axes, words_for
 from .language_model import language_checkup
-from .memory import extent, refuse_too_large
-from .record import Checkup
-from .torch_model import checkup_model, is_torch_module
+from .memory import extent, in_acting_inputs, refuse_too_large
+from .record import Checkup, Checkups
 from .units import unit_timescales
 
 
@@ -68,7 +68,7 @@ def checkup(
     refuse_fractions(k=k)
     if is_torch_module(net):
         options = {"error": error, "k": k, "quick": quick, "time_limit": time_limit}
-        return checkup_model(checkup, net, inputs, **options, tell=tell, progress=progress)
+        return _of_torch_model(net, inputs, **options, tell=tell, progress=progress)
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     whole, given = net, as_inputs(inputs, lengths)
     if hasattr(net.cell, "layers"):
@@ -118,6 +118,26 @@ def checkup(
         weights=printable(weights),
         remarks=remarks,
     )
+
+
+def is_torch_module(value: Any) -> bool:
+    """Whether something is a module of torch's, which need not be imported for it."""
+    return any(base.__module__.startswith("torch.nn.") for base in type(value).__mro__)
+
+
+def _of_torch_model(model: Any, batch: Any, **options: Any) -> Checkups:
+    """A checkup of every recurrent network that the batch reaches, on what it receives."""
+    found = Checkups()
+    for title, net, taken, sequences, from_zero in model_networks(model, batch):
+        values, lengths = pad(sequences)
+        backward = taken.remarks.get("direction", "").startswith("backward")
+        turned = ", from the end" if backward else ""
+        words = f"{words_for(values, lengths)} that {title or 'it'} received{turned}"
+        start = "" if from_zero else ", measured from zero though the model starts elsewhere"
+        options |= {"name": title or type(model).__name__, "weights": f"{taken}{start}"}
+        given = Inputs(values=values, words=words)
+        found[title] = checkup(net, given, lengths=lengths, **options)
+    return found
 
 
 def _doubts(sequences: int, time: int, ends: np.ndarray) -> tuple[str, ...]:

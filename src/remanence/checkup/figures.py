@@ -1,7 +1,13 @@
-"""Every figure of a checkup, once: the table, the gate, the comparison, the page and the lab read this list."""
+"""Every figure of a checkup, once: the table, the gate, the comparison, the page and the lab read this list.
+
+A gate such as `window<=128` holds or it does not, and an unknown figure is no pass.
+"""
 
 import dataclasses
-from collections.abc import Callable
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,3 +131,74 @@ FIGURES: dict[str, CheckupFigure] = {
         ),
     )
 }
+
+COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "==": operator.eq,
+}
+PATTERN = re.compile(
+    r"\s*([a-z_0-9]+)\s*(<=|>=|==|<|>)\s*(-?(?:(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?|inf))\s*"
+)
+
+
+def parse_requirement(requirement: str) -> tuple[str, str, float]:
+    """The name, the comparison and the number of a requirement such as `window<=128`."""
+    match = PATTERN.fullmatch(requirement)
+    if match is None:
+        raise ValueError(
+            f"a requirement reads like 'window<=128' or 'largest_exponent<0', got {requirement!r}"
+        )
+    name, sign, number = match.groups()
+    if name not in FIGURES:
+        raise ValueError(f"no figure is called {name!r}; there are {', '.join(FIGURES)}")
+    return name, sign, float(number)
+
+
+def failure(requirement: str, figures: Mapping[str, float | None]) -> str | None:
+    """The sentence that says why a requirement fails, or None if it holds.
+
+    >>> failure("window<=128", {"window": 120.0}) is None
+    True
+    >>> failure("window<=100", {"window": 120.0})
+    'required window<=100, found 120'
+    """
+    name, sign, number = parse_requirement(requirement)
+    value = figures[name]
+    if value is None or math.isnan(value):
+        return f"required {name}{sign}{number:g}, but {name} is not known"
+    if COMPARISONS[sign](value, number):
+        return None
+    return f"required {name}{sign}{number:g}, found {value:.6g}"
+
+
+WIDE = 4  # networks beyond which each has a row of its own, with fewer figures
+
+
+def comparison_table(found: Sequence[Found]) -> list[list[str]]:
+    """A table with a row for each figure and a column for each network, heads first.
+
+    With two networks a last column says how the second differs from the first. A run
+    of many checkpoints has a row for each of them instead, and the chief figures.
+    """
+    columns = [checkup.figures for checkup in found]
+    if len(found) > WIDE:
+        chief = [name for name, figure in FIGURES.items() if figure.chief]
+        pairs = zip(found, columns, strict=True)
+        rows = [[each.name, *(shown(column[name]) for name in chief)] for each, column in pairs]
+        return [["network", *chief], *rows]
+    two = len(found) == 2
+    rows = [["figure", *(checkup.name for checkup in found), *(["change"] if two else [])]]
+    for name in FIGURES:
+        values = [column[name] for column in columns]
+        rows.append([name, *map(shown, values), *([_change(*values)] if two else [])])
+    return rows
+
+
+def _change(first: float | None, second: float | None) -> str:
+    if first is None or second is None or first == second:
+        return "same" if first is not None and first == second else ""
+    difference = second - first
+    return "" if difference != difference else f"{difference:+.3g}"

@@ -8,7 +8,7 @@ from ..report import Figure
 from ..report.html import render
 from .headline import TITLE
 from .page import drawn_pictures, TEMPLATES
-from .pictures.canvas import blank
+from .pictures import blank
 
 
 def language_page(found: Any) -> str:

@@ -2,14 +2,19 @@
 
 import os
 import pathlib
+import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ..formats import save
+from ..formats.saving import torch_module
+from ..nets import Recurrent
 from ..report import json_bytes, write_atomically
 from .headline import TITLE
 
 
 PAGES = (".html", ".htm", ".json")
+TRUNCATED = pathlib.Path(__file__).parent / "templates" / "truncated.py.txt"
 
 
 def refuse_bad_output(
@@ -72,3 +77,38 @@ def write_page(found: Sequence[Any], path: str | pathlib.Path) -> pathlib.Path:
     if path.suffix == ".json":
         return write_atomically(path, json_bytes(document(found)))
     return write_atomically(path, found[-1].page(found).encode())
+
+
+def module_for_torch(net: Recurrent) -> tuple[str, tuple[int, int], dict]:
+    """The kind, sizes and options of the torch module of a network; refuses if there is none."""
+    if net.head is not None:
+        raise ValueError("a head that is any function cannot be written for torch")
+    if (described := torch_module(net.cell)) is None:
+        raise ValueError(f"torch has no module for {type(net.cell).__name__}")
+    return described
+
+
+def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathlib.Path:
+    """Write `path` (a `.py` file) and its weights: the network cut to `window` inputs."""
+    if path.suffix != ".py":
+        raise ValueError(f"the truncated network is written as a .py file, got {path.name!r}")
+    if not 1 <= window < float("inf"):
+        raise ValueError("there is no window to truncate to: none tried keeps the error")
+    kind, (inputs, units), options = module_for_torch(net)
+    words = [f"{inputs}, {units}", *(f"{key}={value!r}" for key, value in options.items())]
+    ends = {"embedding": "None", "readout": "None"}
+    if net.embedding is not None:
+        ends["embedding"] = "torch.nn.Embedding({}, {})".format(*net.embedding.shape)
+    if net.W_y is not None:
+        outputs = net.W_y.shape[0]
+        ends["readout"] = f"torch.nn.Linear({units}, {outputs}, bias={net.b_y is not None})"
+    text = string.Template(TRUNCATED.read_text(encoding="utf-8")).substitute(
+        window=int(window),
+        units=units,
+        rnn=f"torch.nn.{kind}({', '.join(words)})",
+        last="states = states[-1]" if net.readout == "last" else "# read at every step",
+        **ends,
+    )
+    save(net, path.with_suffix(".safetensors"))
+    write_atomically(path, text.encode())
+    return path

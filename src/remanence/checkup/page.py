@@ -13,13 +13,16 @@ from ..report import Figure
 from ..report.figures import draw_figure, DrawnFigure
 from ..report.html import render
 from ..report.style import PALETTES, Theme
-from .compare import comparison_table, WIDE
-from .figures import Found
+from . import pictures
+from .figures import comparison_table, Found, WIDE
 from .headline import headline, large_numbers, TITLE
-from .pictures import memory_pictures, network_pictures
 
 
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
+MEMORY = (pictures.windows, pictures.gradients, pictures.spectrum)
+"""How memory fades, all networks in the same axes."""
+NETWORK = (pictures.units, pictures.eigenvalues, pictures.fixed_points)
+"""What one network looks like."""
 LONGEST = 5
 """Units of each layer that the table names."""
 
@@ -42,11 +45,11 @@ def checkup_page(found: Sequence[Found]) -> str:
         numbers=large_numbers(last),
         units=unit_table(last),
         comparison=comparison_table(found) if len(found) > 1 else None,
-        memory=drawn_pictures(memory_pictures(found)),
+        memory=drawn_pictures(make(found) for make in MEMORY),
         cost=last.horizon.replay.cost,
         costs=_costs(last),
         networks=[
-            (each.name, drawn_pictures(network_pictures(each), f"-{number}" if number else ""))
+            (each.name, drawn_pictures((m(each) for m in NETWORK), f"-{number}" if number else ""))
             for number, each in enumerate(few)
         ],
     )
@@ -76,10 +79,10 @@ def _costs(found: Found) -> list[tuple[str, ...]]:
     return [*rows, ("all", f"{cost.full_loss:.4g}", "", f"{cost.full_accuracy:.1%}")]
 
 
-def drawn_pictures(figures: Iterable[Figure], suffix: str = "") -> list[dict[str, Any]]:
+def drawn_pictures(figures: Iterable[Figure | None], suffix: str = "") -> list[dict[str, Any]]:
     """Pictures in both themes; the suffix makes their addresses unique in a page."""
     found = []
-    for figure in figures:
+    for figure in (each for each in figures if each is not None):
         with warnings.catch_warnings():
             # A name in letters that the font has not stands in full in the table above.
             warnings.filterwarnings("ignore", "Glyph .* missing from")

@@ -150,3 +150,22 @@ class Checkup:
         from .outputs import write_page
 
         return write_page((self,), path)
+
+
+class Checkups(dict[str, Checkup]):
+    """The checkup of each recurrent network inside a model, by its name."""
+
+    def save(self, path: str | pathlib.Path) -> pathlib.Path:
+        """Write one page (`.html`), or all figures (`.json`)."""
+        from .outputs import write_page
+
+        return write_page([*self.values()], path)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.values()))
+
+    def __repr__(self) -> str:
+        return "\n".join(map(repr, self.values()))
+
+    def _repr_html_(self) -> str:
+        return "".join(each._repr_html_() for each in self.values())

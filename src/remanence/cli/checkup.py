@@ -53,9 +53,8 @@ def checkup(
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     prepare_jax()
-    from ..checkup.export import refuse_no_module
-    from ..checkup.gate import parse_requirement
-    from ..checkup.outputs import refuse_bad_outputs
+    from ..checkup.figures import parse_requirement
+    from ..checkup.outputs import module_for_torch, refuse_bad_outputs
     from ..checkup.sources import model_files, networks_in, Sources
 
     if text is not None and vocab is None and (model / "tokenizer.json").is_file():
@@ -93,7 +92,7 @@ def checkup(
         name = f"{name}: {part}" if part else name
         loaded.append((net, given, {"name": name, "weights": weights, "lengths": lasts}))
     if truncate_to is not None:
-        refuse_no_module(loaded[-1][0])
+        module_for_torch(loaded[-1][0])
     if len(loaded) > 1 and any(hasattr(net.cell, "layers") for net, *_ in loaded):
         raise ValueError("--compare goes with RNNs, LSTMs and GRUs; one language model would do")
     found = [
@@ -130,7 +129,7 @@ def _print(found: Sequence[Any], as_json: bool) -> None:
     """What was measured, before anything is written: a full disk must not take it."""
     from rich.table import Table
 
-    from ..checkup.compare import comparison_table
+    from ..checkup.figures import comparison_table
     from ..checkup.outputs import document
     from .table import console, print_json, visible
 
@@ -151,8 +150,7 @@ def _print(found: Sequence[Any], as_json: bool) -> None:
 
 
 def _write(found, net, target, truncate_to, quiet) -> None:
-    from ..checkup.export import write_truncated
-    from ..checkup.outputs import write_page
+    from ..checkup.outputs import write_page, write_truncated
 
     if target is not None:
         write_page(found, target)
@@ -165,7 +163,7 @@ def _write(found, net, target, truncate_to, quiet) -> None:
 
 
 def _gate(found: Any, requirements: list[str]) -> None:
-    from ..checkup.gate import failure
+    from ..checkup.figures import failure
 
     failures = [s for r in requirements if (s := failure(r, found.figures)) is not None]
     for sentence in failures:

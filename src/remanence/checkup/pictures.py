@@ -1,12 +1,34 @@
-"""How memory fades: exponents, gradients and what a window leaves out, of one network or several."""
+"""The pictures of a checkup: how memory fades in one network or several, and what one looks like."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from ...report import Figure
-from ..figures import Found
-from .canvas import blank, short
+from .._escape import printable
+from ..report import Figure
+from .figures import Found
+
+
+SIZE = (6.4, 3.8)  # inches
+
+
+def blank(**options: Any) -> tuple[Any, Any]:
+    """A new figure and its axes, `plt.subplots(**options)` in the size of the page."""
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=SIZE, **options)
+
+
+def short(name: str) -> str:
+    """The end of a long name, where checkpoints differ; no formula of matplotlib's."""
+    name = printable(name)
+    return (name if len(name) <= 16 else f"…{name[-15:]}").replace("$", r"\$")
+
+
+def _shown_until(lines: Sequence[np.ndarray], floor: float) -> int:
+    """A little more than the last place where one of the lines is above `floor`."""
+    return 5 + max(int(np.flatnonzero(line > floor)[-1]) for line in lines if (line > floor).any())
 
 
 def spectrum(found: Sequence[Found]) -> Figure | None:
@@ -23,16 +45,10 @@ def spectrum(found: Sequence[Found]) -> Figure | None:
             finite = np.isfinite(measured.exponents)
             index = np.arange(1, len(finite) + 1)
             low, _ = measured.confidence()
-            left.errorbar(
-                index[finite],
-                measured.exponents[finite],
-                yerr=measured.exponents[finite] - low[finite],
-                fmt="o" if len(index) < 60 else ".",
-                color=f"C{j % 7}",
-                ms=3,
-                capsize=2 if len(index) < 60 else 0,
-                label=short(each.name),
-            )
+            marks = {"fmt": "o", "capsize": 2} if len(index) < 60 else {"fmt": "."}
+            values, errors = measured.exponents[finite], (measured.exponents - low)[finite]
+            shown = {"color": f"C{j % 7}", "ms": 3, "label": short(each.name)}
+            left.errorbar(index[finite], values, yerr=errors, **shown, **marks)
             for i in range(min(4 if alone else 1, int(finite.sum()))):
                 colour = f"C{i}" if alone else f"C{j % 7}"
                 right.plot(measured.times, measured.running[:, i], color=colour)
@@ -47,9 +63,7 @@ def spectrum(found: Sequence[Found]) -> Figure | None:
 
     dead = sum(int((~np.isfinite(c.spectrum.exponents)).sum()) for c in found)
     note = f" {dead} exponents are −∞ and not drawn." if dead else ""
-    said = "; ".join(
-        c.spectrum.verdict if alone else f"{c.name}: {c.spectrum.verdict}" for c in found
-    )
+    said = "; ".join(f"{'' if alone else f'{c.name}: '}{c.spectrum.verdict}" for c in found)
     return Figure(
         "spectrum",
         "Lyapunov exponents",
@@ -68,20 +82,16 @@ def gradients(found: Sequence[Found]) -> Figure | None:
     if not max(line[90].max() for line in lines) > 1e-16:
         return None
     # Beyond a millionth there is nothing to see.
-    last = max(
-        5 + int(np.flatnonzero(line[90] > 1e-6)[-1]) for line in lines if line[90].max() > 1e-6
-    )
+    last = _shown_until([line[90] for line in lines], 1e-6)
     most = max(int(c.horizon.gradients.lags[-1]) for c in found)
 
     def draw():
         figure, axes = blank()
         for j, (each, line) in enumerate(zip(found, lines, strict=True)):
             decay, colour = each.horizon.gradients, f"C{j % 7}"
-            if len(found) == 1:
-                for inner, outer, alpha in ((10, 90, 0.15), (25, 75, 0.25)):
-                    axes.fill_between(
-                        decay.lags, line[inner], line[outer], alpha=alpha, color=colour, lw=0
-                    )
+            for low, high, alpha in ((10, 90, 0.15), (25, 75, 0.25)) if len(found) == 1 else ():
+                filled = {"alpha": alpha, "color": colour, "lw": 0}
+                axes.fill_between(decay.lags, line[low], line[high], **filled)
             label = "median over positions" if len(found) == 1 else short(each.name)
             axes.plot(decay.lags, line[50], color=colour, label=label)
             if np.isfinite(decay.remembers):
@@ -118,9 +128,7 @@ def windows(found: Sequence[Found]) -> Figure | None:
     if not top > 0:
         return None
     error, floor = found[-1].horizon.error, 1e-9 * top
-    last = max(
-        5 + int(np.flatnonzero(line > floor)[-1]) for line in worst if line.max(initial=0.0) > floor
-    )
+    last = _shown_until(worst, floor)
 
     def draw():
         figure, axes = blank()
@@ -129,9 +137,8 @@ def windows(found: Sequence[Found]) -> Figure | None:
             label = "largest" if len(found) == 1 else short(each.name)
             axes.plot(k, np.maximum(line, 1e-17), color=f"C{j % 7}", label=label)
             if len(found) == 1:
-                axes.plot(
-                    k, np.maximum(replay.typical, 1e-17), color="C1", label="root mean square"
-                )
+                typical = np.maximum(replay.typical, 1e-17)
+                axes.plot(k, typical, color="C1", label="root mean square")
             if np.isfinite(replay.worst):
                 axes.plot(replay.worst, error, "o", color=f"C{j % 7}", ms=5)
         axes.axhline(error, color="C7", ls="--", lw=1, label=f"allowed: {error:g}")
@@ -155,5 +162,87 @@ def windows(found: Sequence[Found]) -> Figure | None:
         "Error of the output when only the last inputs are replayed from an empty state, "
         f"{replay.evidence}; the dots are the replay windows. The outputs have a root "
         f"mean square of {replay.scale:.3g}.",
+        draw,
+    )
+
+
+def units(found: Found) -> Figure | None:
+    """The timescales of all units, layer by layer, the longest first."""
+    if not found.units:
+        return None
+
+    def draw():
+        figure, axes = blank()
+        for j, layer in enumerate(found.units):
+            order = layer.longest
+            at, times = np.arange(1, len(order) + 1), layer.timescales[order]
+            shown = {"fmt": ".", "color": f"C{j % 7}", "label": f"layer {layer.layer}"}
+            axes.errorbar(at, times, yerr=layer.stderr[order], **shown)
+        if np.isfinite(horizon := found.horizon.remembers):
+            axes.axhline(horizon, color="C7", ls="--", lw=1, label="gradient horizon")
+        axes.set(yscale="log", xlabel="unit, the longest first", ylabel="timescale (steps)")
+        axes.legend()
+        return figure
+
+    return Figure(
+        "units",
+        "Which units hold the long memory",
+        "In this many steps a unit by itself fades by a factor e, with its standard error: "
+        "−1 over the mean of log |∂h′/∂h| of the unit, at states visited. Of an LSTM, its cell state.",
+        draw,
+    )
+
+
+def eigenvalues(found: Found) -> Figure:
+    """The eigenvalues of the Jacobian beside the unit circle."""
+    real, imaginary = np.real(found.eigenvalues), np.imag(found.eigenvalues)
+
+    def draw():
+        figure, axes = blank()
+        angle = np.linspace(0, 2 * np.pi, 200)
+        axes.plot(np.cos(angle), np.sin(angle), color="C7", lw=1)
+        axes.plot(real, imaginary, "o", ms=3, alpha=0.7)
+        axes.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
+        return figure
+
+    return Figure(
+        "eigenvalues",
+        "Eigenvalues of the Jacobian",
+        "At the mean state and the mean input; inside the circle a direction fades there.",
+        draw,
+    )
+
+
+def fixed_points(found: Found) -> Figure | None:
+    """The orbit in the plane of its first two components, with the points where it rests."""
+    orbit = found.orbit
+    if orbit.shape[1] < 2:
+        return None
+    middle = orbit.mean(axis=0)
+    _, s, axes_of = np.linalg.svd(orbit - middle, full_matrices=False)
+    if len(s) < 2 or not s[0] > 0:
+        return None
+    flat = (orbit - middle) @ axes_of[:2].T
+    share = s[:2] ** 2 / (s**2).sum()
+    points = np.array([(p.state - middle) @ axes_of[:2].T for p in found.fixed])
+    words = [p.stability if p.kind == "fixed" else "slow" for p in found.fixed]
+
+    def draw():
+        figure, axes = blank()
+        axes.plot(*flat.T, ".", ms=3, color="C7", alpha=0.6, label="states visited")
+        marks = {"stable": "o", "saddle": "X", "repeller": "^", "marginal": "D", "slow": "s"}
+        for j, (word, mark) in enumerate(marks.items()):
+            at = [i for i, w in enumerate(words) if w == word]
+            if at:
+                axes.plot(*points[at].T, mark, ms=8, color=f"C{j}", label=word)
+        first, second = (f"component ({100 * part:.0f} %)" for part in share)
+        axes.set(xlabel=f"first {first}", ylabel=f"second {second}")
+        axes.legend()
+        return figure
+
+    return Figure(
+        "fixed-points",
+        "States visited and fixed points",
+        f"In the plane of the two largest principal components. Fixed points: {found.fixed_sentence}.",
         draw,
     )
