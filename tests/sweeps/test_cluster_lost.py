@@ -20,8 +20,7 @@ from dask_processes import CHUNKS, Processes, stored, wait_until  # noqa: E402
 from remanence import sweeps  # noqa: E402
 from remanence.sweeps import cluster, worker  # noqa: E402
 from remanence.sweeps.grid import grid  # noqa: E402
-from remanence.sweeps.program import Work  # noqa: E402
-from remanence.sweeps.unfinished import LostError  # noqa: E402
+from remanence.sweeps.worker import LostError, Work  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +120,7 @@ def test_a_worker_that_joins_later_is_held_to_the_same_environment():
     here = worker.environment_there(payload)
     part = work.grid.parts[0]
     assert worker.task(payload, part, here)["third"].shape == (1,)
-    worker._PROGRAMS.clear()
+    worker._program.cache_clear()
     with pytest.raises(ValueError, match="another code, so its bits could differ"):
         worker.task(payload, part, here | {"code": "other"})
     older = here | {"versions": here["versions"] | {"jax": "0.1"}}

@@ -9,7 +9,7 @@ from hypothesis import given, HealthCheck, settings, strategies as st
 
 from remanence.sweeps import opened_store
 from remanence.train.checkpoint import newest_checkpoint, save_checkpoint
-from remanence.train.part_file import part_bytes
+from remanence.train.store import part_bytes
 
 
 ARRAYS = {"x": np.arange(6.0), "log": np.asarray([np.nan, 1.0])}

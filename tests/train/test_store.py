@@ -9,7 +9,7 @@ import pytest
 
 from remanence.sweeps import opened_store
 from remanence.train import identity
-from remanence.train.part_file import part_bytes
+from remanence.train.store import part_bytes
 
 
 ARRAYS = {

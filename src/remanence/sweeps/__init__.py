@@ -2,4 +2,4 @@
 
 from ..train.store import opened_store as opened_store, Store as Store
 from .sweep import sweep as sweep
-from .unfinished import Unfinished as Unfinished
+from .worker import Unfinished as Unfinished

@@ -13,9 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .grid import Part
-from .program import Arrays, Work
-from .unfinished import LostError
-from .worker import difference, environment_there, pack, Payload, task
+from .worker import Arrays, difference, environment_there, LostError, pack, Payload, task, Work
 
 
 CONNECT, JOIN, ALONE = 10.0, 60.0, 60.0

@@ -20,8 +20,7 @@ from .._cores import cores
 from ..train.identity import environment
 from .grid import Part
 from .pool import BrokenProcessPool, WorkerPool
-from .program import Arrays, Work
-from .worker import pack, task
+from .worker import Arrays, pack, task, Work
 
 
 WORTH = 10.0

@@ -4,6 +4,7 @@ import contextlib
 import math
 import pathlib
 import time
+import types
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -15,12 +16,11 @@ from .._stop import check_stop
 from ..train.identity import digest
 from ..train.loop import as_jax
 from ..train.progress import progress_bar
-from ..train.store import opened_store, Store
+from ..train.store import opened_store
 from .cluster import Cluster
-from .grid import Grid, grid, Part
+from .grid import Grid, grid
 from .local import Local
-from .program import Work
-from .unfinished import LostError, Unfinished
+from .worker import LostError, Unfinished, Work
 
 
 def sweep(
@@ -62,6 +62,7 @@ def sweep(
     [1.0, 4.0, 9.0]
     """
     whole = grid(axes, static=static, chunk=chunk, seed=seed)
+    end = math.inf if time_limit is None else time.monotonic() + time_limit
     dims = {name: tuple(labels) for name, labels in (dims or {}).items()}
     if cores is not None and (type(cores) is not int or cores < 1):
         raise ValueError(f"cores must be a whole number from 1 on, got {cores!r}")
@@ -80,7 +81,8 @@ def sweep(
         }
         engine = Local(work, cores) if on is None else Cluster(work, on)
         with engine, contextlib.ExitStack() as scope:
-            store = _Memory()
+            parts: dict[str, dict[str, np.ndarray]] = {}  # without a folder
+            store: Any = types.SimpleNamespace(get=parts.get, put=parts.__setitem__, notices=[])
             if folder is not None:
                 folder = pathlib.Path(folder)
                 store = scope.enter_context(opened_store(folder, plan, here=engine.environment))
@@ -89,46 +91,22 @@ def sweep(
             bar = progress_bar(
                 title or "sweep", total=whole.total, done=done, unit="lanes", quiet=quiet
             )
-            with bar as show:
-                _complete(engine, store, todo, dims, folder, show, time_limit)
+            show, reason = scope.enter_context(bar), "stopped at the time limit"
+            try:
+                late = lambda: check_stop() or time.monotonic() >= end
+                for part, arrays in engine.compute(todo, late):
+                    _check_names(arrays, whole, dims)
+                    store.put(part.name, arrays)
+                    done += part.lanes
+                    show(done)
+            except KeyboardInterrupt:
+                stopped = Unfinished("stopped", done, whole.total, folder)
+                raise KeyboardInterrupt(str(stopped)) from None
+            except LostError as fault:
+                reason = str(fault)
+            if done < whole.total:
+                raise Unfinished(reason, done, whole.total, folder)
             return _assembled(store, whole, dims)
-
-
-class _Memory:
-    """A store that forgets with the process."""
-
-    def __init__(self):
-        self.parts: dict[str, dict[str, np.ndarray]] = {}
-        self.notices: list[str] = []
-        self.get, self.put = self.parts.get, self.parts.__setitem__
-
-
-def _complete(
-    engine: Local | Cluster,
-    store: Store | _Memory,
-    todo: list[Part],
-    dims: Mapping[str, tuple[str, ...]],
-    folder: pathlib.Path | None,
-    show: Callable[[int], None],
-    time_limit: float | None,
-) -> None:
-    """Compute every part of `todo` and store each as it arrives."""
-    whole = engine.work.grid
-    done = whole.total - sum(part.lanes for part in todo)
-    end = math.inf if time_limit is None else time.monotonic() + time_limit
-    reason = "stopped at the time limit"
-    try:
-        for part, arrays in engine.compute(todo, lambda: check_stop() or time.monotonic() >= end):
-            _check_names(arrays, whole, dims)
-            store.put(part.name, arrays)
-            done += part.lanes
-            show(done)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(str(Unfinished("stopped", done, whole.total, folder))) from None
-    except LostError as fault:
-        reason = str(fault)
-    if done < whole.total:
-        raise Unfinished(reason, done, whole.total, folder)
 
 
 def _check_names(
@@ -147,9 +125,7 @@ def _check_names(
             raise ValueError(f"dims names {name!r}, which the lane does not return")
 
 
-def _assembled(
-    store: Store | _Memory, grid: Grid, dims: Mapping[str, tuple[str, ...]]
-) -> xr.Dataset:
+def _assembled(store: Any, grid: Grid, dims: Mapping[str, tuple[str, ...]]) -> xr.Dataset:
     """All parts in one dataset; only results are held, a part at a time beside them."""
     whole: dict[str, np.ndarray] = {}
     for part in grid.parts:

@@ -1,28 +1,83 @@
-"""One chunk of lanes on a worker, here or in a cluster, and what decides its bits there.
+"""What a sweep computes: one compiled program for each static point, called chunk by chunk, here or on workers.
 
-The work travels as bytes and is opened once a worker, which keeps the programs it
-compiled. Every task comes with the environment that is wanted: workers come and go, and
-one with other code, versions or processor must not compute a single chunk.
+To a worker the work travels as bytes; it keeps the programs that it compiled. Every task
+comes with the environment that is wanted: workers come and go, and one with other code,
+versions or processor must not compute a single chunk.
 """
 
-import collections
 import contextlib
-import hashlib
+import dataclasses
+import functools
+import json
+import pathlib
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
+import numpy as np
 
+from .._fast_compile import FAST_COMPILE
 from .._precision import as_numpy
 from ..train.identity import environment, is_installed
 from ..train.loop import as_jax
-from .grid import Part
-from .program import Arrays, Program, Work
+from .grid import Grid, Part
 
 
-Payload = tuple[bytes, bool, str]
-"""The work as bytes, whether it is in double precision, and its digest."""
+Arrays = dict[str, np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """What every chunk of a sweep needs: the grid, the lane, and its data."""
+
+    grid: Grid
+    lane: Callable
+    data: Any
+    x64: bool
+    fast_compile: bool = False
+
+    def program(self, number: int) -> Any:
+        """What computes the chunks of one static point, here or on a worker."""
+        return Program(self, number)
+
+
+class Program:
+    """The compiled program of one static point."""
+
+    def __init__(self, work: Work, number: int):
+        fixed = work.grid.static_point(number)
+        arrays, rest = eqx.partition(work.data, eqx.is_array)
+        self.leaves, tree = jax.tree.flatten(arrays)
+
+        def lanes(points, keys, leaves):
+            data = eqx.combine(jax.tree.unflatten(tree, leaves), rest)
+
+            def lane(point, key):
+                result = work.lane({**fixed, **point}, key, data)
+                return {name: jnp.asarray(value) for name, value in result.items()}
+
+            return jax.vmap(lane)(points, keys)
+
+        self.work = work
+        options: Any = {"compiler_options": FAST_COMPILE} if work.fast_compile else {}
+        with jax.enable_x64(work.x64):
+            first = work.grid.points(next(p for p in work.grid.parts if p.program == number))
+            self.compiled = jax.jit(lanes, **options).lower(*first, self.leaves).compile()
+
+    def __call__(self, part: Part) -> Arrays:
+        """The results of a chunk, its padding cut off."""
+        with jax.enable_x64(self.work.x64):
+            points = self.work.grid.points(part)
+            result = jax.device_get(self.compiled(*points, self.leaves))
+        return {name: np.array(array[: part.lanes]) for name, array in result.items()}
+
+
+Payload = tuple[bytes, bool]
+"""The work as bytes, and whether it is in double precision."""
 
 
 def pack(work: Work) -> Payload:
@@ -36,7 +91,7 @@ def pack(work: Work) -> Payload:
             cloudpickle.register_pickle_by_value(module)
             scope.callback(cloudpickle.unregister_pickle_by_value, module)
         content = cloudpickle.dumps((type(work), vars(work) | {"data": as_numpy(work.data)}))
-    return content, work.x64, hashlib.sha256(content).hexdigest()
+    return content, work.x64
 
 
 def _unpack(payload: Payload) -> Work:
@@ -64,30 +119,35 @@ def difference(theirs: dict[str, Any], wanted: dict[str, Any]) -> str:
     return f"has another {' and '.join(names)}, so its bits could differ"
 
 
-_PROGRAMS: collections.OrderedDict[str, Program] = collections.OrderedDict()
-_MOST = 8
-_LOCK = threading.Lock()
+class LostError(RuntimeError):
+    """Those who compute cannot be reached any more."""
+
+
+class Unfinished(RuntimeError):
+    """A sweep stopped early; `done` of `total` lanes are stored."""
+
+    def __init__(self, reason: str, done: int, total: int, folder: pathlib.Path | None):
+        lost = "were done and are lost, as there is no folder"
+        kept = f"are stored in {folder}, and the same call continues there"
+        super().__init__(f"{reason}: {done} of {total} lanes {kept if folder else lost}")
+        self.done, self.total = done, total
+
+
 _TURN = threading.Lock()
 """One chunk a process at a time, whatever threads a worker was given: two programs were
 seen to wait for each other for ever (`pool`)."""
 
 
-def _program(payload: Payload, number: int, wanted: dict[str, Any]) -> Program:
-    """The program of a static point, made once a worker."""
-    name = f"{payload[2]} {payload[1]} {number}"
-    with _LOCK:
-        if name not in _PROGRAMS:
-            here = environment_there(payload)
-            if here != wanted:
-                raise ValueError(f"a worker {difference(here, wanted)}")
-            _PROGRAMS[name] = _unpack(payload).program(number)
-            if len(_PROGRAMS) > _MOST:
-                _PROGRAMS.popitem(last=False)
-        return _PROGRAMS[name]
+@functools.lru_cache(maxsize=8)
+def _program(payload: Payload, number: int, wanted: str) -> Program:
+    """The program of a static point, made once a worker if its environment is as wanted."""
+    here, there = environment_there(payload), json.loads(wanted)
+    if here != there:
+        raise ValueError(f"a worker {difference(here, there)}")
+    return _unpack(payload).program(number)
 
 
 def task(payload: Payload, part: Part, wanted: dict[str, Any]) -> Arrays:
     """One chunk, on a worker."""
-    program = _program(payload, part.program, wanted)
     with _TURN:
-        return program(part)
+        return _program(payload, part.program, json.dumps(wanted, sort_keys=True))(part)

@@ -14,13 +14,11 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 
 from .. import __version__
 from ..report.html import stylesheet
-from .answers import answers
 from .guard import Guard
-from .job_routes import job_routes
 from .jobs import Jobs
 from .pages import docs_page, lab_page
 from .request_models import missing
-from .result_routes import KINDS, result_routes
+from .routes import job_routes, KINDS, quick_answers, result_routes
 from .uploads import Uploads
 from .worker import Worker
 
@@ -76,7 +74,7 @@ def lab(
             raise missing("such file")
         return FileResponse(files[name], media_type=KINDS[files[name].suffix])
 
-    app.include_router(answers(memories, measurements, uploads))
+    app.include_router(quick_answers(memories, measurements, uploads))
     app.include_router(job_routes(jobs, uploads))
     app.include_router(result_routes(out, jobs))
     return Guard(app)

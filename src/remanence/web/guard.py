@@ -4,17 +4,10 @@ A page from elsewhere can reach a loopback port through the user's browser. It i
 known by its Host (a rebound name) or by its Origin, and refused.
 """
 
-import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
-
 from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")
 LARGEST = 64 * 1024 * 1024
@@ -30,9 +23,8 @@ STRICT = (
 class Guard:
     """An ASGI application behind the checks."""
 
-    def __init__(self, app: Any, largest: int = LARGEST) -> None:
-        self.app = app
-        self.largest = largest
+    def __init__(self, app: ASGIApp, largest: int = LARGEST) -> None:
+        self.app, self.largest = app, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it with a sentence."""
@@ -43,7 +35,8 @@ class Guard:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         sentence, status = refusal(headers, scope["server"][1], self.largest)
         if sentence:
-            await _answer(send, status, sentence)
+            answer = JSONResponse({"detail": sentence}, status, {"connection": "close"})
+            await answer(scope, receive, send)
             return
         taken = 0
 
@@ -93,14 +86,3 @@ def refusal(headers: dict[str, str], port: int, largest: int) -> tuple[str, int]
     if int(length) > largest:
         return _too_large(largest), 413
     return "", 200
-
-
-async def _answer(send: Send, status: int, sentence: str) -> None:
-    body = json.dumps({"detail": sentence}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"connection", b"close"),
-    ]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

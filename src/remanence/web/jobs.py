@@ -15,6 +15,8 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+from fastapi import HTTPException
+
 from ..report import DamagedResult, read_result, write_atomically
 from ..subjects import stored_result
 from .job import document_of, Job, lines_of
@@ -43,7 +45,7 @@ class Jobs:
         """Refuse while something runs."""
         for job in self.all.values():
             if job.state == "running":
-                raise ValueError(f"{job.study} is running; cancel it or wait")
+                raise HTTPException(409, f"{job.study} is running; cancel it or wait")
 
     async def reproduce(self, study: str, profile: str, seed: int) -> Job:
         """Start a study; refuses while something runs."""

@@ -58,15 +58,10 @@ def _row(memory: Any) -> dict[str, Any]:
         "indices": [int(i) for i in word.indices],
     }
     if memory.dimension <= SHOWN and isinstance(written.W_h, np.ndarray):
-        row["weights"] = {
-            "W_h": np.asarray(written.W_h, dtype=float).tolist(),
-            "W_y": np.asarray(written.W_y, dtype=float).tolist(),
-            "b_y": np.asarray(written.b_y, dtype=float).tolist(),
-            "h_0": np.asarray(written.h_0, dtype=float).tolist(),
-            "W_x": None if written.W_x is None else np.asarray(written.W_x, dtype=float).tolist(),
-            "first": int(written.first),
-            "activation": written.activation,
-        }
+        plain = lambda a: None if a is None else np.asarray(a, dtype=float).tolist()
+        names = ("W_h", "W_x", "W_y", "b_y", "h_0")
+        row["weights"] = {name: plain(getattr(written, name)) for name in names}
+        row["weights"] |= {"first": int(written.first), "activation": written.activation}
     return row
 
 

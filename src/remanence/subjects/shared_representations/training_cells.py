@@ -16,8 +16,7 @@ from ...report import Bench
 from ...sweeps.cluster import Cluster
 from ...sweeps.grid import grid, Part
 from ...sweeps.local import Local
-from ...sweeps.program import Work
-from ...sweeps.unfinished import LostError, Unfinished
+from ...sweeps.worker import LostError, Unfinished, Work
 from ...train.progress import progress_bar
 from ...train.store import opened_store
 from .connectivity import connectivity
