@@ -13,7 +13,7 @@ def full_claims(tmp_path_factory):
     """No full results, as in an installed package; a test may put some there."""
     folder = tmp_path_factory.mktemp("full")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("remanence.report.findings.FULL_RESULTS", folder)
+        patch.setattr("remanence.report.pages.FULL_RESULTS", folder)
         yield folder
 
 

@@ -20,9 +20,9 @@ from remanence.report import (
     write_record,
     write_results_index,
 )
-from remanence.report.cross_table import cells
-from remanence.report.findings import main_finding
 from remanence.report.html import environment, TEMPLATES
+from remanence.report.pages import main_finding
+from remanence.report.tables import cells
 from remanence.report.typeset import mathml, paragraphs, typeset
 
 

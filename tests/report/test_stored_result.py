@@ -17,8 +17,7 @@ from remanence.report import (
     write_record,
     write_results_index,
 )
-from remanence.report.results_folder import CONTENTS, replacing_folder
-from remanence.report.stored_result import digest
+from remanence.report.stored_result import CONTENTS, digest, replacing_folder
 
 
 def test_a_result_reads_back_as_it_was_judged(result, folder):

@@ -8,7 +8,7 @@ from contrary_cases import __name__ as CASES
 
 from remanence.report import judge
 from remanence.report.claims import judge_again
-from remanence.report.findings import main_finding
+from remanence.report.pages import main_finding
 from remanence.subjects import STUDIES, study
 
 

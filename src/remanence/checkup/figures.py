@@ -15,24 +15,20 @@ import numpy as np
 from ..measure.horizon import MEANINGS, shown
 
 
-Found = Any
-"""A `Checkup`: its record reads this file, which therefore does not import it."""
+Found = Any  # a `Checkup`: its record reads this file, which therefore does not import it
 
 
 @dataclasses.dataclass(frozen=True)
 class CheckupFigure:
     """One number of a checkup: its names, its unit, its meaning, and where it is found."""
 
-    name: str
-    """As `--require` and the JSON document call it."""
+    name: str  # as `--require` and the JSON document call it
     title: str
     unit: str
     meaning: str
-    value: Callable[[Found], float | None]
-    """The number; None where it is not known."""
+    value: Callable[[Found], float | None]  # the number; None where it is not known
     remark: Callable[[Found], str] = lambda found: ""
-    chief: bool = False
-    """Whether it stands in the terminal's table and in that of many checkpoints."""
+    chief: bool = False  # whether it stands in the terminal's table and in that of many checkpoints
 
     def text(self, found: Found) -> str:
         """The value with its unit, steps by their own name, or that it is not known."""

@@ -5,8 +5,7 @@ import math
 from .figures import FIGURES, Found
 
 
-TITLE = " · checkup · remanence"
-"""How the title of every page of a checkup ends."""
+TITLE = " · checkup · remanence"  # how the title of every page of a checkup ends
 FORGOTTEN = -36.0  # nats: below, one step leaves less of a difference than a float resolves
 
 

@@ -20,13 +20,10 @@ class Inputs:
     """Inputs with the words that a headline has for them."""
 
     values: np.ndarray
-    words: str
-    """Stands after "on": "1,000 of 1,100,000 characters of corpus.txt"."""
-    unit: str = "steps"
-    """What one step is: steps, tokens, bytes or characters."""
+    words: str  # stands after "on": "1,000 of 1,100,000 characters of corpus.txt"
+    unit: str = "steps"  # what one step is: steps, tokens, bytes or characters
     white_noise: bool = False
-    partial: bool = False
-    """Whether the file holds more, which was left out without being asked to."""
+    partial: bool = False  # whether the file holds more, which was left out without being asked to
 
 
 def as_inputs(inputs: Any, lengths: Any = None) -> Inputs:

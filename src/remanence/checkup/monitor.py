@@ -22,10 +22,8 @@ from ..measure import lyapunov_spectrum, replay_window
 from ..measure.gradients import gradient_decay
 
 
-SEQUENCES, STEPS = 4, 256
-"""The most that is measured of the batch."""
-FIRST = 15.0
-"""Seconds that a first look is expected to take, whose programs are compiled."""
+SEQUENCES, STEPS = 4, 256  # the most that is measured of the batch
+FIRST = 15.0  # seconds that a first look is expected to take, whose programs are compiled
 MEASURED = ("largest_exponent", "stderr", "gradient_horizon", "window")
 
 

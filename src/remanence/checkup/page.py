@@ -23,8 +23,7 @@ MEMORY = (pictures.windows, pictures.gradients, pictures.spectrum)
 """How memory fades, all networks in the same axes."""
 NETWORK = (pictures.units, pictures.eigenvalues, pictures.fixed_points)
 """What one network looks like."""
-LONGEST = 5
-"""Units of each layer that the table names."""
+LONGEST = 5  # units of each layer that the table names
 
 
 def checkup_page(found: Sequence[Found]) -> str:

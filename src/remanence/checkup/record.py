@@ -26,27 +26,18 @@ class Checkup:
     """One network on one sequence: how long it remembers, and how that is known."""
 
     name: str
-    network: str
-    """What it is: kind, units, inputs, layers."""
-    inputs: str
-    """What it was driven by, as it stands after "on"."""
-    unit: str
-    """What one step is: steps, tokens, bytes or characters."""
+    network: str  # what it is: kind, units, inputs, layers
+    inputs: str  # what it was driven by, as it stands after "on"
+    unit: str  # what one step is: steps, tokens, bytes or characters
     quick: bool
     horizon: MemoryHorizon
     fixed: tuple[FixedPoint, ...]
-    fixed_remark: str
-    """Why there are no fixed points, where they were not looked for."""
-    eigenvalues: np.ndarray
-    """Of the Jacobian at the mean state and the mean input."""
-    orbit: np.ndarray
-    """States visited, for the picture of the fixed points."""
-    units: tuple[UnitTimescales, ...] = ()
-    """How long each unit of each layer holds its own value."""
-    weights: str = ""
-    """What of a file was taken for what, and what was not used."""
-    remarks: tuple[str, ...] = ()
-    """What of the inputs is doubtful, or was left out."""
+    fixed_remark: str  # why there are no fixed points, where they were not looked for
+    eigenvalues: np.ndarray  # of the Jacobian at the mean state and the mean input
+    orbit: np.ndarray  # states visited, for the picture of the fixed points
+    units: tuple[UnitTimescales, ...] = ()  # how long each unit of each layer holds its own value
+    weights: str = ""  # what of a file was taken for what, and what was not used
+    remarks: tuple[str, ...] = ()  # what of the inputs is doubtful, or was left out
 
     @property
     def spectrum(self) -> Spectrum:

@@ -31,8 +31,7 @@ class Sources:
     text: pathlib.Path | None = None
     vocab: pathlib.Path | None = None
     noise: bool = False
-    steps: str | None = None
-    """A number, or "all"."""
+    steps: str | None = None  # a number, or "all"
     seed: int = 0
 
     def __post_init__(self):

@@ -18,10 +18,8 @@ from .._precision import double
 from ..measure.drive import Drive
 
 
-STATES = 64
-"""Places at which the Jacobian is taken."""
-LARGEST = 2048
-"""Numbers in the state beyond which its Jacobian is too large."""
+STATES = 64  # places at which the Jacobian is taken
+LARGEST = 2048  # numbers in the state beyond which its Jacobian is too large
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +27,7 @@ class UnitTimescales:
     """The timescale of every unit of one layer, in steps."""
 
     layer: int
-    timescales: np.ndarray
-    """inf where a unit does not fade by itself."""
+    timescales: np.ndarray  # inf where a unit does not fade by itself
     stderr: np.ndarray
 
     @property

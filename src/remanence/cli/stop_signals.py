@@ -8,8 +8,7 @@ from typing import Any
 from .._stop import check_stop, request_stop, requested_stop
 
 
-PATIENCE = 5.0
-"""Seconds in which work should ask whether it is to stop."""
+PATIENCE = 5.0  # seconds in which work should ask whether it is to stop
 
 
 class TimeUp(Exception):

@@ -34,8 +34,7 @@ def print_json(document: Any) -> None:
     sys.stdout.write(printable(json_bytes(document).decode(), keep="\n"))
 
 
-NARROW = 100
-"""Columns below which the fields of a claim stand below each other."""
+NARROW = 100  # columns below which the fields of a claim stand below each other
 
 
 def claims_table(title: str, claims: Sequence[Any], width: int = 110) -> Table:

@@ -9,18 +9,15 @@ from .claims import (
     JudgedClaim as JudgedClaim,
     Verdict as Verdict,
 )
-from .cross_table import cross_table as cross_table, Row as Row
+from .pages import write_results_index as write_results_index
 from .provenance import fingerprint as fingerprint, provenance as provenance
 from .record import conclude as conclude, Record as Record, write_record as write_record
-from .results_folder import (
-    refuse_foreign_files as refuse_foreign_files,
-    write_atomically as write_atomically,
-)
-from .results_index import write_results_index as write_results_index
 from .stored_result import (
     DamagedResult as DamagedResult,
     read_result as read_result,
+    refuse_foreign_files as refuse_foreign_files,
     StoredResult as StoredResult,
+    write_atomically as write_atomically,
 )
 from .study import (
     Bench as Bench,
@@ -30,4 +27,4 @@ from .study import (
     Study as Study,
 )
 from .style import MARKS as MARKS, style as style
-from .tables import read_data as read_data
+from .tables import cross_table as cross_table, read_data as read_data, Row as Row

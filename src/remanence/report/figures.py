@@ -8,18 +8,15 @@ import textwrap
 from collections.abc import Callable
 from typing import Any
 
-from .results_folder import write_atomically
+from .stored_result import write_atomically
 from .study import Figure
 from .style import PALETTES, recolour_for_dark, style, Theme
 from .tables import as_dataset, csv_tables, netcdf_bytes
 
 
-FIGURE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,80}")
-"""Also a file's name, on every system."""
-HEAVY = 400_000
-"""Bytes of SVG above which a page shows the PNG, and the dark PNG is drawn at all."""
-THUMBNAIL = (3.6, 2.2)
-"""Inches of the small picture on a card."""
+FIGURE_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,80}")  # also a file's name, on every system
+HEAVY = 400_000  # bytes of SVG above which a page shows the PNG, and the dark PNG is drawn at all
+THUMBNAIL = (3.6, 2.2)  # inches of the small picture on a card
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,8 +26,7 @@ class DrawnFigure:
     figure: Figure
     svg: dict[Theme, bytes]
     png: dict[Theme, bytes]
-    tables: tuple[str, ...] = ()
-    """File names of its numbers, CSV first."""
+    tables: tuple[str, ...] = ()  # file names of its numbers, CSV first
 
     @property
     def kind(self) -> str:

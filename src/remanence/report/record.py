@@ -8,11 +8,9 @@ from typing import Any
 from .canonical_json import json_bytes
 from .claims import judge, JudgedClaim
 from .figures import draw_figure, draw_thumbnail, write_figure
-from .findings import main_finding
-from .results_folder import replacing_folder, write_atomically
-from .stored_result import digests, SCHEMA
+from .pages import main_finding, study_page
+from .stored_result import digests, replacing_folder, SCHEMA, write_atomically
 from .study import Figure, Outcome, Study
-from .study_page import study_page
 from .tables import as_dataset, Dataset, write_data
 
 
@@ -27,8 +25,7 @@ class Record:
     data: Mapping[str, Dataset]
     figures: tuple[Figure, ...]
     provenance: Mapping[str, Any]
-    about: str = ""
-    """What the study's module says of itself, its equations between dollars."""
+    about: str = ""  # what the study's module says of itself, its equations between dollars
     folder: pathlib.Path | None = None
 
     @property

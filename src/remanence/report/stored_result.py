@@ -1,4 +1,4 @@
-"""Results read back: checked before they are believed.
+"""Results on disk: written as a whole or not at all, and checked before they are believed.
 
 A study's folder holds exactly `CONTENTS`. `provenance.json` lists the digest of
 everything beside it, so a file that was cut, edited or lost is noticed by name. A
@@ -6,22 +6,26 @@ digest proves only that a file is the one whose digest is beside it: verdicts th
 read back are judged again from their evidence.
 """
 
+import contextlib
 import dataclasses
+import errno
 import hashlib
 import json
 import pathlib
-from collections.abc import Mapping, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from .. import _atomic_write
 from .canonical_json import plain
 from .claims import Claim, judge_again, JudgedClaim, VERDICTS
-from .results_folder import CONTENTS
 
 
-SCHEMA = 2
-"""Of a result. Schema 1 did not name itself; its files are the same."""
-LONGEST = 64 * 1024 * 1024
-"""Bytes of a JSON document that are read."""
+CONTENTS = ("claims.json", "data.zarr", "figures", "index.html", "provenance.json")
+"""What the folder of a result holds, and nothing else."""
+SCHEMA = 2  # of a result. Schema 1 did not name itself; its files are the same
+LONGEST = 64 * 1024 * 1024  # bytes of a JSON document that are read
 
 
 class DamagedResult(ValueError):
@@ -39,8 +43,7 @@ class StoredResult:
     claims: tuple[JudgedClaim, ...]
     document: Mapping[str, Any]
     provenance: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
-    """A sentence for every verdict that its rule does not give any more."""
+    notes: tuple[str, ...] = ()  # a sentence for every verdict that its rule does not give any more
 
     def judged_again(self, claims: Sequence[Claim]) -> "StoredResult":
         """The result with every row judged by its study's own rules."""
@@ -158,3 +161,64 @@ def read_result(folder: pathlib.Path) -> StoredResult | None:
         document=document,
         provenance=provenance | {"schema": SCHEMA},
     )
+
+
+def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:
+    """Put `content` at `path` as a whole or not at all; its folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return _atomic_write.write_atomically(path, content)
+
+
+@contextlib.contextmanager
+def replacing_folder(
+    folder: pathlib.Path, scratch: pathlib.Path | None = None
+) -> Iterator[pathlib.Path]:
+    """A fresh folder to fill; it takes the place of `folder` once it is complete.
+
+    It is filled under `scratch`, which belongs to the run, so that what a killed
+    process leaves there goes with the run's other parts. A folder that holds anything
+    but a result is somebody else's and is refused.
+    """
+    refuse_foreign_files(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    home = tempfile.mkdtemp(prefix=f".{folder.name}.", dir=scratch or folder.parent)
+    fresh = pathlib.Path(home) / "fresh"
+    fresh.mkdir()
+    try:
+        yield fresh
+        fresh.chmod(0o755)
+        _swap(fresh, folder, pathlib.Path(home))
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _swap(fresh: pathlib.Path, folder: pathlib.Path, home: pathlib.Path) -> None:
+    """Put `fresh` in the place of `folder`, also while other runs do the same."""
+    for attempt in range(100):
+        older = home / f"older-{attempt}"
+        with contextlib.suppress(FileNotFoundError):
+            folder.replace(older)
+        try:
+            fresh.replace(folder)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                continue  # another run was faster; its result is replaced in turn
+            if older.exists():
+                older.replace(folder)
+            raise
+        return
+    raise OSError(f"{folder} is replaced by other runs all the time")
+
+
+def refuse_foreign_files(folder: pathlib.Path) -> None:
+    """Refuse to replace a folder that was not written by us."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is a file, so no result can be written there")
+    foreign = sorted({path.name for path in folder.iterdir()} - {*CONTENTS})
+    if foreign:
+        raise ValueError(
+            f"{folder} holds {foreign[0]!r}, which is not part of a result; "
+            "move it or choose another --out"
+        )

@@ -44,8 +44,7 @@ PALETTES: dict[Theme, Palette] = {
 }
 
 _ALL = [(*palette.cycle, *list(vars(palette).values())[1:]) for palette in PALETTES.values()]
-DARK_OF = dict(zip(*_ALL, strict=True))
-"""The colour on dark pages for every colour on light ones."""
+DARK_OF = dict(zip(*_ALL, strict=True))  # the colour on dark pages for every colour on light ones
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}

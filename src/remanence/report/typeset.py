@@ -18,8 +18,7 @@ ATTRIBUTE = re.compile(
     "columnalign|linethickness|movablelimits|minsize|maxsize"
 )
 """What is kept of an element's attributes."""
-LONGEST = 2000
-"""Characters of an equation that are read."""
+LONGEST = 2000  # characters of an equation that are read
 
 SYMBOL = re.compile(r"(?<![\w$])([A-Za-zΑ-Ωα-ω])_([A-Za-z0-9]{1,3})(?!\w)")
 """A letter with a short index, as it is written in a sentence: W_fc, h_2, Φ_105."""

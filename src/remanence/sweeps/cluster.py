@@ -19,8 +19,7 @@ from .worker import Arrays, difference, environment_there, LostError, pack, Payl
 CONNECT, JOIN, ALONE = 10.0, 60.0, 60.0
 """Seconds to wait for a scheduler, for its first worker, and for another if all died."""
 RETRIES = 3
-AHEAD = 2
-"""Tasks sent for each worker thread: one runs while the next one waits beside it."""
+AHEAD = 2  # tasks sent for each worker thread: one runs while the next one waits beside it
 
 
 def _payload(payload: Payload) -> Payload:

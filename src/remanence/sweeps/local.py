@@ -23,8 +23,7 @@ from .pool import BrokenProcessPool, WorkerPool
 from .worker import Arrays, pack, task, Work
 
 
-WORTH = 10.0
-"""Seconds that workers must save: a few are lost until they have started."""
+WORTH = 10.0  # seconds that workers must save: a few are lost until they have started
 
 
 class Local:

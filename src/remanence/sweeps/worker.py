@@ -76,8 +76,7 @@ class Program:
         return {name: np.array(array[: part.lanes]) for name, array in result.items()}
 
 
-Payload = tuple[bytes, bool]
-"""The work as bytes, and whether it is in double precision."""
+Payload = tuple[bytes, bool]  # the work as bytes, and whether it is in double precision
 
 
 def pack(work: Work) -> Payload:

@@ -18,8 +18,7 @@ from .store import Store
 
 Tree = TypeVar("Tree")
 STEM = "checkpoint-"
-KEPT = 2
-"""How many checkpoints stay on disk: the newest, and one in case it is damaged."""
+KEPT = 2  # how many checkpoints stay on disk: the newest, and one in case it is damaged
 
 
 def named_arrays(tree: Any) -> dict[str, np.ndarray]:

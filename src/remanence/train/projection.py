@@ -21,8 +21,7 @@ from .stable_gates import stable_blocks
 Matrix = Float[Array, "rows columns"]
 RADII = {"W_i": 0.36, "W_f": 0.128, "W_g": 0.091, "W_o": 0.36, "U_f": 0.25, "b_f": 0.25}
 """The paper's row norms; .091 is a hair above (1 - f)/4 and still contracts by .9971."""
-INPUT_BOUND = 0.75
-"""The modulus of a component of the input for which `RADII` prove f < .64."""
+INPUT_BOUND = 0.75  # the modulus of a component of the input for which `RADII` prove f < .64
 
 
 def stable(cell: Any, *, rate: float = 0.97) -> Any:

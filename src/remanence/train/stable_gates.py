@@ -17,8 +17,7 @@ from jaxtyping import Array, Float
 from .. import cells
 
 
-MARGIN = 1.001
-"""Decays are brought so far below what was asked for that single precision proves it."""
+MARGIN = 1.001  # decays are brought so far below what was asked for that single precision proves it
 
 
 def stable_blocks(cell: cells.Blocks, rate: float) -> cells.Blocks:

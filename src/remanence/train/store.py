@@ -28,15 +28,13 @@ from .identity import environment
 SCHEMA = 2
 SUFFIX = ".safetensors"
 PLAN = "plan"
-LARGEST = 8 * 2**30
-"""Bytes of a file that are read."""
+LARGEST = 8 * 2**30  # bytes of a file that are read
 DAMAGE = (
     *(ValueError, KeyError, TypeError, AttributeError, RecursionError),
     safetensors.SafetensorError,
 )
 """What reading a damaged file raises."""
-BLANK = "0" * 64
-"""What stands in the place of the digest while it is computed."""
+BLANK = "0" * 64  # what stands in the place of the digest while it is computed
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,8 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 NAMES = ("127.0.0.1", "localhost", "[::1]")
-LARGEST = 64 * 1024 * 1024
-"""Bytes of an upload."""
+LARGEST = 64 * 1024 * 1024  # bytes of an upload
 
 STRICT = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "

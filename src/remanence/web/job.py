@@ -9,10 +9,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 
-LONGEST, MOST = 2000, 10_000
-"""Bytes of a line, and lines of a job, that are remembered."""
-LARGEST = 32 * 1024 * 1024
-"""Bytes of a job's document that are read."""
+LONGEST, MOST = 2000, 10_000  # bytes of a line, and lines of a job, that are remembered
+LARGEST = 32 * 1024 * 1024  # bytes of a job's document that are read
 
 
 @dataclasses.dataclass
@@ -20,17 +18,14 @@ class Job:
     """One run: what was asked, what it said so far, how it ended."""
 
     id: int
-    study: str
-    """The study's name, or `checkup`."""
+    study: str  # the study's name, or `checkup`
     profile: str
     seed: int
     folder: tempfile.TemporaryDirectory | None = None
     """An upload and its page, until the job has ended."""
-    page: str | None = None
-    """A checkup's page, once it is there."""
+    page: str | None = None  # a checkup's page, once it is there
     lines: list[str] = dataclasses.field(default_factory=list)
-    state: str = "running"
-    """running, done, cancelled or failed."""
+    state: str = "running"  # running, done, cancelled or failed
     cancelled: bool = False
     document: dict[str, Any] | None = None
     process: asyncio.subprocess.Process | None = None

@@ -23,8 +23,7 @@ from .job import document_of, Job, lines_of
 from .uploads import Upload
 
 
-PATIENCE = 10.0
-"""Seconds that a job has to end once it was asked to."""
+PATIENCE = 10.0  # seconds that a job has to end once it was asked to
 
 
 class Jobs:

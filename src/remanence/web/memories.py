@@ -9,10 +9,8 @@ import numpy as np
 
 
 METHODS = ("rotation", "harmonic", "rational", "permutation", "tanh", "shift")
-LONGEST = 60
-"""Symbols: longer strings are for the command line."""
-SHOWN = 64
-"""Units above which the weights are not sent to the page."""
+LONGEST = 60  # symbols: longer strings are for the command line
+SHOWN = 64  # units above which the weights are not sent to the page
 
 
 def number(value: Any) -> float | str | None:

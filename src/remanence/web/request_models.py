@@ -12,8 +12,7 @@ from .windows import Kind
 
 
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
-Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
-"""A job's."""
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]  # a job's
 
 
 def one_of(words: Iterable[str]) -> str:

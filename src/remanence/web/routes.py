@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from ..report import DamagedResult
 from ..report.html import render
-from ..report.results_index import Entry, results_page
+from ..report.pages import Entry, results_page
 from ..subjects import stored_result, STUDIES
 from . import request_models as asked
 from .job import Job

@@ -18,8 +18,7 @@ UPLOAD = {
     }
 }
 """A body of bytes, in the words of OpenAPI."""
-UPLOADS, SLOWEST = 8, 60.0
-"""Unfinished uploads at once, and the seconds that each may take."""
+UPLOADS, SLOWEST = 8, 60.0  # unfinished uploads at once, and the seconds that each may take
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,10 +13,8 @@ from .memories import number
 
 Kind = Literal["tanh", "lstm", "gru"]
 STEPS, INPUTS = 400, 2
-POINTS = 120
-"""Windows that are sent to the page."""
-LEAST = 1e-12
-"""An error below which nothing is drawn."""
+POINTS = 120  # windows that are sent to the page
+LEAST = 1e-12  # an error below which nothing is drawn
 
 
 def drawn_windows(kind: Kind, units: int, gain: float, seed: int, error: float) -> dict[str, Any]:

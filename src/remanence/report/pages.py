@@ -1,0 +1,192 @@
+"""The pages of results: one a study, and the index with findings, what was refuted and what is open.
+
+They open from disk without a network: pictures stand beside them. The full results, beside
+which a quick run stands, are kept in the repository (`docs/results/STUDY/claims.json`); an
+installed package does not have them.
+"""
+
+import contextlib
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .claims import judge_again, JudgedClaim
+from .figures import DrawnFigure, FIGURE_NAME
+from .html import render
+from .provenance import provenance_in_words
+from .stored_result import DamagedResult, read_claims, read_result, StoredResult, write_atomically
+from .study import Study
+from .tables import cells, COLUMNS, read_data
+
+
+FULL_RESULTS = pathlib.Path(__file__).parents[3] / "docs" / "results"
+JUDGED = "Every verdict on this page was computed by a rule from what was measured."
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """A finding in words: the number is empty where the study names none."""
+
+    number: str
+    sentence: str
+    claim: JudgedClaim
+
+
+def main_finding(study: Study, claims: Sequence[JudgedClaim]) -> Finding | None:
+    """The study's headline with its numbers, else its first measured claim with a figure."""
+    measured = {claim.id: claim for claim in claims if claim.evidence}
+    chosen = study.headline
+    if chosen is not None and (claim := measured.get(chosen.claim)) is not None:
+        with contextlib.suppress(LookupError, ValueError, TypeError):
+            number = chosen.number.format(**claim.evidence)
+            return Finding(number, chosen.sentence.format(**claim.evidence), claim)
+    shown = [claim for claim in measured.values() if claim.figure]
+    for claim in (shown or list(measured.values()))[:1]:
+        return Finding("", claim.measured, claim)
+    return None
+
+
+def full_results(study: Study) -> dict[str, tuple[JudgedClaim, str]] | None:
+    """The claims of the full run by id, judged again; None where they are not known.
+
+    Beside each stands a remark where the verdict is not what today's rule says of what
+    was stored.
+    """
+    try:
+        _, rows = read_claims(FULL_RESULTS / study.name / "claims.json")
+    except DamagedResult:
+        return None
+    full = {}
+    for row in rows:
+        fresh, note = judge_again(row, study.claims)
+        remark = f"stored as {row.verdict}" if note else ""
+        full[row.id] = (fresh, remark) if fresh else (row, "by an earlier rule")
+    return full
+
+
+def disagreements(
+    claims: Sequence[JudgedClaim], full: Mapping[str, tuple[JudgedClaim, str]] | None
+) -> list[tuple[JudgedClaim, JudgedClaim, str]]:
+    """The claims of a smaller run whose verdict is another in the full one."""
+    return [
+        (claim, *full[claim.id])
+        for claim in claims
+        if full and claim.profile != "full" and claim.id in full
+        if full[claim.id][0].verdict != claim.verdict
+    ]
+
+
+def study_page(record: Any, pictures: Sequence[DrawnFigure]) -> str:
+    """The whole page of a study that was run (a `Record`), with its pictures."""
+    study, profile, claims = record.study, record.profile, record.claims
+    full = full_results(study)
+    made = {"seed": record.seed, "profile": f"{profile}: {study.cost.get(profile, '')}"}
+    return render(
+        "study.html",
+        title=f"{study.title} · remanence",
+        home="../index.html",
+        foot=JUDGED,
+        study=study,
+        profile=profile,
+        finding=main_finding(study, claims),
+        about=record.about.removeprefix(f"{study.title}."),
+        pictures=pictures,
+        drawn={picture.figure.name for picture in pictures},
+        claims=claims,
+        full=full,
+        kept=FULL_RESULTS.is_dir(),
+        disagreements=disagreements(claims, full),
+        facts=provenance_in_words(record.provenance) | made,
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What the index says of one study; without a result, a note why."""
+
+    name: str
+    note: str = ""
+    study: Study | None = None
+    result: StoredResult | None = None
+    networks: Sequence[Sequence[str]] = ()  # its rows of the cross table
+
+    @property
+    def claims(self) -> Sequence[JudgedClaim]:
+        """Its judged claims, none without a result."""
+        return () if self.result is None else self.result.claims
+
+    @property
+    def finding(self) -> Finding | None:
+        """Its main finding, if something was measured."""
+        return None if self.study is None else main_finding(self.study, self.claims)
+
+    @property
+    def picture(self) -> str:
+        """The thumbnail without theme and suffix; empty if none was drawn."""
+        known = {} if self.result is None else self.result.provenance
+        name = str(known.get("thumbnail", ""))
+        return f"{self.name}/figures/{name}" if FIGURE_NAME.fullmatch(name) else ""
+
+    @property
+    def disagreements(self) -> int:
+        """On how many claims the full run decides otherwise."""
+        full = None if self.study is None else full_results(self.study)
+        return len(disagreements(self.claims, full))
+
+
+def results_page(entries: Sequence[Entry]) -> str:
+    """The page for the results that are there; `note` says a word about the others."""
+    claims = [(entry.name, claim) for entry in entries for claim in entry.claims]
+    return render(
+        "results.html",
+        title="remanence: results",
+        home="index.html",
+        foot=JUDGED,
+        entries=entries,
+        findings=[e for e in entries if e.picture and e.finding and e.finding.number][:3],
+        claims=[claim for _, claim in claims],
+        refuted=[pair for pair in claims if pair[1].verdict == "refuted"],
+        undecided=[pair for pair in claims if pair[1].verdict == "open"],
+        columns=COLUMNS,
+    )
+
+
+def write_results_index(
+    out: pathlib.Path,
+    names: Sequence[str],
+    failures: Mapping[str, str],
+    study_of: Callable[[str], Study],
+) -> tuple[str, ...]:
+    """Write `OUT/index.html` from what is in `OUT`; gives back what is not as it should be.
+
+    Verdicts are judged again by the study that `study_of` gives for a name.
+    """
+    entries, problems = [], []
+    for name in names:
+        failed = f"The last run failed: {failures[name]}" if name in failures else ""
+        try:
+            entry = _entry(out, name, study_of)
+        except DamagedResult as problem:
+            problems.append(f"{problem}; it is not shown")
+            entry = Entry(name=name, note="The stored result is damaged and is not shown.")
+        if entry.result is not None and (notes := entry.result.notes):
+            more = f" (and {len(notes) - 1} more like it)" if notes[1:] else ""
+            problems.append(notes[0] + more)
+        entries.append(dataclasses.replace(entry, note=failed or entry.note))
+    write_atomically(out / "index.html", results_page(entries).encode())
+    return tuple(problems)
+
+
+def _entry(out: pathlib.Path, name: str, study_of: Callable[[str], Study]) -> Entry:
+    result = read_result(out / name)
+    if result is None:
+        return Entry(name=name, note="Not run yet.")
+    study = study_of(name)
+    data = read_data(out / name / "data.zarr", ["cross"])
+    return Entry(
+        name=name,
+        study=study,
+        result=result.judged_again(study.claims),
+        networks=cells(data["cross"]) if "cross" in data else (),
+    )
