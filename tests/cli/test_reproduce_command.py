@@ -16,8 +16,7 @@ import weakref
 import pytest
 from command import environment, SMALL
 
-from remanence._stop import check_stop, request_stop
-from remanence.cli.stop_signals import stop_on_signals
+from remanence._stop import check_stop, request_stop, stop_on_signals
 from remanence.subjects import STUDIES
 
 
@@ -159,7 +158,7 @@ def test_a_stop_inside_a_weak_reference_callback_is_not_lost(number):
 
 
 def test_a_time_limit_stops_the_run(tmp_path, remanence, monkeypatch):
-    monkeypatch.setattr("remanence.cli.stop_signals.PATIENCE", 0.5)
+    monkeypatch.setattr("remanence._stop.PATIENCE", 0.5)
     begun = time.monotonic()
     run = remanence(
         "reproduce",

@@ -8,7 +8,7 @@ from ..report import Figure
 from ..report.html import render
 from .headline import TITLE
 from .page import drawn_pictures, TEMPLATES
-from .pictures import blank
+from .pictures import picture
 
 
 def language_page(found: Any) -> str:
@@ -32,18 +32,16 @@ def timescales(found: Any) -> Figure:
     longest = layers[0].steps
     shown = np.log10(np.clip(table, 0.1, longest))
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         image = axes.imshow(
             shown, aspect="auto", interpolation="nearest", extent=(0, 100, len(rows) - 0.5, -0.5)
         )
         axes.set(xlabel="channels and heads, slowest first (%)", ylabel="recurrent layer")
         axes.yaxis.get_major_locator().set_params(integer=True)
-        bar = figure.colorbar(image, ax=axes)
+        bar = axes.figure.colorbar(image, ax=axes)
         bar.set_label(f"log10 timescale (tokens), up to {longest:,}")
-        return figure
 
-    return Figure(
+    return picture(
         "timescales",
         "Timescales, layer by layer",
         "Tokens in which a channel or head forgets by a factor e on this text; the brightest "
@@ -59,17 +57,15 @@ def windows(found: Any) -> Figure:
     low, high = np.nanquantile(np.maximum(replay.divergence, 1e-12), [0.5, 0.95], axis=0)
     gap = np.nanmedian(np.maximum(replay.gaps.max(axis=0), 1e-12), axis=0)
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         axes.loglog(k, low, label="KL divergence, median")
         axes.loglog(k, high, label="KL divergence, 95 %")
         axes.loglog(k, gap, label="state of the slowest layer, median", ls="--")
         axes.axhline(replay.error, color="C7", lw=1)
         axes.set(xlabel="tokens replayed", ylabel="error")
         axes.legend()
-        return figure
 
-    return Figure(
+    return picture(
         "windows",
         "What a replay brings back",
         "The next-token distribution after a replay from the empty state, in nats from the "
@@ -86,16 +82,14 @@ def layer_windows(found: Any) -> Figure:
     own, measured = median(replay.own_windows), median(replay.state_windows)
     layers = np.array(replay.layers)
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         axes.plot(layers, own, "o-", ms=4, label="by its own decays")
         axes.plot(layers, measured, "s-", ms=4, label="in the stack")
         axes.set(xlabel="layer", ylabel=f"tokens (at most {cap:,} followed)", ylim=(0, None))
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.legend()
-        return figure
 
-    return Figure(
+    return picture(
         "layers",
         "Which layers are the bottleneck",
         "Tokens until a layer's state is right, at half of the positions. The largest own "

@@ -1,6 +1,6 @@
 """The pictures of a checkup: how memory fades in one network or several, and what one looks like."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,17 @@ from .figures import Found
 SIZE = (6.4, 3.8)  # inches
 
 
-def blank(**options: Any) -> tuple[Any, Any]:
-    """A new figure and its axes, `plt.subplots(**options)` in the size of the page."""
-    import matplotlib.pyplot as plt
+def picture(name: str, title: str, caption: str, draw: Callable, **options: Any) -> Figure:
+    """A figure in the size of the page; `draw` gets the axes of `plt.subplots(**options)`."""
 
-    return plt.subplots(figsize=SIZE, **options)
+    def drawn() -> Any:
+        import matplotlib.pyplot as plt
+
+        figure, axes = plt.subplots(figsize=SIZE, **options)
+        draw(axes)
+        return figure
+
+    return Figure(name, title, caption, drawn)
 
 
 def short(name: str) -> str:
@@ -38,8 +44,8 @@ def spectrum(found: Sequence[Found]) -> Figure | None:
         return None
     alone = len(found) == 1
 
-    def draw():
-        figure, (left, right) = blank(ncols=2, width_ratios=(3, 2))
+    def draw(axes):
+        left, right = axes
         for j, each in enumerate(drawn):
             measured = each.spectrum
             finite = np.isfinite(measured.exponents)
@@ -52,24 +58,25 @@ def spectrum(found: Sequence[Found]) -> Figure | None:
             for i in range(min(4 if alone else 1, int(finite.sum()))):
                 colour = f"C{i}" if alone else f"C{j % 7}"
                 right.plot(measured.times, measured.running[:, i], color=colour)
-        for axes in (left, right):
-            axes.axhline(0, color="C7", lw=1)
+        for side in axes:
+            side.axhline(0, color="C7", lw=1)
         left.set(xlabel="index", ylabel="exponent (nats per step)")
         which = "the first few" if alone else "the largest"
         right.set(xlabel="steps measured", ylabel="running estimate", title=which)
         if not alone:
             left.legend()
-        return figure
 
     dead = sum(int((~np.isfinite(c.spectrum.exponents)).sum()) for c in found)
     note = f" {dead} exponents are −∞ and not drawn." if dead else ""
     said = "; ".join(f"{'' if alone else f'{c.name}: '}{c.spectrum.verdict}" for c in found)
-    return Figure(
+    return picture(
         "spectrum",
         "Lyapunov exponents",
         f"With 95 % intervals that account for autocorrelation: {said}.{note} "
         "Below zero: differences of state fade at this rate.",
         draw,
+        ncols=2,
+        width_ratios=(3, 2),
     )
 
 
@@ -85,8 +92,7 @@ def gradients(found: Sequence[Found]) -> Figure | None:
     last = _shown_until([line[90] for line in lines], 1e-6)
     most = max(int(c.horizon.gradients.lags[-1]) for c in found)
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         for j, (each, line) in enumerate(zip(found, lines, strict=True)):
             decay, colour = each.horizon.gradients, f"C{j % 7}"
             for low, high, alpha in ((10, 90, 0.15), (25, 75, 0.25)) if len(found) == 1 else ():
@@ -107,12 +113,11 @@ def gradients(found: Sequence[Found]) -> Figure | None:
             xlim=(0, min(last, most)),
         )
         axes.legend()
-        return figure
 
     decay = found[-1].horizon.gradients
     how = "" if decay.exact else f" Norms from {decay.directions} random input directions each."
     what = "median, middle half, 10 to 90 %" if len(found) == 1 else "the median of each"
-    return Figure(
+    return picture(
         "gradients",
         "How the gradient fades",
         "Norm of the derivative of a state by an input i steps before, over "
@@ -130,8 +135,7 @@ def windows(found: Sequence[Found]) -> Figure | None:
     error, floor = found[-1].horizon.error, 1e-9 * top
     last = _shown_until(worst, floor)
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         for j, (each, line) in enumerate(zip(found, worst, strict=True)):
             replay, k = each.horizon.replay, np.arange(1, len(line) + 1)
             label = "largest" if len(found) == 1 else short(each.name)
@@ -153,10 +157,9 @@ def windows(found: Sequence[Found]) -> Figure | None:
             ylim=(floor, 2 * top),
         )
         axes.legend()
-        return figure
 
     replay = found[-1].horizon.replay
-    return Figure(
+    return picture(
         "windows",
         "What a window leaves out",
         "Error of the output when only the last inputs are replayed from an empty state, "
@@ -171,8 +174,7 @@ def units(found: Found) -> Figure | None:
     if not found.units:
         return None
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         for j, layer in enumerate(found.units):
             order = layer.longest
             at, times = np.arange(1, len(order) + 1), layer.timescales[order]
@@ -182,9 +184,8 @@ def units(found: Found) -> Figure | None:
             axes.axhline(horizon, color="C7", ls="--", lw=1, label="gradient horizon")
         axes.set(yscale="log", xlabel="unit, the longest first", ylabel="timescale (steps)")
         axes.legend()
-        return figure
 
-    return Figure(
+    return picture(
         "units",
         "Which units hold the long memory",
         "In this many steps a unit by itself fades by a factor e, with its standard error: "
@@ -197,15 +198,13 @@ def eigenvalues(found: Found) -> Figure:
     """The eigenvalues of the Jacobian beside the unit circle."""
     real, imaginary = np.real(found.eigenvalues), np.imag(found.eigenvalues)
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         angle = np.linspace(0, 2 * np.pi, 200)
         axes.plot(np.cos(angle), np.sin(angle), color="C7", lw=1)
         axes.plot(real, imaginary, "o", ms=3, alpha=0.7)
         axes.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
-        return figure
 
-    return Figure(
+    return picture(
         "eigenvalues",
         "Eigenvalues of the Jacobian",
         "At the mean state and the mean input; inside the circle a direction fades there.",
@@ -227,8 +226,7 @@ def fixed_points(found: Found) -> Figure | None:
     points = np.array([(p.state - middle) @ axes_of[:2].T for p in found.fixed])
     words = [p.stability if p.kind == "fixed" else "slow" for p in found.fixed]
 
-    def draw():
-        figure, axes = blank()
+    def draw(axes):
         axes.plot(*flat.T, ".", ms=3, color="C7", alpha=0.6, label="states visited")
         marks = {"stable": "o", "saddle": "X", "repeller": "^", "marginal": "D", "slow": "s"}
         for j, (word, mark) in enumerate(marks.items()):
@@ -238,9 +236,8 @@ def fixed_points(found: Found) -> Figure | None:
         first, second = (f"component ({100 * part:.0f} %)" for part in share)
         axes.set(xlabel=f"first {first}", ylabel=f"second {second}")
         axes.legend()
-        return figure
 
-    return Figure(
+    return picture(
         "fixed-points",
         "States visited and fixed points",
         f"In the plane of the two largest principal components. Fixed points: {found.fixed_sentence}.",

@@ -8,13 +8,11 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from typer import Argument, Exit, Option
 
-
-if TYPE_CHECKING:
-    from .run_study import Wishes
+from .._stop import stop_on_signals
 
 
 def parse_seconds(text: str | None) -> float | None:
@@ -52,12 +50,6 @@ def refuse_bad_folder(out: Path) -> None:
         raise ValueError(f"--out {out} cannot be written: no permission in {there}")
 
 
-def check_dask() -> None:
-    """Refuse a cluster where Dask is not installed."""
-    if importlib.util.find_spec("distributed") is None:
-        raise ValueError("--on needs Dask: pip install '.[cluster]' in a clone of remanence")
-
-
 @contextlib.contextmanager
 def only_on_stderr() -> Iterator[None]:
     """Whatever writes to stdout inside, also below Python, writes to stderr."""
@@ -72,7 +64,7 @@ def only_on_stderr() -> Iterator[None]:
         os.close(kept)
 
 
-def cell_again(name: str, named: Mapping[str, str], wishes: "Wishes") -> Any:
+def cell_again(name: str, named: Mapping[str, str], wishes: Any) -> Any:
     """The cell of a study's published table that `named` tells, computed anew."""
     from ..report import Bench
     from ..subjects import study
@@ -125,17 +117,15 @@ def reproduce(
         raise ValueError(f"--seed must be below 2³², got {seed}")
     prepare_jax(one_thread=profile == "quick")
     from ..subjects import configured, study as study_of
-    from .run_study import Wishes
-    from .session import Session
-    from .stop_signals import stop_on_signals
+    from .session import Session, Wishes
     from .table import print_json, studies_named
 
     names = studies_named(study)
     for name in names:
         configured(study_of(name), profile)
     refuse_bad_folder(out)
-    if on is not None:
-        check_dask()
+    if on is not None and importlib.util.find_spec("distributed") is None:
+        raise ValueError("--on needs Dask: pip install '.[cluster]' in a clone of remanence")
     if named is not None and len(names) > 1:
         raise ValueError("--cell needs one study, not all")
     deadline = None if limit is None else time.monotonic() + limit

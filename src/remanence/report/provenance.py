@@ -46,15 +46,9 @@ def source() -> str:
 
 def _data() -> list[tuple[str, int]]:
     """Names and sizes of the files that `REMANENCE_DATA` offers."""
-    folder = os.environ.get("REMANENCE_DATA")
-    if not folder:
-        return []
-    root = pathlib.Path(folder)
-    return [
-        (file.relative_to(root).as_posix(), file.stat().st_size)
-        for file in sorted(root.rglob("*"))
-        if file.is_file()
-    ]
+    root = os.environ.get("REMANENCE_DATA", "")
+    files = [path for path in pathlib.Path(root).rglob("*") if path.is_file()] if root else []
+    return [(path.relative_to(root).as_posix(), path.stat().st_size) for path in sorted(files)]
 
 
 def fingerprint(name: str, config: Any, seed: int) -> str:

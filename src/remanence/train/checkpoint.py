@@ -56,21 +56,17 @@ def _plain(leaf: Any) -> np.ndarray:
     return np.array(jr.key_data(leaf) if _is_key(leaf) else leaf)  # a copy: contiguous, and ours
 
 
-def save_checkpoint(
-    store: Store, step: int, arrays: dict[str, np.ndarray], record: Any = None
-) -> None:
+def save_checkpoint(store: Store, step: int, arrays: dict[str, np.ndarray]) -> None:
     """Store the state after `step`, and forget all but the newest two."""
-    store.put(f"{STEM}{step:012d}", arrays, record)
+    store.put(f"{STEM}{step:012d}", arrays)
     for name in store.names(STEM)[:-KEPT]:
         store.remove(name)
 
 
-def newest_checkpoint(store: Store) -> tuple[dict[str, np.ndarray], Any] | None:
-    """Arrays and record of the newest sound checkpoint; damaged ones are named."""
-    for name in reversed(store.names(STEM)):
-        if (found := store.part(name)) is not None:
-            return found
-    return None
+def newest_checkpoint(store: Store) -> dict[str, np.ndarray] | None:
+    """The arrays of the newest sound checkpoint; damaged ones are named."""
+    found = (store.get(name) for name in reversed(store.names(STEM)))
+    return next((arrays for arrays in found if arrays is not None), None)
 
 
 def last_step(folder: pathlib.Path) -> int:

@@ -137,10 +137,10 @@ def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[
         return start, {}
     rows = {
         name.removeprefix("history."): list(array)
-        for name, array in found[0].items()
+        for name, array in found.items()
         if name.startswith("history.")
     }
-    state = with_arrays(start, found[0])
+    state = with_arrays(start, found)
     if int(state.step) > steps:
         raise ValueError(
             f"{store.folder} holds {int(state.step)} steps already, more than the {steps} asked for"

@@ -25,6 +25,8 @@ from .. import __version__, FOLDERS
 PACKAGE = pathlib.Path(__file__).parents[1]
 ENGINE = ("_[a-z]*.py", *FOLDERS[: FOLDERS.index("report")])
 """The parts of the package that can change what a lane or a training computes."""
+HARMLESS = ("--xla_cpu_multi_thread_eigen", "--xla_force_host_platform_device_count")
+"""Flags that say where the work is done, not what is computed."""
 LIBRARIES = ["jax", "jaxlib", "numpy", "equinox", "optax", "diffrax"]
 
 
@@ -142,23 +144,15 @@ def environment(function: Any = None) -> dict[str, Any]:
     root, *home = (getattr(function, "__module__", None) or "").split(".")[:3]
     own = "/".join(home) if root == "remanence" else ""
     own += "" if not own or (PACKAGE / own).is_dir() else ".py"
-    device = jax.devices()[0]
+    device, flags = jax.devices()[0], os.environ.get("XLA_FLAGS", "").split()
     return {
         "code": code_hash(*ENGINE, *([own] if own else [])),
         "versions": versions(),
         "device": f"{device.platform} {device.device_kind}",
         "processor": processor(),
-        "xla_flags": _telling_flags(os.environ.get("XLA_FLAGS", "")),
+        "xla_flags": " ".join(sorted(f for f in flags if not f.startswith(HARMLESS))),
         "x64": bool(jax.config.jax_enable_x64),  # pyright: ignore[reportAttributeAccessIssue]
     }
-
-
-HARMLESS = ("--xla_cpu_multi_thread_eigen", "--xla_force_host_platform_device_count")
-"""Flags that say where the work is done, not what is computed."""
-
-
-def _telling_flags(flags: str) -> str:
-    return " ".join(sorted(f for f in flags.split() if not f.startswith(HARMLESS)))
 
 
 @functools.cache

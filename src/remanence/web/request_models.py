@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from fastapi import HTTPException, Path, Query
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..subjects import STUDIES
 from .memories import LONGEST, METHODS
@@ -35,7 +35,14 @@ class Strict(BaseModel):
 class Body(Strict):
     """A question in JSON, where `true` and "1" are no numbers."""
 
-    model_config = ConfigDict(strict=True)
+    @model_validator(mode="before")
+    @classmethod
+    def _numbers(cls, given: Any) -> Any:
+        # Not `strict`: 7.0 is a whole number in JSON.
+        for name, field in cls.model_fields.items() if isinstance(given, dict) else ():
+            if field.annotation in (int, float) and isinstance(given.get(name), bool | str):
+                raise ValueError(f"{name} must be a number")
+        return given
 
 
 class Memorize(Strict):
