@@ -5,14 +5,13 @@ with $W_x^\top = Q R$. Since the columns of $Q$ are orthonormal, states, windows
 gradients stay what they are, white noise stays white, and memory follows the units instead of the inputs.
 """
 
-import os
-import pathlib
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from .._cores import available_bytes
 from .._precision import double
 from ..cells import dimension, Elman, GRU, input_size, Linear, LSTM, Stack
 from ..nets import Recurrent
@@ -53,23 +52,6 @@ def estimated_bytes(net: Any, shape: tuple[int, int, int], k: int | None = None)
     steps = sequences * time * (width + 6 * acting + 6 * size + 5 * outputs)
     frames = 3 * sequences * size * (size if k is None else k) + 8 * size * size
     return PROGRAMS + 8 * (steps + frames + GATHERED * acting)
-
-
-def available_bytes() -> int | None:
-    """Memory that a process may still take, by the kernel and by its group; None if unknown."""
-    found = []
-    try:
-        lines = pathlib.Path("/proc/meminfo").read_text().splitlines()
-        found += [1024 * int(s.split()[1]) for s in lines if s.startswith("MemAvail")]
-        group = pathlib.Path("/sys/fs/cgroup/memory.max")
-        if group.exists() and (limit := group.read_text().strip()).isdigit():
-            used = group.with_name("memory.current").read_text()
-            found.append(int(limit) - int(used))
-    except (OSError, ValueError, IndexError):
-        pass
-    if not found and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return min(found, default=None)
 
 
 def acting_inputs(net: Recurrent, width: int) -> int:

@@ -56,16 +56,12 @@ def checkup_page(found: Sequence[Found]) -> str:
 
 def unit_table(found: Found) -> list[tuple[str, ...]]:
     """The units that hold on for longest, layer by layer."""
-    return [
-        (
-            f"{layer.layer}",
-            f"{i}",
-            f"{shown(layer.timescales[i])} ± {shown(layer.stderr[i])}",
-            f"{shown(np.median(layer.timescales))}",
-        )
-        for layer in found.units
-        for i in layer.longest[:LONGEST]
-    ]
+    rows = []
+    for layer in found.units:
+        times, median = layer.timescales, shown(np.median(layer.timescales))
+        of = lambda i, t=times, e=layer.stderr: f"{shown(t[i])} ± {shown(e[i])}"
+        rows += [(str(layer.layer), str(i), of(i), median) for i in layer.longest[:LONGEST]]
+    return rows
 
 
 def _costs(found: Found) -> list[tuple[str, ...]]:

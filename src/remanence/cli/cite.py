@@ -15,13 +15,9 @@ def cite(
     from .table import print_json, studies_named
 
     names = studies_named(study)
-    own = Reference(
-        key="remanence",
-        authors="",
-        year=2026,
-        title="remanence: the memory of recurrent networks, measured",
-        venue=f"software, version {__version__}",
-    )
+    title = "remanence: the memory of recurrent networks, measured"
+    venue = f"software, version {__version__}"
+    own = Reference(key="remanence", authors="", year=2026, title=title, venue=venue)
     if as_json:
         references = {name: REFERENCES[name].text for name in names}
         print_json({"studies": references, "remanence": own.text})

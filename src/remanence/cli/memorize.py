@@ -125,16 +125,13 @@ def frontier_table(rows: list[dict[str, Any]]) -> Any:
 
 
 def _described(memory: Any, word: str) -> dict[str, Any]:
-    return {
+    names = ("method", "dimension", "margin", "exponent", "frequencies")
+    period = memory.word.period
+    return {name: getattr(memory, name) for name in names} | {
         "word": word,
-        "period": memory.word.period,
-        "method": memory.method,
-        "dimension": memory.dimension,
-        "margin": memory.margin,
-        "exponent": memory.exponent,
-        "frequencies": list(memory.frequencies),
+        "period": period,
         "certificate": _proof(memory.certificate),
-        "says": str(memory.generate(2 * memory.word.period)),
+        "says": str(memory.generate(2 * period)),
     }
 
 
@@ -142,14 +139,8 @@ def _check(path: Path) -> dict[str, Any]:
     from ..subjects.memorization.certificates.file_check import check
 
     found = check(path)
-    return {
-        "file": str(path),
-        "word": found.word,
-        "method": found.method,
-        "dimension": found.dimension,
-        "certificate": _proof(found.certificate),
-        "verified": True,
-    }
+    known = {name: getattr(found, name) for name in ("word", "method", "dimension")}
+    return known | {"file": str(path), "certificate": _proof(found.certificate), "verified": True}
 
 
 def _proof(certificate: Any) -> dict[str, Any]:

@@ -73,13 +73,8 @@ def cell_again(name: str, named: Mapping[str, str], wishes: Any) -> Any:
     if chosen.cell is None:
         raise ValueError(f"{name} has no published table whose cells can be redone")
     with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
-        bench = Bench(
-            folder=Path(folder),
-            seed=wishes.seed,
-            profile=wishes.profile,
-            time_limit=wishes.time_left(),
-            on=wishes.on,
-        )
+        limit = {"time_limit": wishes.time_left()}
+        bench = Bench(Path(folder), wishes.seed, wishes.profile, on=wishes.on, **limit)
         return chosen.cell(named, bench)
 
 

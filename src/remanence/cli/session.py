@@ -87,18 +87,10 @@ def run_study(name: str, wishes: Wishes, tell: Tell, progress: Tell | None) -> R
             shown = time.monotonic()
             progress(f"{stage or title}: {done} of {total} {unit}")
 
+    asked = {"seed": wishes.seed, "out": wishes.out, "on": wishes.on, "again": wishes.again}
+    asked |= {"time_limit": wishes.time_left(), "quiet": False}
     with progress_listener(steps):
-        return reproduce(
-            name,
-            wishes.profile,
-            seed=wishes.seed,
-            out=wishes.out,
-            tell=stages,
-            quiet=False,
-            time_limit=wishes.time_left(),
-            on=wishes.on,
-            again=wishes.again,
-        )
+        return reproduce(name, wishes.profile, **asked, tell=stages)
 
 
 def run_in_worker(name: str, wishes: Wishes, live: bool) -> tuple[int, str, str]:

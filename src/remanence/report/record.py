@@ -57,16 +57,9 @@ def conclude(
     about: str = "",
 ) -> Record:
     """The record that a run's outcome leads to: every claim judged by its rule."""
-    claims = tuple(
-        judge(
-            claim,
-            claim.evidence_in(outcome.results),
-            document=study.document,
-            command=command,
-            profile=profile,
-        )
-        for claim in study.claims
-    )
+    known = {"document": study.document, "command": command, "profile": profile}
+    results = outcome.results
+    claims = tuple(judge(claim, claim.evidence_in(results), **known) for claim in study.claims)
     data = {name: as_dataset(values) for name, values in outcome.data.items()}
     return Record(
         study=study,

@@ -154,9 +154,7 @@ def read_result(folder: pathlib.Path) -> StoredResult | None:
     document, claims = read_claims(folder / "claims.json")
     return StoredResult(
         folder=folder,
-        study=document["study"],
-        profile=document["profile"],
-        seed=document["seed"],
+        **{name: document[name] for name in ("study", "profile", "seed")},
         claims=claims,
         document=document,
         provenance=provenance | {"schema": SCHEMA},

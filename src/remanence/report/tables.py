@@ -174,19 +174,13 @@ COLUMNS = {
 
 def cross_table(networks: Sequence[Row]) -> Dataset:
     """The rows as one dataset along `network`, NaN where nothing was measured."""
-    columns = {
-        name: (
-            "network",
-            np.array([row.key_frequencies for row in networks], dtype=np.str_)
-            if name == "key_frequencies"
-            else np.array([getattr(row, name) for row in networks], dtype=np.float64),
-        )
-        for name in COLUMNS
-    }
-    names = np.array([row.network for row in networks], dtype=np.str_)
     import xarray as xr
 
-    return xr.Dataset(columns, coords={"network": names})
+    words = {"network", "key_frequencies"}
+    kind = lambda name: np.str_ if name in words else np.float64
+    values = lambda name: np.array([getattr(row, name) for row in networks], dtype=kind(name))
+    columns = {name: ("network", values(name)) for name in COLUMNS}
+    return xr.Dataset(columns, coords={"network": values("network")})
 
 
 def cells(table: Dataset) -> list[list[str]]:

@@ -5,9 +5,7 @@ inside it. Chunks of small lanes keep one core busy: once a chunk has shown that
 leaves cores idle and that there is enough to do, worker processes take the others.
 """
 
-import math
 import pathlib
-import re
 import resource
 import sys
 import time
@@ -16,7 +14,7 @@ from typing import Any
 
 import jax
 
-from .._cores import cores
+from .._cores import available_bytes, cores
 from ..train.identity import environment
 from .grid import Part
 from .pool import BrokenProcessPool, WorkerPool
@@ -105,10 +103,9 @@ def useful_workers(seconds: float, busy: float, waiting: int, *, limit: int | No
 
 def _affordable() -> int:
     """How many processes as large as this one fit into half of the memory."""
-    info, here = pathlib.Path("/proc/meminfo"), pathlib.Path("/proc/self/statm")
-    if not (info.is_file() and here.is_file()):
+    free, here = available_bytes(), pathlib.Path("/proc/self/statm")
+    if free is None or not here.is_file():
         return sys.maxsize
-    (free,) = re.findall(r"MemAvailable:\s*(\d+)", info.read_text())
     # Not the largest that it was: that is handed down by whoever started it.
     resident = int(here.read_text().split()[1]) * resource.getpagesize()
-    return math.floor(1024 * int(free) / (2 * resident))
+    return free // (2 * resident)

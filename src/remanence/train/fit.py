@@ -121,13 +121,8 @@ def fit(
             ) from None
         if saved != done or int(state.diverged_at) >= 0:
             save(state)
-    diverged = int(state.diverged_at)
-    return Fit(
-        model=eqx.combine(state.params, rest),
-        history=_history(rows),
-        steps=done,
-        diverged_at=None if diverged < 0 else diverged,
-    )
+    diverged = None if int(state.diverged_at) < 0 else int(state.diverged_at)
+    return Fit(eqx.combine(state.params, rest), _history(rows), done, diverged)
 
 
 def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[str, list]]:

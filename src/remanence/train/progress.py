@@ -4,8 +4,8 @@ import contextlib
 import sys
 from collections.abc import Callable, Iterator
 
-import rich.console
-import rich.progress
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 Listener = Callable[[str, int, int, str], None]
@@ -34,14 +34,8 @@ def progress_bar(
         tell = listener or (lambda *words: None)
         yield lambda now: tell(title, now, total, unit)
         return
-    columns = (
-        rich.progress.TextColumn("{task.description}"),
-        rich.progress.BarColumn(),
-        rich.progress.MofNCompleteColumn(),
-        rich.progress.TextColumn(unit),
-        rich.progress.TimeRemainingColumn(compact=True),
-    )
-    console = rich.console.Console(file=sys.stderr)
-    with rich.progress.Progress(*columns, console=console) as progress:
+    done_of_total = (BarColumn(), MofNCompleteColumn(), TextColumn(unit))
+    columns = (TextColumn("{task.description}"), *done_of_total, TimeRemainingColumn(compact=True))
+    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
         task = progress.add_task(title, total=total, completed=done)
         yield lambda now: progress.update(task, completed=now)

@@ -141,35 +141,22 @@ def _constant(layer: Any, gates: Any, needed: float) -> Any:
 
 
 def _driven(layer: Any, gates: Any, needed: float) -> Any:
-    count, least, sign, bias = DRIVES[type(gates)](gates, needed)
+    count, least, sign, name = DRIVES[type(gates)](gates, needed)
+    bias = None if name is None else lambda c: getattr(c.recurrence.gates, name)
     return _above(layer, slice(gates.width - count, gates.width), least, bias, sign)
 
 
-DRIVES: dict[type, Callable[[Any, float], tuple[int, Any, int, Callable | None]]] = {
-    cells.Mamba2: lambda gates, a: (
-        len(gates.A_log),
-        _threshold(a / jnp.exp(gates.A_log)),
-        1,
-        lambda c: c.recurrence.gates.dt_bias,
-    ),
-    cells.GatedDelta: lambda gates, a: (
-        gates.A_log.size,
-        _threshold(a / jnp.exp(gates.A_log)).ravel(),
-        1,
-        lambda c: c.recurrence.gates.bias,
-    ),
-    cells.MinGRU: lambda gates, a: (gates.units, _threshold(a), 1, None),
-    cells.GLA: lambda gates, a: (
-        gates.heads.count * gates.heads.keys,
-        _threshold(a * gates.temperature),
-        -1,
-        None,
-    ),
-    cells.MLSTM: lambda gates, a: (gates.heads.count, _threshold(a), -1, None),
-    cells.RWKV6: lambda gates, a: (gates.bonus.size, math.log(a), 1, None),
+_decay = lambda g, a: _threshold(a / jnp.exp(g.A_log))
+DRIVES: dict[type, Callable[[Any, float], tuple[int, Any, int, str | None]]] = {
+    cells.Mamba2: lambda g, a: (len(g.A_log), _decay(g, a), 1, "dt_bias"),
+    cells.GatedDelta: lambda g, a: (g.A_log.size, _decay(g, a).ravel(), 1, "bias"),
+    cells.MinGRU: lambda g, a: (g.units, _threshold(a), 1, None),
+    cells.GLA: lambda g, a: (g.heads.count * g.heads.keys, _threshold(a * g.temperature), -1, None),
+    cells.MLSTM: lambda g, a: (g.heads.count, _threshold(a), -1, None),
+    cells.RWKV6: lambda g, a: (g.bonus.size, math.log(a), 1, None),
 }
 """How many of the last numbers that gates take drive them, how far above which drive, by which
-sign, and the bias that the gates add."""
+sign, and the name of the bias that the gates add."""
 PROJECTIONS: dict[type, Callable[[Any, Any, float], Any]] = {
     cells.Mamba: _mamba,
     cells.RGLRU: _rglru,

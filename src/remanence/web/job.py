@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import json
 import tempfile
-from collections.abc import AsyncIterator
 from typing import Any
 
 
@@ -51,16 +50,16 @@ class Job:
         self.changed.set()
 
 
-async def lines_of(stream: asyncio.StreamReader) -> AsyncIterator[str]:
-    """The lines of a stream, each cut at `LONGEST` bytes: no more of any is ever held."""
+async def listen(job: Job, stream: asyncio.StreamReader) -> None:
+    """Have a job say the lines of a stream, each cut at `LONGEST` bytes: no more is ever held."""
     held = b""
     while chunk := await stream.read(65536):
         *whole, held = (held + chunk).split(b"\n")
         for line in whole:
-            yield line[:LONGEST].decode(errors="replace").rstrip()
+            job.say(line[:LONGEST].decode(errors="replace").rstrip())
         held = held[:LONGEST]
     if held:
-        yield held.decode(errors="replace").rstrip()
+        job.say(held.decode(errors="replace").rstrip())
 
 
 async def document_of(stream: asyncio.StreamReader) -> dict[str, Any] | None:

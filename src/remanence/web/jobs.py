@@ -19,7 +19,7 @@ from fastapi import HTTPException
 
 from ..report import DamagedResult, read_result, write_atomically
 from ..subjects import stored_result
-from .job import document_of, Job, lines_of
+from .job import document_of, Job, listen
 from .uploads import Upload
 
 
@@ -97,7 +97,7 @@ class Jobs:
         """Listen to a job until its process ends, then say how; nothing keeps it running."""
         assert process.stdout and process.stderr
         document = asyncio.create_task(document_of(process.stdout))
-        listening = asyncio.create_task(_listen(job, process.stderr))
+        listening = asyncio.create_task(listen(job, process.stderr))
         # `process.wait()` would wait for all that hold its pipes, also those it left behind.
         while process.returncode is None:
             await asyncio.sleep(0.05)
@@ -194,11 +194,6 @@ class Jobs:
             await self.cancel(job)
         if self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def _listen(job: Job, stream: asyncio.StreamReader) -> None:
-    async for line in lines_of(stream):
-        job.say(line)
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:

@@ -21,16 +21,9 @@ def lab_page(
 
     With `answers` (what `memories.frontier` gives, by string) it needs no server.
     """
-    return render(
-        "lab.html",
-        folder=TEMPLATES,
-        title="remanence: the lab",
-        home="/",
-        studies=list(STUDIES),
-        tabs=tabs,
-        files=files,
-        answers=answers,
-    )
+    shown = {"tabs": tabs, "files": files, "answers": answers, "studies": list(STUDIES)}
+    title = "remanence: the lab"
+    return render("lab.html", folder=TEMPLATES, title=title, home="/", **shown)
 
 
 def docs_page(schema: Mapping[str, Any]) -> str:

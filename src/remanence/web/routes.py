@@ -226,10 +226,5 @@ def _not_yet(parts: list[str]) -> str:
     """The page in the place of one that nothing has been measured for yet."""
     if not parts:
         return results_page([Entry(name=n, note="Not run yet.") for n in STUDIES])
-    return render(
-        "not_run.html",
-        folder=TEMPLATES,
-        title=f"remanence: {parts[0]}",
-        home="/results/index.html",
-        study=parts[0],
-    )
+    shown = {"title": f"remanence: {parts[0]}", "home": "/results/index.html", "study": parts[0]}
+    return render("not_run.html", folder=TEMPLATES, **shown)
