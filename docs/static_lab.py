@@ -6,7 +6,7 @@ import shutil
 import urllib.parse
 
 from remanence.web import pages
-from remanence.web.memories import frontier
+from remanence.web.answers import frontier
 
 
 EXAMPLE = re.compile(r'href="#memorize\?([^"]+)"')

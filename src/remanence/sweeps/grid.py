@@ -108,7 +108,9 @@ class Grid:
         # are then paired.
         draws = at.get("seed", np.ravel_multi_index(tuple(places.values()), self.shape))
         keys = jax.vmap(jr.fold_in, in_axes=(None, 0))(jr.key(self.seed), draws.astype(np.uint32))
-        return {name: _traced(at[name]) for name in self.axes if name not in self.static}, keys
+        free = {name: at[name] for name in self.axes if name not in self.static}
+        narrow = jax.dtypes.canonicalize_dtype  # to 32 bits, outside a scope of float64
+        return {name: a.astype(narrow(a.dtype)) for name, a in free.items()}, keys
 
 
 def grid(
@@ -148,12 +150,3 @@ def _check_axis(name: str, values: tuple[Any, ...], static: bool) -> None:
             raise ValueError(f"a seed is a whole number from 0 to 2³²−1, got {value!r}")
         if type(value) is int and not static and not -(2**31) <= value < 2**31:
             raise ValueError(f"axis {name!r} holds {value}, too large to be traced")
-
-
-def _traced(values: np.ndarray) -> np.ndarray:
-    wide = jax.config.jax_enable_x64  # pyright: ignore[reportAttributeAccessIssue]
-    if values.dtype == bool:
-        return values
-    if np.issubdtype(values.dtype, np.integer):
-        return values.astype(np.int64 if wide else np.int32)
-    return values.astype(np.float64 if wide else np.float32)

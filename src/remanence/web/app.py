@@ -4,6 +4,7 @@ Every verb is one of the Python surface: memorize, checkup, reproduce. Nothing i
 kept but results, and those only in the results folder.
 """
 
+import asyncio
 import contextlib
 import pathlib
 from collections.abc import AsyncIterator, Callable
@@ -19,7 +20,7 @@ from .jobs import Jobs
 from .pages import docs_page, lab_page
 from .request_models import missing
 from .routes import job_routes, KINDS, quick_answers, result_routes
-from .uploads import Uploads
+from .uploads import UPLOADS
 from .worker import Worker
 
 
@@ -31,7 +32,7 @@ def lab(
 ) -> Guard:
     """The server's application for one results folder; `closing` says that it ends."""
     memories, measurements = Worker(), Worker()
-    jobs, uploads = Jobs(out, command, closing), Uploads()
+    jobs, places = Jobs(out, command, closing), asyncio.Semaphore(UPLOADS)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -74,7 +75,7 @@ def lab(
             raise missing("such file")
         return FileResponse(files[name], media_type=KINDS[files[name].suffix])
 
-    app.include_router(quick_answers(memories, measurements, uploads))
-    app.include_router(job_routes(jobs, uploads))
+    app.include_router(quick_answers(memories, measurements, places))
+    app.include_router(job_routes(jobs, places))
     app.include_router(result_routes(out, jobs))
     return Guard(app)

@@ -19,7 +19,7 @@ def lab_page(
 ) -> str:
     """The page with its tabs, one shown at a time.
 
-    With `answers` (what `memories.frontier` gives, by string) it needs no server.
+    With `answers` (what `answers.frontier` gives, by string) it needs no server.
     """
     shown = {"tabs": tabs, "files": files, "answers": answers, "studies": list(STUDIES)}
     title = "remanence: the lab"

@@ -7,8 +7,7 @@ from fastapi import HTTPException, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from ..subjects import STUDIES
-from .memories import LONGEST, METHODS
-from .windows import Kind
+from .answers import Kind, LONGEST, METHODS
 
 
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]

@@ -1,5 +1,6 @@
 """What can be asked of the lab: quick answers, jobs with slow ones, and stored results."""
 
+import asyncio
 import json
 import pathlib
 from collections.abc import AsyncIterator
@@ -13,13 +14,12 @@ from ..report.html import render
 from ..report.pages import Entry, results_page
 from ..subjects import stored_result, STUDIES
 from . import request_models as asked
+from .answers import drawn_windows, file_windows, frontier, weights
 from .job import Job
 from .jobs import Jobs
-from .memories import frontier, weights
 from .pages import TEMPLATES
 from .request_models import ABSENT, BUSY, GUARDED, MALFORMED, missing, Number, SLOW
-from .uploads import UPLOAD, Uploads
-from .windows import drawn_windows, file_windows
+from .uploads import receive, UPLOAD
 from .worker import Abandoned, Busy, Late, Worker
 
 
@@ -36,7 +36,7 @@ KINDS = {
 """What may be served from the results folder."""
 
 
-def quick_answers(memories: Worker, measurements: Worker, uploads: Uploads) -> APIRouter:
+def quick_answers(memories: Worker, measurements: Worker, places: asyncio.Semaphore) -> APIRouter:
     """The questions of two worker processes: a long string holds up no measurement."""
     router = APIRouter(prefix="/api", responses=MALFORMED | GUARDED | SLOW)
 
@@ -78,14 +78,14 @@ def quick_answers(memories: Worker, measurements: Worker, uploads: Uploads) -> A
         request: Request, name: asked.Name, error: asked.Error = 1e-3
     ) -> dict[str, Any]:
         """The same of a network's file, sent as the body."""
-        sent = await uploads.receive(request, name)
+        sent = await receive(places, request, name)
         with sent.folder:
             return await answer(measurements, request, file_windows, str(sent.model), error)
 
     return router
 
 
-def job_routes(jobs: Jobs, uploads: Uploads) -> APIRouter:
+def job_routes(jobs: Jobs, places: asyncio.Semaphore) -> APIRouter:
     """A job is started, followed, and cancelled."""
     router = APIRouter(responses=GUARDED)
 
@@ -104,7 +104,7 @@ def job_routes(jobs: Jobs, uploads: Uploads) -> APIRouter:
         jobs.refuse_second()
         inputs = "inputs.txt" if given.source == "text" else "inputs.npy"
         sizes = {"weights": given.weights, "config": given.config}
-        sent = await uploads.receive(request, given.name, inputs=inputs, **sizes)
+        sent = await receive(places, request, given.name, inputs=inputs, **sizes)
         try:
             unlike = (given.source == "noise") == bool(sent.sizes[1])
             if unlike or sent.sizes[0] < (given.weights or 1):

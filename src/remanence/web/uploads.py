@@ -31,53 +31,45 @@ class Upload:
     sizes: tuple[int, int]
 
 
-class Uploads:
-    """The uploads of one server."""
+async def receive(
+    places: asyncio.Semaphore,
+    request: Request,
+    name: str,
+    *,
+    weights: int | None = None,
+    config: int = 0,
+    inputs: str = "inputs.npy",
+) -> Upload:
+    """The body in a new folder: so many bytes of weights under their name, then the inputs.
 
-    def __init__(self) -> None:
-        self._unfinished = 0
-
-    async def receive(
-        self,
-        request: Request,
-        name: str,
-        *,
-        weights: int | None = None,
-        config: int = 0,
-        inputs: str = "inputs.npy",
-    ) -> Upload:
-        """The body in a new folder: so many bytes of weights under their name, then the inputs.
-
-        With bytes of a configuration between them, the model is a folder of both.
-        """
-        if self._unfinished >= UPLOADS:
-            raise HTTPException(429, "too many uploads are unfinished; try again")
-        folder = tempfile.TemporaryDirectory(prefix="remanence-lab-")
-        model = pathlib.Path(folder.name) / file_name(name)
-        second = model.parent / ".inputs" / inputs  # no model has such a name
-        parts = [(model / "model.safetensors" if config else model, weights), (second, None)]
-        if config:
-            parts.insert(1, (model / "config.json", config))
-        self._unfinished += 1
-        try:
-            for path, _ in parts:
-                path.parent.mkdir(exist_ok=True)
-            async with asyncio.timeout(SLOWEST):
-                sizes = await _stream(request, parts)
-            if not sizes[0]:
-                raise HTTPException(400, "the file is empty")
-        except BaseException as problem:
-            folder.cleanup()
-            if isinstance(problem, TimeoutError):
-                raise HTTPException(408, "the upload took too long") from None
-            if isinstance(problem, ClientDisconnect):
-                raise HTTPException(400, "the upload was broken off") from None
-            if isinstance(problem, OSError):
-                raise HTTPException(507, f"it cannot be kept: {problem.strerror}") from None
-            raise
-        finally:
-            self._unfinished -= 1
-        return Upload(folder, model, second, (sizes[0], sizes[-1]))
+    With bytes of a configuration between them, the model is a folder of both. `places`
+    are those for unfinished uploads.
+    """
+    if places.locked():
+        raise HTTPException(429, "too many uploads are unfinished; try again")
+    folder = tempfile.TemporaryDirectory(prefix="remanence-lab-")
+    model = pathlib.Path(folder.name) / file_name(name)
+    second = model.parent / ".inputs" / inputs  # no model has such a name
+    parts = [(model / "model.safetensors" if config else model, weights), (second, None)]
+    if config:
+        parts.insert(1, (model / "config.json", config))
+    try:
+        for path, _ in parts:
+            path.parent.mkdir(exist_ok=True)
+        async with places, asyncio.timeout(SLOWEST):
+            sizes = await _stream(request, parts)
+        if not sizes[0]:
+            raise HTTPException(400, "the file is empty")
+    except BaseException as problem:
+        folder.cleanup()
+        if isinstance(problem, TimeoutError):
+            raise HTTPException(408, "the upload took too long") from None
+        if isinstance(problem, ClientDisconnect):
+            raise HTTPException(400, "the upload was broken off") from None
+        if isinstance(problem, OSError):
+            raise HTTPException(507, f"it cannot be kept: {problem.strerror}") from None
+        raise
+    return Upload(folder, model, second, (sizes[0], sizes[-1]))
 
 
 def file_name(name: str) -> str:
