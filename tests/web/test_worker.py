@@ -7,7 +7,7 @@ import time
 import pytest
 from lab_server import finished as finished  # skips where there is no lab
 
-from remanence.web.worker import Abandoned, Busy, Late, Worker
+from remanence.web.worker import GONE, HTTPException, LATE, Worker
 
 
 async def here():
@@ -40,7 +40,7 @@ def test_after_one_that_took_too_long_the_queued_ones_are_answered(worker):
         return await asyncio.gather(too_long(), *queued, return_exceptions=True)
 
     first, second, third, fourth = asyncio.run(ask())
-    assert isinstance(first, Late) and (second, third) == (2, 3) and isinstance(fourth, Busy)
+    assert (first.detail, second, third) == (LATE[1], 2, 3) and fourth.status_code == 429
 
 
 def test_a_question_that_nobody_waits_for_leaves_the_queue_and_the_process(worker, tmp_path):
@@ -56,7 +56,7 @@ def test_a_question_that_nobody_waits_for_leaves_the_queue_and_the_process(worke
 
     worker.limit = 600.0
     before, said, after = asyncio.run(ask())
-    assert [type(one) for one in said] == [Abandoned, Abandoned]
+    assert [one.detail for one in said] == [GONE[1]] * 2
     assert not begun.exists() and before != after
 
 
@@ -74,7 +74,7 @@ def test_a_refusal_comes_through_and_a_killed_process_is_replaced(worker):
     async def ask():
         with pytest.raises(ValueError, match="invalid literal"):
             await worker(here, int, "x")
-        with pytest.raises(Late):
+        with pytest.raises(HTTPException, match=LATE[1]):
             await worker(here, os._exit, 1)
         return await worker(here, len, "ab")
 

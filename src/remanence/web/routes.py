@@ -20,7 +20,7 @@ from .jobs import Jobs
 from .pages import TEMPLATES
 from .request_models import ABSENT, BUSY, GUARDED, MALFORMED, missing, Number, SLOW
 from .uploads import receive, UPLOAD
-from .worker import Abandoned, Busy, Late, Worker
+from .worker import Worker
 
 
 KINDS = {
@@ -45,12 +45,6 @@ def quick_answers(memories: Worker, measurements: Worker, places: asyncio.Semaph
             return await worker(request.is_disconnected, question, *given)
         except ValueError as refusal:
             raise HTTPException(400, str(refusal)) from None
-        except Busy:
-            raise HTTPException(429, "too much was asked at once; try again") from None
-        except Late:
-            raise HTTPException(503, "the answer took too long; ask for less") from None
-        except Abandoned:
-            raise HTTPException(503, "nobody waits for this answer") from None
 
     @router.post("/memorize")
     async def memorize(request: Request, question: asked.Memorize) -> dict[str, Any]:

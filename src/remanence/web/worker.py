@@ -9,20 +9,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from fastapi import HTTPException
+
 from .._prepare_jax import prepare_jax
 from ..sweeps.pool import BrokenProcessPool, WorkerPool
 
 
-class Busy(Exception):
-    """More was asked at once than will be queued."""
-
-
-class Late(Exception):
-    """The answer did not come within the limit."""
-
-
-class Abandoned(Exception):
-    """Whoever asked has gone."""
+LATE = (503, "the answer took too long; ask for less")
+GONE = (503, "nobody waits for this answer")
 
 
 def _answer(question: Callable[..., Any], given: tuple) -> Any:
@@ -37,8 +31,7 @@ class Worker:
         self.queue, self.limit, self.patience = queue, limit, patience
         self._waiting: list[object] = []
         self._pool: WorkerPool | None = None
-        self._warm = False
-        """Whether the process has answered before, and so has imported what it needs."""
+        self._warm = False  # whether the process has answered before, and so has imported
 
     async def __call__(
         self, gone: Callable[[], Awaitable[bool]], question: Callable[..., Any], *given: Any
@@ -48,13 +41,13 @@ class Worker:
         `gone` says whether whoever asked has left.
         """
         if len(self._waiting) >= self.queue:
-            raise Busy
+            raise HTTPException(429, "too much was asked at once; try again")
         place = object()
         self._waiting.append(place)
         try:
             while self._waiting[0] is not place:
                 if await gone():
-                    raise Abandoned
+                    raise HTTPException(*GONE)
                 await asyncio.sleep(0.02)
             return await self._asked(gone, question, given)
         finally:
@@ -75,17 +68,17 @@ class Worker:
             if left is not None and self._warm and now - left > self.patience:
                 answer.cancel()
                 self.stop()
-                raise Abandoned
+                raise HTTPException(*GONE)
             if now - begun > self.limit:
                 answer.cancel()
                 self.stop()
-                raise Late
+                raise HTTPException(*LATE)
         self._warm = True
         try:
             return answer.result()
         except BrokenProcessPool:
             self.stop()
-            raise Late from None
+            raise HTTPException(*LATE) from None
 
     def stop(self) -> None:
         """End the process; the next question starts another."""
