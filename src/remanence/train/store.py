@@ -168,9 +168,14 @@ def _plan(store: Store) -> dict | None:
 def _refuse_other_work(
     folder: pathlib.Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> None:
-    names = [name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name)]
-    if names:
-        said = [name + _values(theirs.get(name), ours.get(name)) for name in sorted(names)]
+    """Refuse by naming what differs, with both values where they say more than a digest does."""
+    names = sorted(name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name))
+    values = {name: [json.dumps(work.get(name)) for work in (theirs, ours)] for name in names}
+    said = [
+        name if max(map(len, both)) > 60 else "{} ({} there, {} here)".format(name, *both)
+        for name, both in values.items()
+    ]
+    if said:
         raise ValueError(
             f"{folder} holds other work, which differs in {' and '.join(said)}; "
             "choose another folder"
@@ -184,12 +189,6 @@ def _remove_parts(store: Store, plan: str) -> None:
         with contextlib.suppress(*DAMAGE):
             if part_words(_content(path))["plan"] == plan:
                 path.unlink()
-
-
-def _values(there: Any, here: Any) -> str:
-    """Both values, where they say more than a digest does."""
-    words = [json.dumps(value) for value in (there, here)]
-    return "" if max(map(len, words)) > 60 else f" ({words[0]} there, {words[1]} here)"
 
 
 def digest_of(plain: Any) -> str:

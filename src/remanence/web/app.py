@@ -53,9 +53,7 @@ def lab(
     @app.exception_handler(RequestValidationError)
     async def refused(request: Request, problem: RequestValidationError) -> JSONResponse:
         # What came is not repeated: it may be huge, or not even be JSON.
-        said = [
-            {"loc": list(e["loc"]), "msg": e["msg"], "type": e["type"]} for e in problem.errors()
-        ]
+        said = [{name: e[name] for name in ("loc", "msg", "type")} for e in problem.errors()]
         return JSONResponse({"detail": said}, 422)
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
