@@ -3,7 +3,6 @@
 from .canonical_json import json_bytes as json_bytes
 from .claims import (
     Claim as Claim,
-    claim as claim,
     Evidence as Evidence,
     judge as judge,
     JudgedClaim as JudgedClaim,

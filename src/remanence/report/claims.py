@@ -67,21 +67,6 @@ class Claim:
         return " ".join((inspect.getdoc(self.rule) or "").split())
 
 
-def claim(
-    id: str,
-    evidence: Callable[[Mapping[str, Any]], Evidence | None],
-    rule: Callable[[Evidence], Verdict],
-    *,
-    figure: str = "",
-) -> Callable[..., Claim]:
-    """How a claim is judged, to be called with what it says.
-
-    `claim("002.5", robustness, robust, figure="ablation")("…", published="…", finding="…")`.
-    """
-    judged = {"id": id, "evidence": evidence, "rule": rule, "figure": figure}
-    return lambda says, **texts: Claim(says=says, **texts, **judged)
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JudgedClaim:
     """One row: a claim with what was measured and the verdict."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...report import claim, Evidence, Verdict
+from ...report import Claim, Evidence, Verdict
 
 
 Models = list[dict[str, Any]]
@@ -166,39 +166,67 @@ def longer_than_lstm(e: Evidence) -> Verdict:
 
 
 CLAIMS = (
-    claim("005.1", of_gated(_exponents), never_grows, figure="timescales")(
-        "The largest Lyapunov exponent of a Mamba-like model is not positive.",
+    Claim(
+        id="005.1",
+        says="The largest Lyapunov exponent of a Mamba-like model is not positive.",
         published="at most 0 (arXiv:2406.00209)",
         finding="largest of {models} models {largest:.2g} ± {stderr:.1g} nats a token",
+        evidence=of_gated(_exponents),
+        rule=never_grows,
+        figure="timescales",
     ),
-    claim("005.2", of_gated(_windows), forgets, figure="divergence")(
-        "Trained models forget: a short replay from an empty state gives the output back.",
+    Claim(
+        id="005.2",
+        says="Trained models forget: a short replay from an empty state gives the output back.",
         published="Miller and Hardt's question, asked of gated recurrences",
         finding="{reached} of {models} models within 1e-3 nats; longest window {window:.0f} of {longest}",
+        evidence=of_gated(_windows),
+        rule=forgets,
+        figure="divergence",
     ),
-    claim("005.3", of_gated(_law), between, figure="stack-law")(
-        "A stack's window lies between the largest and the sum of its layers' own windows.",
+    Claim(
+        id="005.3",
+        says="A stack's window lies between the largest and the sum of its layers' own windows.",
         published="a consequence of equal inputs, layer by layer",
         finding="{holds} of {judges} restarts obey it",
+        evidence=of_gated(_law),
+        rule=between,
+        figure="stack-law",
     ),
-    claim("005.4", of_gated(_training), lengthens, figure="timescales")(
-        "Training lengthens the timescales of the slowest channels.",
+    Claim(
+        id="005.4",
+        says="Training lengthens the timescales of the slowest channels.",
         published="expected of language, not proved",
         finding="slowest tenth: {least:.2f} to {most:.2f} times the initial timescale",
+        evidence=of_gated(_training),
+        rule=lengthens,
+        figure="timescales",
     ),
-    claim("005.5", of_gated(_length), fails_at_length, figure="losses")(
-        "Models with channels that do not forget fail beyond the length they were trained on.",
+    Claim(
+        id="005.5",
+        says="Models with channels that do not forget fail beyond the length they were trained on.",
         published="state collapse (arXiv:2410.07145, 2406.14528)",
         finding="{rise:+.2g} ± {spread:.1g} nats by the longer history; {unforgotten:.0%} of channels keep",
+        evidence=of_gated(_length),
+        rule=fails_at_length,
+        figure="losses",
     ),
-    claim("005.6", of_gated(_replay), replay_serves, figure="divergence")(
-        "Replaying a tail of tokens costs next to nothing against a kept state.",
+    Claim(
+        id="005.6",
+        says="Replaying a tail of tokens costs next to nothing against a kept state.",
         published="budgeted tail replay, as serving engines do it",
         finding="{tokens} tokens move the price by {cost:.2g} nats, one by {one:.2g}",
+        evidence=of_gated(_replay),
+        rule=replay_serves,
+        figure="divergence",
     ),
-    claim("005.7", _lstm, longer_than_lstm, figure="windows")(
-        "Gated linear recurrences need longer windows than LSTMs of the same size.",
+    Claim(
+        id="005.7",
+        says="Gated linear recurrences need longer windows than LSTMs of the same size.",
         published="a question of this study",
         finding="{longer} of {kinds}: {least:.2g} to {most:.2g} times the LSTM's median window",
+        evidence=_lstm,
+        rule=longer_than_lstm,
+        figure="windows",
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ....report import claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 from .kinds import beats, fall, first_crossing, rows_of
 
 
@@ -174,27 +174,43 @@ def no_peak(e: Evidence) -> Verdict:
 
 
 ACCURACY = (
-    claim("001.3", radius_evidence, best_at_the_edge, figure="radius")(
-        "Networks close to the edge of chaos learn best: largest exponent near 0.",
+    Claim(
+        id="001.3",
+        says="Networks close to the edge of chaos learn best: largest exponent near 0.",
         published="best at the edge; subcritical slow, supercritical unstable",
         finding="best at r = {best_radius:g} ({best_accuracy:.3f}), largest exponent "
         "{best_exponent:+.3f}",
+        evidence=radius_evidence,
+        rule=best_at_the_edge,
+        figure="radius",
     ),
-    claim("001.3-speed", speed_evidence, fastest_at_the_edge, figure="speed")(
-        "Networks close to the edge of chaos learn fastest.",
+    Claim(
+        id="001.3-speed",
+        says="Networks close to the edge of chaos learn fastest.",
         published="speed of convergence best at the edge",
         finding=_speed_finding,
+        evidence=speed_evidence,
+        rule=fastest_at_the_edge,
+        figure="speed",
     ),
-    claim("001.4", angle_evidence, best_at_the_row, figure="angle")(
-        "Rotational residuals do best at the data's characteristic frequency.",
+    Claim(
+        id="001.4",
+        says="Rotational residuals do best at the data's characteristic frequency.",
         published="φ ≈ 2π/28 = 0.22 on 28 × 28 pixels, the peak of the mean power spectrum",
         finding="best {best_accuracy:.3f} at {best:.3g}; {row_accuracy:.3f} at "
         "{row:.3f}; {zero_accuracy:.3f} at 0",
+        evidence=angle_evidence,
+        rule=best_at_the_row,
+        figure="angle",
     ),
-    claim("001.4-permuted", permuted_evidence, no_peak, figure="angle")(
-        "On permuted pixels accuracy has no peak at the frequency of a row.",
+    Claim(
+        id="001.4-permuted",
+        says="On permuted pixels accuracy has no peak at the frequency of a row.",
         published="prediction: no such peak",
         finding="beyond the row's angle falls by {sequential:.3f} ± {sequential_error:.3f} in "
         "order, {permuted:.3f} ± {permuted_error:.3f} permuted",
+        evidence=permuted_evidence,
+        rule=no_peak,
+        figure="angle",
     ),
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ....report import Claim, claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 
 
 def beats(a: np.ndarray, b: np.ndarray) -> bool:
@@ -62,6 +62,7 @@ def accuracy_by_kind(table: xr.Dataset) -> xr.DataArray:
 
 
 Rule = Callable[[Evidence], Verdict]
+Kinds = tuple[str, str]
 
 
 def first_wins(e: Evidence) -> Verdict:
@@ -76,23 +77,25 @@ def answer(e: Evidence) -> Verdict:
     return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "open"
 
 
-def _versus(id: str, first: str, second: str, rule: Rule = answer) -> Callable[[str, str], Claim]:
+def _versus(id: str, says: str, published: str, kinds: Kinds, rule: Rule = answer) -> Claim:
     """A claim that one kind of network beats another, each the best of its variants."""
 
     def evidence(results: Mapping[str, Any]) -> Evidence | None:
-        kinds = results["kinds"]
-        variants = lambda name: [k for k in kinds if k == name or k.startswith(f"{name}:")]
-        best = [
-            max(variants(n), key=lambda k: kinds[k].mean(), default="") for n in (first, second)
-        ]
-        return versus(kinds, *best) if all(best) else None
+        found = results["kinds"]
+        variants = lambda name: [k for k in found if k == name or k.startswith(f"{name}:")]
+        best = [max(variants(n), key=lambda k: found[k].mean(), default="") for n in kinds]
+        return versus(found, *best) if all(best) else None
 
-    finding = (
-        "{first} {first_mean:.3f} ± {first_spread:.3f}, {second} "
-        "{second_mean:.3f} ± {second_spread:.3f}"
+    return Claim(
+        id=id,
+        says=says,
+        published=published,
+        finding="{first} {first_mean:.3f} ± {first_spread:.3f}, {second} "
+        "{second_mean:.3f} ± {second_spread:.3f}",
+        evidence=evidence,
+        rule=rule,
+        figure="kinds",
     )
-    judged = claim(id, evidence, rule, figure="kinds")
-    return lambda says, published: judged(says, published=published, finding=finding)
 
 
 SOLVED = 0.1 / 6
@@ -130,34 +133,57 @@ def learns_both(e: Evidence) -> Verdict:
 
 
 KINDS = (
-    _versus("001.5", "heterogeneous", "homogeneous", first_wins)(
-        "Heterogeneous residuals beat homogeneous ones.", "heterogeneous better"
+    _versus(
+        "001.5",
+        "Heterogeneous residuals beat homogeneous ones.",
+        "heterogeneous better",
+        ("heterogeneous", "homogeneous"),
+        first_wins,
     ),
-    claim("001.6", tasks_evidence, learns_both, figure="adding")(
-        "Such networks learn sequential pixels and the adding problem.",
+    Claim(
+        id="001.6",
+        says="Such networks learn sequential pixels and the adding problem.",
         published="sMNIST, psMNIST, adding; accuracies not known to us",
         finding="{source} {accuracy:.3f} ± {accuracy_spread:.3f}, permuted "
         "{permuted:.3f}; adding solved up to T = {solved}",
+        evidence=tasks_evidence,
+        rule=learns_both,
+        figure="adding",
     ),
-    _versus("001.Q1", "nonlinear residual", "informed")(
+    _versus(
+        "001.Q1",
         "A nonlinear residual ρ(Rh) loses nothing against the linear one.",
         "open question: ReLU, leaky ReLU, tanh",
+        ("nonlinear residual", "informed"),
     ),
-    _versus("001.Q2-GRU", "GRU behind a residual", "GRU")(
-        "A GRU gains from standing behind a residual.", "open question"
+    _versus(
+        "001.Q2-GRU",
+        "A GRU gains from standing behind a residual.",
+        "open question",
+        ("GRU behind a residual", "GRU"),
     ),
-    _versus("001.Q2-LSTM", "LSTM behind a residual", "LSTM")(
-        "An LSTM gains from standing behind a residual.", "open question"
+    _versus(
+        "001.Q2-LSTM",
+        "An LSTM gains from standing behind a residual.",
+        "open question",
+        ("LSTM behind a residual", "LSTM"),
     ),
-    _versus("001.Q3", "informed", "Elman")(
+    _versus(
+        "001.Q3",
         "Informed residuals beat orthogonal initialisation and clipping.",
         "open question, same budget",
+        ("informed", "Elman"),
     ),
-    _versus("001.Q5", "informed", "homogeneous")(
+    _versus(
+        "001.Q5",
         "A residual informed by the data's spectrum beats the homogeneous one.",
         "open question: R from the power spectrum in one call",
+        ("informed", "homogeneous"),
     ),
-    _versus("001.Q6", "informed", "heterogeneous")(
-        "A residual informed by the spectrum beats a heterogeneous one drawn blindly.", "not asked"
+    _versus(
+        "001.Q6",
+        "A residual informed by the spectrum beats a heterogeneous one drawn blindly.",
+        "not asked",
+        ("informed", "heterogeneous"),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....report import claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 from ..weak_coupling import fitted_slope, proved_ends, where_it_ends
 
 
@@ -123,38 +123,53 @@ def ends_no_earlier(e: Evidence) -> Verdict:
 
 
 SPECTRUM = (
-    claim("001.1", law_evidence, first_order, figure="weak-coupling")(
-        "Exponents tend to log|eig R| as the coupling goes to 0, with an error O(γ).",
+    Claim(
+        id="001.1",
+        says="Exponents tend to log|eig R| as the coupling goes to 0, with an error O(γ).",
         published="V = ∏ J_R + O(γ)",
         finding="gap ∝ γ^{slope:.2f} ({slope_least:.2f} to {slope_most:.2f}); "
         "{first_order_ratio:.2f} of first order; bound broken {bound_broken} times",
-    ),
-    claim(
-        "001.1-defective",
-        defective_evidence,
-        first_order_for_every_residual,
+        evidence=law_evidence,
+        rule=first_order,
         figure="weak-coupling",
-    )(
-        "The error is O(γ) also for a residual that cannot be diagonalised.",
+    ),
+    Claim(
+        id="001.1-defective",
+        says="The error is O(γ) also for a residual that cannot be diagonalised.",
         published="O(γ), without conditions on R",
         finding=lambda e: ", ".join(
             f"N = {n}: γ^{s:.3f}" for n, s in zip(e["units"], e["slopes"], strict=True)
         ),
+        evidence=defective_evidence,
+        rule=first_order_for_every_residual,
+        figure="weak-coupling",
     ),
-    claim("001.2", multiplicity_evidence, within_the_proved_bound, figure="weak-coupling")(
-        "The residual r·I gives N exponents log r.",
+    Claim(
+        id="001.2",
+        says="The residual r·I gives N exponents log r.",
         published="N exponents equal to log r",
         finding="proved at γ = 0; within {gap:.3f} nats at γ = {coupling:g}",
+        evidence=multiplicity_evidence,
+        rule=within_the_proved_bound,
+        figure="weak-coupling",
     ),
-    claim("001.3-gradient", gradient_evidence, gradient_power, figure="gradients")(
-        "The gradient norm goes as r^T: it vanishes below the edge and explodes above.",
+    Claim(
+        id="001.3-gradient",
+        says="The gradient norm goes as r^T: it vanishes below the edge and explodes above.",
         published="∝ r^T",
         finding="log norm = {slope_weak:.3f} T log r; at γ = {coupling:g} even at "
         "r = {even_radius:.3f}",
+        evidence=gradient_evidence,
+        rule=gradient_power,
+        figure="gradients",
     ),
-    claim("001.Q4", ends_evidence, ends_no_earlier, figure="weak-coupling")(
-        "Weak coupling ends no earlier than γ = r(1 − e^−0.01)/‖W‖ (0.01 nats).",
+    Claim(
+        id="001.Q4",
+        says="Weak coupling ends no earlier than γ = r(1 − e^−0.01)/‖W‖ (0.01 nats).",
         published="open question: where does weak coupling end?",
         finding="first at γ = {earliest:.3g}; proved up to {latest_proved:.2g}",
+        evidence=ends_evidence,
+        rule=ends_no_earlier,
+        figure="weak-coupling",
     ),
 )

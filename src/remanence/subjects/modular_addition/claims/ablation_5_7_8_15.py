@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....measure.fourier import key_frequencies, wave_fit_error
-from ....report import claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 from ..dissection import node_tables
 
 
@@ -114,25 +114,41 @@ def alike(e: Evidence) -> Verdict:
 
 
 ABLATION = (
-    claim("002.5", robustness, robust, figure="ablation")(
-        "Removing one frequency often leaves accuracy intact; removing several destroys it.",
+    Claim(
+        id="002.5",
+        says="Removing one frequency often leaves accuracy intact; removing several destroys it.",
         published="robust to one, drastic with more",
         finding="{intact:.0%} of single removals keep 99 %; half removed leaves {several:.0%}",
+        evidence=robustness,
+        rule=robust,
+        figure="ablation",
     ),
-    claim("002.7", causality, causal, figure="ablation")(
-        "A frequency cut from a state inside the recurrence is missed by all later states.",
+    Claim(
+        id="002.7",
+        says="A frequency cut from a state inside the recurrence is missed by all later states.",
         published="not in the paper (beyond)",
         finding="later states move by {least_change:.2f} or more; all cut leaves {most_left:.0%}",
+        evidence=causality,
+        rule=causal,
+        figure="ablation",
     ),
-    claim("002.8", controls, quiet, figure="ablation")(
-        "Shuffled weights have no key frequencies, and random ones are neither missed nor fitted.",
+    Claim(
+        id="002.8",
+        says="Shuffled weights have no key frequencies, and random ones are neither missed nor fitted.",
         published="not in the paper (control)",
         finding="{false_keys:.1%} false; others removed {random_removed:.0%} right, "
         "key ones {key_removed:.0%}",
+        evidence=controls,
+        rule=quiet,
+        figure="ablation",
     ),
-    claim("002.15", ablation_gap, alike, figure="learned-and-exact")(
-        "Learned and exact adders miss removed frequencies alike, in every place.",
+    Claim(
+        id="002.15",
+        says="Learned and exact adders miss removed frequencies alike, in every place.",
         published="not in the paper (beyond)",
         finding="mean gap between ablation curves at most {largest:.2f}, {mean:.2f} on average",
+        evidence=ablation_gap,
+        rule=alike,
+        figure="learned-and-exact",
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....report import claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 from ..exact_adder import Adder
 from ..recipes import one_dial
 
@@ -152,39 +152,59 @@ def depends(e: Evidence) -> Verdict:
 
 
 BEYOND = (
-    claim("002.9", lambda results: other_networks(results["cells"]), everywhere)(
-        "Other cells (LSTM, GRU, residual) find a few shared frequencies too.",
+    Claim(
+        id="002.9",
+        says="Other cells (LSTM, GRU, residual) find a few shared frequencies too.",
         published="not in the paper (beyond)",
         finding="{sparse} of {trained} cells, {learned} learned",
+        evidence=lambda results: other_networks(results["cells"]),
+        rule=everywhere,
     ),
-    claim("002.10", lambda results: other_networks(results["operations"]), everywhere)(
-        "Subtraction and multiplication use the characters of their own group.",
+    Claim(
+        id="002.10",
+        says="Subtraction and multiplication use the characters of their own group.",
         published="not in the paper (beyond)",
         finding="{sparse} of {trained} operations, {learned} learned",
+        evidence=lambda results: other_networks(results["operations"]),
+        rule=everywhere,
     ),
-    claim("002.11", exact_adders, all_right)(
-        "An exact adder can be written down from its frequencies, with 8 units each.",
+    Claim(
+        id="002.11",
+        says="An exact adder can be written down from its frequencies, with 8 units each.",
         published="not in the paper (beyond)",
         finding="{worst:.0%} right at worst of {tables} tables; modulo {last[modulus]}: "
         "{last[units]} units",
+        evidence=exact_adders,
+        rule=all_right,
     ),
-    claim("002.12", subspaces, same_subspace, figure="exact-adder")(
-        "The learned embedding lives in the subspace of the exact adder's.",
+    Claim(
+        id="002.12",
+        says="The learned embedding lives in the subspace of the exact adder's.",
         published="not in the paper (beyond)",
         finding="mean cosine {embedding:.3f}; random frequencies {random:.2f} (95 %)",
+        evidence=subspaces,
+        rule=same_subspace,
+        figure="exact-adder",
     ),
-    claim("002.13", exponents, negative)(
-        "Driven by a stream of sums, the learned adder's largest exponent is negative.",
+    Claim(
+        id="002.13",
+        says="Driven by a stream of sums, the learned adder's largest exponent is negative.",
         published="not in the paper (beyond)",
         finding=lambda e: (
             "no exponent could be measured"
             if e["largest"] is None
             else f"largest {e['largest']:+.3f} nats a step; {e['unmeasured']} not measured"
         ),
+        evidence=exponents,
+        rule=negative,
     ),
-    claim("002.14", dependence, depends, figure="counts")(
-        "The number of frequencies depends on train fraction, weight decay and width.",
+    Claim(
+        id="002.14",
+        says="The number of frequencies depends on train fraction, weight decay and width.",
         published="6 at the paper's settings",
         finding="{moved} of 3 settings move the mean count beyond its error",
+        evidence=dependence,
+        rule=depends,
+        figure="counts",
     ),
 )

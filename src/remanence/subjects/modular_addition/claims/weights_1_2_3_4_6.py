@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Mapping
 from typing import Any
 
-from ....report import claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 from ..dissection import NODES
 from ..recipes import overlap
 
@@ -127,37 +127,56 @@ def comma_separated(values: Any) -> str:
 
 
 WEIGHTS = (
-    claim("002.1", sharing, shared, figure="spectra")(
-        "All tensors (W_E, h_1, h_2, h_3, W_fc) share the same few frequencies.",
+    Claim(
+        id="002.1",
+        says="All tensors (W_E, h_1, h_2, h_3, W_fc) share the same few frequencies.",
         published="6 of 56: 6, 15, 20, 29, 47, 54",
         finding=lambda e: (
             f"{', '.join(map(str, e['counts']))} of {e['possible']}; "
             f"least overlap {e['least_overlap']:.2f}"
         ),
+        evidence=sharing,
+        rule=shared,
+        figure="spectra",
     ),
-    claim("002.3", pairing, in_pairs, figure="singular-vectors")(
-        "Consecutive pairs of singular vectors of W_fc belong to one frequency each.",
+    Claim(
+        id="002.3",
+        says="Consecutive pairs of singular vectors of W_fc belong to one frequency each.",
         published="all six pairs",
         finding="{paired:.0%} of {pairs} pairs; a vector's own frequency holds {purity:.0%}",
+        evidence=pairing,
+        rule=in_pairs,
+        figure="singular-vectors",
     ),
-    claim("002.4", fitting, fits)(
-        "The last layer is Fourier multiplication: waves of ω_k(a+b) fit it.",
+    Claim(
+        id="002.4",
+        says="The last layer is Fourier multiplication: waves of ω_k(a+b) fit it.",
         published="relative errors 1e-3 to 1e-2",
         finding="median relative error {median:.2g} (squared {squared:.1g})",
+        evidence=fitting,
+        rule=fits,
     ),
-    claim("002.2", ranks, low, figure="singular-values")(
-        "A low rank keeps 100 % accuracy: 12 for W_E, W_fc and W_ih, 32 for W_hh.",
+    Claim(
+        id="002.2",
+        says="A low rank keeps 100 % accuracy: 12 for W_E, W_fc and W_ih, 32 for W_hh.",
         published="12, 12, 12, 32 (energy 85.4, 95.5, 91.4, 89.4 %)",
         finding=lambda e: "; ".join(
             f"{name} {comma_separated(e['ranks'][name])}" for name in PUBLISHED_RANKS
         ),
+        evidence=ranks,
+        rule=low,
+        figure="singular-values",
     ),
-    claim("002.6", ranks, twice_the_count, figure="singular-values")(
-        "The rank that W_E, W_ih and W_fc need is twice the number of key frequencies.",
+    Claim(
+        id="002.6",
+        says="The rank that W_E, W_ih and W_fc need is twice the number of key frequencies.",
         published="12 = 2 × 6 (noted, not claimed)",
         finding=lambda e: (
             f"twice the count {comma_separated(2 * c for c in e['counts'])}; "
             + ", ".join(f"{n} {comma_separated(e['ranks'][n])}" for n in ("W_E", "W_ih", "W_fc"))
         ),
+        evidence=ranks,
+        rule=twice_the_count,
+        figure="singular-values",
     ),
 )

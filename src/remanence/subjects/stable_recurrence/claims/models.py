@@ -6,7 +6,7 @@ from typing import Any
 
 import xarray as xr
 
-from ....report import claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 from .theory import short
 
 
@@ -155,27 +155,43 @@ def unnecessary(e: Evidence) -> Verdict:
 
 
 MODELS = (
-    claim("004.5", scores, matching, figure="context")(
-        "Stable models match unstable ones.",
+    Claim(
+        id="004.5",
+        says="Stable models match unstable ones.",
         published="WikiText-2: RNN 146.7 free; LSTM 92.3 free; stable 143.5 and 113.2 recalled",
         finding="worst of {pairs} pairs loses at most {worst:.3f} nats a token",
+        evidence=scores,
+        rule=matching,
+        figure="context",
     ),
-    claim("004.6", exponents, effectively_stable, figure="decay")(
-        "Trained free models are effectively stable: gradients vanish along real data.",
+    Claim(
+        id="004.6",
+        says="Trained free models are effectively stable: gradients vanish along real data.",
         published="Figure 2; called sketchy by the slides themselves",
         finding="largest of {count} largest exponents {largest:+.3f} nats a token",
+        evidence=exponents,
+        rule=effectively_stable,
+        figure="decay",
     ),
-    claim("004.12", memory, costs, figure="boundary")(
-        "Beyond: a stable model must fail to remember past the delay that its rate allows.",
+    Claim(
+        id="004.12",
+        says="Beyond: a stable model must fail to remember past the delay that its rate allows.",
         published="long memory requires exploding gradients (slide on Lemma 1)",
         finding="fails where the free model does not on {failed} of {count} tasks",
+        evidence=memory,
+        rule=costs,
+        figure="boundary",
     ),
-    claim("004.13", history, unnecessary, figure="context")(
-        "Full history is unnecessary: gains fade after a context of some twenty tokens.",
+    Claim(
+        id="004.13",
+        says="Full history is unnecessary: gains fade after a context of some twenty tokens.",
         published="Dauphin et al. (2017): diminishing after 20 words",
         finding=lambda e: (
             f"a window of {e['window']} costs at most "
             f"{100 * (e['worst_loss'] - 1):.2g} % of perplexity"
         ),
+        evidence=history,
+        rule=unnecessary,
+        figure="context",
     ),
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....report import claim, Evidence, Verdict
+from ....report import Claim, Evidence, Verdict
 from .. import random_instances
 
 
@@ -121,123 +121,60 @@ def close(e: Evidence) -> Verdict:
     return "holds" if worst < 0.1 else "differs" if worst < 0.5 else "refuted"
 
 
-def gains(results: Mapping[str, Any]) -> Evidence:
-    """Largest certified gains of Gaussian matrices at the largest size, by metric."""
-    table = results["gains"]["gain"].isel(units=-1)
-    mean = table.mean("draw")
-    return {
-        "units": int(table["units"]),
-        **{str(name): short(mean.sel(metric=name)) for name in mean["metric"].values},
-        "least_gain": short((table.sel(metric="full") / table.sel(metric="norm")).min()),
-        "draws": int(table.sizes["draw"]),
-    }
-
-
-def full_metric_wins(e: Evidence) -> Verdict:
-    """Holds if in every draw the full metric certifies 1.2 times the norm's gain, and more
-    than the diagonal one on average."""
-    won = e["least_gain"] > 1.2 and e["full"] > e["diagonal"]
-    return "holds" if won else "differs"
-
-
-def room(results: Mapping[str, Any]) -> Evidence:
-    """What is left between the full metric and the limit on any metric."""
-    gain = results["gains"]["gain"]
-    left = 1 - gain.sel(metric="full") / gain.sel(metric="limit")
-    numbers = {"mean": left.mean(), "smallest": left.min(), "largest": left.max()}
-    return {f"{name}_room": short(value) for name, value in numbers.items()}
-
-
-def near_the_limit(e: Evidence) -> Verdict:
-    """Holds if at most 15 % are left on average; refuted if a certificate exceeds the
-    limit on every certificate."""
-    if e["smallest_room"] < 0:
-        return "refuted"
-    return "holds" if e["mean_room"] <= 0.15 else "differs"
-
-
-def lstm(results: Mapping[str, Any]) -> Evidence:
-    """The largest common gain of a Gaussian LSTM: the paper's condition and ours."""
-    table = results["lstm gains"]["gain"]
-    paper, comparison = (table.sel(condition=name) for name in ("paper", "comparison"))
-    return {
-        "units": [int(n) for n in table["units"].values],
-        "paper": [short(v) for v in paper],
-        "comparison": [short(v) for v in comparison],
-        "least_ratio": short((comparison / paper).min()),
-    }
-
-
-def twice_the_paper(e: Evidence) -> Verdict:
-    """Holds if the comparison matrix certifies more than twice the gain at every size."""
-    return "holds" if e["least_ratio"] > 2 else "differs"
-
-
-def pairs(results: Mapping[str, Any]) -> Evidence:
-    """How near gradient ascent on pairs of states comes to the certified rate."""
-    rows = results["worst pairs"]
-    return {"nearest": short(max(r["pair"] / r["rate"] for r in rows)), "cells": len(rows)}
-
-
-def no_pair_exceeds(e: Evidence) -> Verdict:
-    """Refuted if a pair of states separates faster than the certified rate."""
-    return "holds" if 0 < e["nearest"] <= 1 + 1e-9 else "refuted"
-
-
 THEORY = (
-    claim("004.1", state_gap, within, figure="lemmas")(
-        "Lemma 1: for a λ-contractive map with φ(0, 0) = 0 the state gap of a k-step "
+    Claim(
+        id="004.1",
+        says="Lemma 1: for a λ-contractive map with φ(0, 0) = 0 the state gap of a k-step "
         "window is at most λ^k L_x B_x / (1 − λ).",
         published="proved",
         finding="proved; largest gap/bound measured {largest_ratio:.3g}",
+        evidence=state_gap,
+        rule=within,
+        figure="lemmas",
     ),
-    claim("004.1-moving", lambda results: results["moving origin"], printed_bound)(
-        "Lemma 1 as printed, without φ(0, 0) = 0.",
+    Claim(
+        id="004.1-moving",
+        says="Lemma 1 as printed, without φ(0, 0) = 0.",
         published="no condition on φ(0, 0) on the slides",
         finding="h' = .5h + 1: gap {gap:g}, printed bound {printed:g}, corrected {corrected:g}",
+        evidence=lambda results: results["moving origin"],
+        rule=printed_bound,
     ),
-    claim("004.2", gradient_gap, within, figure="lemmas")(
-        "Lemma 2: the gradient gap is at most γ k λ^k.",
+    Claim(
+        id="004.2",
+        says="Lemma 2: the gradient gap is at most γ k λ^k.",
         published="proved (the slides write = for ≤)",
         finding="proved; largest gap/bound {largest_ratio:.3g}; falls {slope:.3g} nats a step",
+        evidence=gradient_gap,
+        rule=within,
+        figure="lemmas",
     ),
-    claim("004.3", descent, needs_decay, figure="training")(
-        "Proposition 2: with steps α/t truncated and full training stay within "
+    Claim(
+        id="004.3",
+        says="Proposition 2: with steps α/t truncated and full training stay within "
         "α γ k λ^k N^(αβ+1); without 1/t the bound fails.",
         published="true on random Gaussian instances; fails without 1/t (Figure 1)",
         finding="constant steps exceed the α/t bound in {exceeding} of {instances} instances",
+        evidence=descent,
+        rule=needs_decay,
+        figure="training",
     ),
-    claim("004.4", output_gap, geometric, figure="training")(
-        "Theorem 1: a window of O(log(1/ε)) steps keeps trained outputs within ε.",
+    Claim(
+        id="004.4",
+        says="Theorem 1: a window of O(log(1/ε)) steps keeps trained outputs within ε.",
         published="proved",
         finding="gap falls {slope:.3g} nats a step of window (log λ = {log_rate:.3g})",
+        evidence=output_gap,
+        rule=geometric,
+        figure="training",
     ),
-    claim("004.7", weight_gap, close, figure="training")(
-        "Truncated and full training end at close weights, for arbitrary models too.",
+    Claim(
+        id="004.7",
+        says="Truncated and full training end at close weights, for arbitrary models too.",
         published="shown for arbitrary models (two figures without numbers)",
         finding="gap over way moved: stable {stable_gap:.2g}, free (norm {norm:g}) {free_gap:.2g}",
-    ),
-    claim("004.8", gains, full_metric_wins, figure="certified-gains")(
-        "Beyond: a full metric with multipliers certifies more gain than the norm.",
-        published="Gaussian W, N = 24: norm .56, diagonal .63, full .80",
-        finding="N = {units}: norm {norm:.2f}, diagonal {diagonal:.2f}, full {full:.2f}",
-    ),
-    claim("004.9", room, near_the_limit, figure="certified-gains")(
-        "Beyond: masks limit every certificate, and the full metric comes near that limit.",
-        published="within 2–12 % for Gaussian W, N = 24",
-        finding="{mean_room:.0%} left on average, {smallest_room:.0%} to {largest_room:.0%}",
-    ),
-    claim("004.10", lstm, twice_the_paper)(
-        "Beyond: a comparison matrix certifies larger LSTMs than the paper's condition.",
-        published="largest common gain, N = 16: .021 → .14; N = 64: .012 → .067",
-        finding=lambda e: ", ".join(
-            f"N = {n}: {p:.3f} → {c:.3f}"
-            for n, p, c in zip(e["units"], e["paper"], e["comparison"], strict=True)
-        ),
-    ),
-    claim("004.11", pairs, no_pair_exceeds)(
-        "Beyond: no pair of states found by gradient ascent separates faster than certified.",
-        published="a proof that a pair exceeds is wrong",
-        finding="nearest pair at {nearest:.3f} of the rate, of {cells} cells",
+        evidence=weight_gap,
+        rule=close,
+        figure="training",
     ),
 )
