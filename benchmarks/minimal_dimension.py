@@ -20,10 +20,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from remanence.subjects.memorization import harmonics
-from remanence.subjects.memorization.minimal.minimal_dimension import (
-    _orbit_minimum,
-    harmonic_dimension,
-)
+from remanence.subjects.memorization.minimal.cheapest_harmonics import harmonic_dimension
 from remanence.subjects.memorization.words import necklaces, word
 
 
@@ -73,7 +70,6 @@ def race(periods, most, rng):
     rows = []
     for p in periods:
         words = list(necklaces(p))
-        _orbit_minimum.cache_clear()
         answers, mine = timed(proved, words)
         spared = len(words) > most
         sample = rng.choice(len(words), most, replace=False) if spared else None
@@ -87,7 +83,6 @@ def race(periods, most, rng):
 def reach(seconds):
     """The largest period all of whose necklaces are proved in that processor time, and
     how many words of the next."""
-    _orbit_minimum.cache_clear()
     began, p = time.process_time(), 3
     while True:
         for done, w in enumerate(necklaces(p)):

@@ -26,8 +26,8 @@ def memorize(
 
     Prints the network and its certificate, how small any network could be and, with
     --frontier, every other construction with its dimension, precision, stability and
-    tolerance of noise. Weights of tanh memories (up to 2,048 units) have the names of
-    torch.nn.RNN.
+    tolerance of noise. Files hold memories of up to 2,048 units; those of tanh have the
+    names of torch.nn.RNN.
     """
     from .table import console, print_json, visible
 
@@ -59,7 +59,7 @@ def memorize(
         if points and not as_json:
             out.print(frontier_table(report["frontier"]))
         report |= _files(memory, points, save, figure)
-        for name in ("saved", "note", "figure"):
+        for name in ("saved", "figure"):
             if name in report:
                 say(f"{name}: {report[name]}")
     if as_json:
@@ -160,15 +160,8 @@ def _files(
     """Write what was asked for, and say where it is."""
     done = {}
     if save is not None:
-        from ..subjects.memorization.memory_file import standard, TORCH_UNITS
-
         memory.save(save)
         done["saved"] = str(save)
-        if memory.method == "tanh" and not standard(memory):
-            done["note"] = (
-                f"beyond {TORCH_UNITS:,} units the file keeps the matrix by its entries: "
-                "--check reads it, torch does not"
-            )
     if figure is not None:
         from .._prepare_jax import prepare_jax
 

@@ -10,9 +10,8 @@ from flint import arb_mat, ctx
 import remanence as rm
 from remanence.subjects.memorization import harmonics
 from remanence.subjects.memorization.minimal import (
-    deadline,
+    cheapest_harmonics,
     refutation as refutations,
-    search,
     separation,
 )
 from remanence.subjects.memorization.minimal.refutation import refutation
@@ -54,7 +53,7 @@ def clock(monkeypatch):
         clock.charge(refutations.PACE * k**3 * ctx.prec if len(rows[0]) > 1 else 0)
         return arb_mat(rows)
 
-    monkeypatch.setattr(deadline, "clock", clock)
+    monkeypatch.setattr(separation, "clock", clock)
     monkeypatch.setattr(separation, "nnls", least_squares)
     monkeypatch.setattr(separation, "linprog", program)
     monkeypatch.setattr(refutations, "arb_mat", balls)
@@ -118,11 +117,11 @@ def test_a_solve_that_may_be_late_is_not_begun(clock):
     labels = word("00010110111").pattern
     good = separation.separation(labels, harmonics.features(11, (1, 2)))
     assert refutation(labels, (1, 2), good.pairs) is not None
-    assert refutation(labels, (1, 2), good.pairs, deadline.Deadline(1e-9)) is None
+    assert refutation(labels, (1, 2), good.pairs, separation.Deadline(1e-9)) is None
 
 
 @pytest.mark.parametrize("field", ["real", "rational"])
 def test_what_is_not_proved_is_not_claimed(field, monkeypatch):
-    monkeypatch.setattr(search, "refutation", lambda *given: None)
+    monkeypatch.setattr(cheapest_harmonics, "refutation", lambda *given: None)
     found = rm.minimal_dimension(drawn(3, 21), field=field)
     assert found.lower == found.floor < found.upper and not found.optimal

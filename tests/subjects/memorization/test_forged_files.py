@@ -124,7 +124,7 @@ WORDS |= {"once": {"end": True}, "rotation": {}}
 
 
 def drawn_file(rng, path):
-    """A sound file of any construction, sometimes sparse."""
+    """A sound file of any construction, sometimes from sparse matrices."""
     method = str(rng.choice(list(WORDS)))
     text = "".join(rng.choice(list("abc"), rng.integers(2, 9)))
     text = "aaabb" if method == "rotation" else text
@@ -185,7 +185,7 @@ def retype(rng, tensors, about):
 def add_or_drop(rng, tensors, about):
     """A bias, a further layer, an unknown tensor; or one less."""
     name = str(rng.choice(sorted(tensors)))
-    new = ["b_h", "rnn.bias_hh_l0", "rnn.weight_hh_l1", "W_x", "W_x.entries", f"{name}.scale"]
+    new = ["b_h", "rnn.bias_hh_l0", "rnn.weight_hh_l1", "W_x", f"{name}.scale"]
     if rng.integers(3):
         tensors[str(rng.choice(new))] = rng.integers(-1, 2, tensors[name].shape).astype(float)
     else:
@@ -253,10 +253,10 @@ def said_by_hand(tensors, about):
         names |= {"W_y": "readout.weight", "b_y": "readout.bias"}
         assert not any(tensors.pop(f"rnn.bias_{k}_l0").any() for k in ("ih", "hh"))
     number = mpmath.mpf if about["method"] == "tanh" else Fraction
-    rows = lambda name: [[number(x) for x in row] for row in dense(tensors, names[name]).tolist()]
+    rows = lambda name: [[number(x) for x in row] for row in tensors[names[name]].tolist()]
     column = lambda name: [number(x) for x in tensors[names[name]].tolist()]
     W_h, W_y, b_y, h = rows("W_h"), rows("W_y"), column("b_y"), column("h_0")
-    W_x = rows("W_x") if names["W_x"] in tensors or "W_x.entries" in tensors else None
+    W_x = rows("W_x") if names["W_x"] in tensors else None
     token, said = about["first"], []
     dot = lambda row, v: sum((a * b for a, b in zip(row, v, strict=True)), number(0))
     with mpmath.workdps(60):
@@ -267,15 +267,3 @@ def said_by_hand(tensors, about):
             token = max(range(len(y)), key=y.__getitem__)
             said.append(token if y.count(y[token]) == 1 else math.nan)
     return said
-
-
-def dense(tensors, name):
-    """A matrix that may be kept by its entries."""
-    if name in tensors:
-        return tensors[name]
-    entries, rows, columns, shape = (
-        tensors[f"{name}.{part}"] for part in ("entries", "rows", "columns", "shape")
-    )
-    found = np.zeros(shape.astype(int), dtype=entries.dtype)
-    np.add.at(found, (rows, columns), entries)
-    return found

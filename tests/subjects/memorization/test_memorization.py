@@ -10,7 +10,7 @@ from remanence.report import Bench, judge
 from remanence.subjects import study
 from remanence.subjects.memorization import experiments
 from remanence.subjects.memorization.frontier import frontier, METHODS
-from remanence.subjects.memorization.learned_modes import modes
+from remanence.subjects.memorization.learned import modes
 
 
 TINY = {

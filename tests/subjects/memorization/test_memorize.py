@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.constructions.limit_cycle import amplitude, exponent
+from remanence.subjects.memorization.constructions.integers_and_tanh import amplitude, exponent
 from remanence.subjects.memorization.harmonics import units
-from remanence.subjects.memorization.recall import first_error
+from remanence.subjects.memorization.frontier import first_error
 
 
 METHODS = ("rotation", "permutation", "harmonic", "rational", "shift", "tanh")
@@ -159,7 +159,7 @@ def test_once_needs_an_end():
 
 
 def test_a_reading_with_thin_leads_is_not_proved():
-    from remanence.subjects.memorization.certificates.reading_margin import reading_certificate
+    from remanence.subjects.memorization.certificates.rotation_drift import reading_certificate
     from remanence.subjects.memorization.written import Written
 
     # Three states of h' = h / 2, the middle one 1e-9 from the edge of its symbol.

@@ -7,7 +7,7 @@ import pytest
 
 import remanence as rm
 from remanence.subjects.memorization import harmonics
-from remanence.subjects.memorization.minimal.minimal_dimension import harmonic_dimension
+from remanence.subjects.memorization.minimal.cheapest_harmonics import harmonic_dimension
 from remanence.subjects.memorization.minimal.separation import separation
 from remanence.subjects.memorization.words import necklaces, word
 

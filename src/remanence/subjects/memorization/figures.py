@@ -10,8 +10,7 @@ import xarray as xr
 
 from ...report import Figure
 from .frontier import frontier_table, Point
-from .learned import needed
-from .learned_modes import Modes
+from .learned import Modes, needed
 from .walk_figures import polygon_figure
 
 

@@ -1,22 +1,27 @@
-r"""One word, every construction: dimension × precision × stability."""
+r"""One word, every construction: dimension × precision × stability, and how long it is right."""
 
 import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+import equinox as eqx
 import numpy as np
 import xarray as xr
 
 from ..._precision import double
+from ...measure import lyapunov_spectrum
+from ...nets import ClosedLoop, Generator
+from ...report import Row
 from .memorize import memorize
 from .memory import Memory
-from .recall import first_error, noise_tolerance
+from .written import Written
 
 
 METHODS = ("shift", "rotation", "harmonic", "rational", "permutation", "tanh")
 LARGEST = 256
 """Beyond this many units a construction is left out."""
+_emissions = eqx.filter_jit(Generator.emissions)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,3 +98,66 @@ def bits(memory: Memory) -> int:
         if all((np.delete(y[label] - y, label) > 0).all() for label, y in logits):
             return round(math.log2(1 / step))
     raise AssertionError("4096 places hold any word that is run here")
+
+
+def first_error(network: Generator, labels: tuple[int, ...], *, steps: int) -> int | None:
+    """The first of `steps` steps at which a generator says a wrong symbol, if any, in
+    the precision of the scope."""
+    wrong = np.asarray(_emissions(network, steps)) != np.resize(np.asarray(labels), steps)
+    return int(wrong.argmax()) + 1 if wrong.any() else None
+
+
+def noise_tolerance(
+    written: Written, labels: tuple[int, ...], *, seed: int, directions: int = 64, periods: int = 3
+) -> float:
+    """The largest perturbation of a state (2-norm) that no drawn direction minds.
+
+    The string must be right for `periods` periods from the perturbed state on. By
+    bisection, at each of the p phases of the word in turn, in float64.
+    """
+    p, network = len(labels), written.astype(float)
+    drawn = np.random.default_rng(seed).normal(size=(written.dimension, directions))
+    drawn /= np.linalg.norm(drawn, axis=0)
+    phases = np.arange(directions) % p
+    orbit = network.orbit(p).T[:, phases]
+    wanted = np.asarray(labels)[(phases + np.arange(periods * p)[:, None]) % p]
+    low, high = np.zeros(directions), np.full(directions, 4.0)
+    for _ in range(30):
+        middle = (low + high) / 2
+        h, right = orbit + middle * drawn, np.ones(directions, dtype=bool)
+        for symbols in wanted:
+            said = (network.W_y @ h + network.b_y[:, None]).argmax(axis=0)
+            right &= said == symbols
+            h = network.W_h @ h if network.W_x is None else network.W_h @ h + network.W_x[:, said]
+            h = np.tanh(h) if network.activation == "tanh" else h
+        low, high = np.where(right, middle, low), np.where(right, high, middle)
+    return float(low.min())
+
+
+def cross_rows(word: str) -> list[Row]:
+    """The memories in the cross table, measured by the same instruments as every network."""
+    found = []
+    for method in ("shift", "harmonic", "tanh"):
+        memory = memorize(word, method=method)
+        with double():
+            net = memory.network
+            # Long enough to settle, short enough that the shift map has its digits.
+            steps = 12 if method == "shift" else 4 * memory.word.period
+            start = net.cell(net.h_0, net.one_hot(net.first))
+            loop = ClosedLoop(net.cell, net.feedback)
+            spectrum = lyapunov_spectrum(loop, steps=steps, h0=start, warmup=0)
+        largest = float(np.asarray(spectrum.exponents)[0])
+        largest = 0.0 if abs(largest) < 1e-9 else largest
+        rates = {"shift": None, "tanh": math.exp(memory.exponent)}
+        found.append(
+            Row(
+                network=f"{method} memory of “{word}”",
+                dimension=memory.dimension,
+                largest_exponent=largest,
+                horizon=-1 / largest if largest < 0 else math.inf,
+                certified_rate=rates.get(method, 1.0),
+                rank=int(np.linalg.matrix_rank(memory.written.W_h)),
+                key_frequencies=", ".join(f"{j}/{memory.word.period}" for j in memory.frequencies),
+            )
+        )
+    return found

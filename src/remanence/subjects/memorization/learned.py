@@ -1,10 +1,13 @@
 r"""Memories learned by gradient descent: $h_t = \rho(W_h h_{t-1})$, cross-entropy on $w_t$.
 
 Linear and tanh networks of every size are padded to the largest and masked, so
-that sizes and seeds are lanes of one program.
+that sizes and seeds are lanes of one program. What a linear one learned is read off the
+eigenvalues of $W_h$ that its logits use.
 """
 
 import dataclasses
+import itertools
+import math
 from typing import Any
 
 import equinox as eqx
@@ -20,7 +23,8 @@ from ...report import Bench
 from ...sweeps import sweep
 from ...train import trained
 from .config import Config
-from .minimal.minimal_dimension import harmonic_dimension
+from .harmonics import cost
+from .minimal.cheapest_harmonics import harmonic_dimension
 from .words import word
 
 
@@ -28,6 +32,12 @@ PERIODS = 3
 """Periods that are shown in training."""
 LATER = 10
 """Periods that a memory is asked for afterwards."""
+ACTIVE = 0.02
+"""A mode with less of the logits' energy than this is not used."""
+NEAR = 0.05
+"""An eigenvalue this near a root of unity is taken for it."""
+ASKEW = 0.2
+"""Angles off by more than this part of the spacing of the roots match no construction."""
 
 
 class Autonomous(eqx.Module):
@@ -160,3 +170,57 @@ def smallest(table: xr.Dataset, letters: str, kind: str, field: str = "learned")
     """The fewest units with which any seed learned (or kept) the word."""
     row = table[field].sel(word=letters, kind=kind).any("seed")
     return min((int(u) for u in table.units if bool(row.sel(units=u))), default=None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Modes:
+    """What a learned linear memory is made of."""
+
+    word: str
+    units: int
+    eigenvalues: tuple[complex, ...]
+    """Those that its logits use."""
+    frequencies: tuple[int, ...]
+    """The nearest roots of unity, without the constant."""
+    distance: float
+    """The largest distance of a used eigenvalue from its root of unity."""
+    nearest: str
+    """The construction that turns by the same angles, whatever its radii."""
+
+
+def modes(W_h: np.ndarray, W_y: np.ndarray, h_0: np.ndarray, *, letters: str) -> Modes:
+    """The modes that carry the logits, and the construction that they come nearest to."""
+    p = word(letters).period
+    values, V = np.linalg.eig(W_h.astype(float))
+    weights = np.linalg.lstsq(V, h_0.astype(complex), rcond=None)[0]
+    # A mode's share: its logits over the steps shown, the mean over symbols removed.
+    t = np.arange(1, PERIODS * p + 1)
+    C = W_y @ V * weights
+    C = C - C.mean(axis=0)
+    energy = (np.abs(C) ** 2).sum(axis=0) * (np.abs(values)[:, None] ** (2 * t)).sum(axis=1)
+    share = np.where(np.abs(np.angle(values)) > math.pi / p / 2, energy, 0.0)
+    used = values[share > ACTIVE * max(share.sum(), 1e-30)]
+    nearest = np.rint(np.angle(used) * p / (2 * math.pi)).astype(int) % p
+    roots = np.exp(2j * math.pi * nearest / p)
+    S = tuple(sorted({int(min(j, p - j)) for j in nearest}))
+    turn = np.abs(np.angle(used / roots)).max(initial=0.0)
+    name = "minimal harmonic" if cost(S, p) <= needed(letters) else "harmonic"
+    if not used.size or turn > ASKEW * 2 * math.pi / p:
+        name = "none"
+    elif cost(S, p) >= p - 1:
+        name = "permutation"
+    distance = float(np.abs(used - roots).max(initial=0.0))
+    return Modes(letters, len(W_h), tuple(used.tolist()), S, distance, name)
+
+
+def learned_modes(table: xr.Dataset) -> list[Modes]:
+    """Those of every linear network that learned its word."""
+    found = []
+    for letters, d, seed in itertools.product(
+        table.word.values, table.units.values, table.seed.values
+    ):
+        one = table.sel(word=letters, kind="linear", units=d, seed=seed)
+        if bool(one.learned):
+            W_h, W_y, h_0 = one.W_h.values[:d, :d], one.W_y.values[:, :d], one.h_0.values[:d]
+            found.append(modes(W_h, W_y, h_0, letters=str(letters)))
+    return found

@@ -9,20 +9,22 @@ import dataclasses
 import math
 from collections.abc import Hashable, Sequence
 
-from .certificates.attraction import attraction_certificate
-from .certificates.exactness import exact_certificate, shift_certificate
-from .certificates.reading_margin import reading_certificate
-from .certificates.rotation_drift import drift_certificate
-from .constructions.harmonic import harmonic
-from .constructions.limit_cycle import exponent, GAIN, limit_cycle
-from .constructions.permutation import permutation
-from .constructions.rational import rational
-from .constructions.rotation import rotation
-from .constructions.shift_map import base, shift_map
+from .certificates import CERTIFICATES
+from .certificates.certificate import shift_certificate
+from .constructions.integers_and_tanh import (
+    base,
+    exponent,
+    GAIN,
+    limit_cycle,
+    permutation,
+    rational,
+    shift_map,
+)
+from .constructions.rotations import harmonic, rotation
 from .memory import margin, Memory
-from .minimal.deadline import Deadline
-from .minimal.minimal_dimension import harmonic_dimension, LONG
-from .minimal.single_pass import single_pass
+from .minimal.cheapest_harmonics import harmonic_dimension, LONG
+from .minimal.minimal_dimension import single_pass
+from .minimal.separation import Deadline
 from .words import Word, word as word_of
 from .written import with_start
 
@@ -79,49 +81,48 @@ def memorize(
 
 def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -> Memory:
     exact, frequencies, largest = None, (), 0.0
+    if method == "shift":
+        written, exact, unit = shift_map(w)
+        certificate = shift_certificate(exact, w.indices, unit)
+        width, largest = certificate.evidence["margin"], math.log(base(w))
+        return Memory(w, method, written, width, largest, certificate, (), exact)
     if method == "once":
         if not w.end:
             raise ValueError("once says a string a single time, so it needs end=True")
         found = single_pass(w, time_limit=time_limit)
-        written, certificate = found.written, reading_certificate(found.written, w.indices)
+        written = found.written
         largest = max((math.log(abs(z)) for z in found.eigenvalues), default=-math.inf)
     elif method == "rotation":
         written, turns = rotation(w, Deadline(time_limit))
-        certificate, frequencies = drift_certificate(written, w.indices), (turns,)
-    elif method == "harmonic":
-        found = harmonic_dimension(w, time_limit=time_limit)
-        written = harmonic(w, found.frequencies, found.readout, found.lead)
-        certificate, frequencies = drift_certificate(written, w.indices), found.frequencies
-        largest = 0.0 if frequencies else -math.inf
+        frequencies = (turns,)
     elif method == "permutation":
-        exact = permutation(w, stride=stride)
-        written, certificate = exact.astype(float), exact_certificate(exact, w.indices)
-    elif method == "rational":
-        if w.period > LONG:
+        written = exact = permutation(w, stride=stride)
+    elif method == "tanh":
+        written, largest = limit_cycle(w, gain=gain), exponent(gain)
+    else:
+        if method == "rational" and w.period > LONG:
             raise ValueError(
                 f"rational serves up to {LONG} symbols, got {w.period:,}; permutation and tanh more"
             )
-        found = harmonic_dimension(w, field="rational", time_limit=time_limit)
-        # Integers do not drift, so the readout need not be the widest.
-        exact = rational(w, found.frequencies, dataclasses.replace(found, left=0.0).readout)
-        written, certificate = exact.astype(float), exact_certificate(exact, w.indices)
+        field = "rational" if method == "rational" else "real"
+        found = harmonic_dimension(w, field=field, time_limit=time_limit)
         frequencies = found.frequencies
         largest = 0.0 if frequencies else -math.inf
-    elif method == "tanh":
-        written, largest = limit_cycle(w, gain=gain), exponent(gain)
-        certificate = attraction_certificate(written, w.indices)
-    else:
-        written, exact, unit = shift_map(w)
-        certificate, largest = shift_certificate(exact, w.indices, unit), math.log(base(w))
-    width = margin(exact or written, w) if method != "shift" else certificate.evidence["margin"]
+        if method == "harmonic":
+            written = harmonic(w, frequencies, found.readout, found.lead)
+        else:
+            # Integers do not drift, so the readout need not be the widest.
+            first = dataclasses.replace(found, left=0.0).readout
+            written = exact = rational(w, frequencies, first)
+    certificate, width = CERTIFICATES[method](written, w.indices), margin(written, w)
+    written = written if exact is None else exact.astype(float)
     return Memory(w, method, written, width, largest, certificate, frequencies, exact)
 
 
 def _smallest(w: Word, gain: float, time_limit: float) -> Memory:
     """The smallest proved memory without feedback."""
-    methods = ["harmonic", "rational", "permutation", "tanh"]
     deadline, found = Deadline(time_limit), []
-    for method in methods:
+    for method in ("harmonic", "rational", "permutation", "tanh"):
         # Rational memories of long words are refused.
         with contextlib.suppress(ValueError):
             found.append(_memory(w, method, 1, gain, deadline.left / 2))

@@ -1,4 +1,4 @@
-"""A network that holds one word, $h_i = \\rho(W_h h_{i-1} + W_x x_i)$, with its proof."""
+r"""A network that holds one word, $h_i = \rho(W_h h_{i-1} + W_x x_i)$, with its proof, and its file."""
 
 import dataclasses
 import math
@@ -12,8 +12,21 @@ from scipy.sparse import issparse
 from ..._show import aligned, html_table
 from .certificates.certificate import Certificate
 from .minimal.separation import margin_of
-from .words import START, Word
+from .words import END, START, Word
 from .written import Written
+
+
+LARGEST_FILE = 2048
+"""Units of the largest memory that is written to a file."""
+TORCH = {
+    "W_h": "rnn.weight_hh_l0",
+    "W_x": "rnn.weight_ih_l0",
+    "W_y": "readout.weight",
+    "b_y": "readout.bias",
+    "h_0": "h_0",
+}
+"""What the tensors of a tanh memory are called, so that torch and `rm.load` read it."""
+TORCH_BIASES = ("rnn.bias_ih_l0", "rnn.bias_hh_l0")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,10 +79,37 @@ class Memory:
         return (self.exact or self.written).emissions(length)
 
     def save(self, path: str | Path) -> None:
-        """Write weights, word and certificate as safetensors."""
-        from .memory_file import save_memory
+        """Write a safetensors file with all that is needed to prove the memory again: every
+        number of the network is a tensor, the metadata says the word and what is claimed."""
+        from ...formats import safetensors
 
-        save_memory(self, path)
+        # JSON holds the alphabet.
+        if not all(isinstance(s, str) or s is END for s in self.word.alphabet):
+            raise ValueError("only memories of text can be saved: symbols must be strings")
+        if self.dimension > LARGEST_FILE:
+            raise ValueError(
+                f"files hold memories of up to {LARGEST_FILE:,} units, got {self.dimension:,}"
+            )
+        written = self.written if self.exact is None or self.method == "shift" else self.exact
+        torch = self.method == "tanh"
+        tensors = {
+            TORCH[f] if torch else f: a.toarray() if issparse(a) else a
+            for f, a in ((f, getattr(written, f)) for f in TORCH)
+            if a is not None
+        }
+        if torch:
+            tensors.setdefault(TORCH["W_x"], np.zeros((self.dimension, written.inputs)))
+            tensors |= {name: np.zeros(self.dimension) for name in TORCH_BIASES}
+        about = {
+            "method": self.method,
+            "indices": list(self.word.indices),
+            "alphabet": [s for s in self.word.alphabet if s is not END],
+            "end": self.word.end,
+            "first": written.first,
+            "steps": {k: None if np.isinf(v) else v for k, v in self.certificate.steps.items()},
+        }
+        ours = {"positions": "every"} | ({"activation": "tanh"} if torch else {})
+        safetensors.write(path, tensors, {"memory": about, "remanence": ours})
 
     @property
     def _rows(self) -> list[tuple[str, str]]:

@@ -1,16 +1,44 @@
-r"""Rotations in floating point: after N steps within $(1 + \eta)^N - 1$ of the true walk.
+r"""Walks that turn, in floating point: within $(1 + \eta)^N - 1$ of the true walk after N steps.
 
-$\eta$ bounds what weights and rounding do to a plane that turns by $2\pi j/p$; the
-readout's leads must outlast it.
+$\eta$ bounds what weights and rounding do to a plane in a step. A walk of rotations by
+$2\pi j/p$ goes on until the readout's leads are used up. A string that is read once,
+$h_t = W_h^t h_0$ with any eigenvalues $z$, is within $((1 + \eta)^t - 1)|z|^t$ of its place, and
+the leads have only to last until `<END>` is said.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
+from ..constructions.rotations import block_diagonal
 from ..harmonics import table
 from ..written import leads, Written
-from .certificate import Certificate, first_state, FOREVER, planes, pulls, TINY, UNIT
+from .certificate import Certificate, first_state, FOREVER, same, UNIT
+
+
+TINY = 2.0**-100
+"""Far above what underflow, in float32 too, does to a sum of a million terms."""
+
+
+def planes(W_h: Any) -> tuple[list[int], list[complex]]:
+    """Where each block of a block-diagonal W_h begins, and its eigenvalue: single units,
+    and planes that turn and stretch."""
+    d, starts, found = W_h.shape[0], [], []
+    along, below = W_h.diagonal(), np.append(W_h.diagonal(-1), 0.0)
+    at = 0
+    while at < d:
+        starts.append(at)
+        found.append(complex(along[at], below[at]))
+        at += 2 if below[at] else 1
+    if at > d or not same(W_h, block_diagonal(found)):
+        raise ValueError("W_h is not made of planes and single units")
+    return starts, found
+
+
+def pulls(W: np.ndarray, starts: list[int]) -> np.ndarray:
+    """What a unit of drift in each plane does to the difference of any two logits."""
+    return np.array([np.sqrt(np.add.reduceat((row - W) ** 2, starts, axis=1)) for row in W])
 
 
 def drift_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
@@ -85,3 +113,29 @@ def _allowed_drift(
                 room = np.where(pull[w].T > 0, left / pull[w].T, np.where(left > 0, np.inf, -1.0))
             allowed[name] = min(allowed[name], float(room.min()))
     return least, {name: x if math.isinf(x) else min(x, 0.5) for name, x in allowed.items()}
+
+
+def reading_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
+    """For how many steps of one reading every symbol leads, rounding included."""
+    W, b = written.W_y, written.b_y
+    starts, z = planes(written.W_h)
+    h_1, T = first_state(written), np.arange(len(labels))
+    phi = np.zeros((len(h_1), len(T)))
+    for i, x, end in zip(starts, z, [*starts[1:], len(h_1)], strict=True):
+        begin = complex(h_1[i], h_1[i + 1] if end == i + 2 else 0.0)
+        powers = begin * np.array([x ** int(t) for t in T])
+        phi[i:end] = [powers.real, powers.imag][: end - i]
+    w = np.asarray(labels)
+    reach = np.abs(W) @ np.abs(phi) + np.abs(b)[:, None]
+    reach = reach + reach[w, T]
+    lead = leads(W @ phi + b[:, None], w) - (len(W.T) + 2 * T + 10) * UNIT["float64"] * reach
+    sizes = np.sqrt(np.add.reduceat(phi**2, starts))
+    moved = np.einsum("tkj,jt->kt", pulls(W, starts)[w], sizes)
+    steps = {}
+    for name, u in UNIT.items():
+        # Weights and the start rounded to the type, two products and a sum a step.
+        drift = np.expm1((T + 2) * math.log1p((2 + math.sqrt(2)) * u * 1.001))
+        room = lead - drift * moved - (len(W.T) + 5) * u * (1 + drift) * reach - TINY
+        steps[name] = float(np.append((~(room > 0)).any(axis=0), True).argmax())
+    evidence = {"eigenvalues": [str(x) for x in z]}
+    return Certificate("margin over one reading", float(lead.min()), steps, evidence)

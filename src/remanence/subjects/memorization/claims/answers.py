@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 
 from ....report import Claim, Evidence, Verdict
-from ..learned import needed, smallest
-from ..learned_modes import NEAR
-from ..necklace_tables import distribution
+from ..experiments import distribution, drawn_sets, strings
+from ..learned import NEAR, needed, smallest
 from ..words import word
-from .notes import result
 
 
 COUNTS = {
@@ -62,7 +60,7 @@ def one_unit(results: Mapping[str, Any]) -> Evidence:
     w = word(results["config"].word)
     n = len(w.used)
     return {
-        **results["shift"],
+        **strings(results["config"].drawn, "shift", results["seed"] + 4),
         "bits": point.bits,
         "bits_expected": w.period * math.log2(n),
         "bits_slack": math.ceil(2 * math.log2(n)),
@@ -184,7 +182,7 @@ ANSWERS = (
         published="open question",
         finding="proved; {cheaper_spell} of {cheaper} cheaper sets spell, {optimal_spell} of "
         "{optimal} at the optimum",
-        evidence=result("drawn sets"),
+        evidence=lambda r: drawn_sets(r["config"].attempts, r["seed"] + 3),
         rule=theorem,
     ),
     Claim(

@@ -1,14 +1,7 @@
 """Claims of the notes on memorization."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from ....report import Claim, Evidence, Verdict
-
-
-def result(name: str) -> Callable[[Mapping[str, Any]], Evidence]:
-    """The evidence that an experiment of this name gave."""
-    return lambda results: results[name]
+from .. import experiments
 
 
 def all_recalled(e: Evidence) -> Verdict:
@@ -68,7 +61,7 @@ NOTES = (
         says="A rotation by 2π/(a+b) and one half-plane spell (0^a 1^b)+ with d = 2.",
         published="d = 2 for all a, b",
         finding="{recalled} of {tried} pairs (a, b)",
-        evidence=result("half planes"),
+        evidence=lambda r: experiments.half_planes(r["config"].blocks),
         rule=all_recalled,
         figure="polygons",
     ),
@@ -77,7 +70,7 @@ NOTES = (
         says="The state walks around the circle a + b times before returning.",
         published="a + b turns",
         finding="{steps} steps make {turns} turn",
-        evidence=result("turns"),
+        evidence=lambda r: experiments.turns(),
         rule=as_many_turns,
         figure="polygons",
     ),
@@ -86,7 +79,7 @@ NOTES = (
         says="Any string of period d is spelled by the cyclic permutation of d units.",
         published="d = p",
         finding="{recalled} of {tried} drawn strings",
-        evidence=result("permutations"),
+        evidence=lambda r: experiments.strings(r["config"].drawn, "permutation", r["seed"]),
         rule=all_recalled,
     ),
     Claim(
@@ -94,7 +87,7 @@ NOTES = (
         says="Any power of the cycle coprime to d serves; there are φ(n) of them.",
         published="φ(n), n the alphabet's size",
         finding="{serving} powers at d = {d}: φ(d) = {phi_d}, φ(n) = {phi_n}",
-        evidence=result("powers"),
+        evidence=lambda r: experiments.powers(),
         rule=powers_serve,
     ),
     Claim(
@@ -102,7 +95,7 @@ NOTES = (
         says="φ(n) ≥ √n / 2.",
         published="for all n",
         finding="{exceptions} exceptions up to {up_to:,}; least φ(n)/√n {least:.3f}",
-        evidence=result("totients"),
+        evidence=lambda r: experiments.totients(),
         rule=no_exception,
     ),
     Claim(
@@ -110,7 +103,7 @@ NOTES = (
         says="<START> moves the state from the origin, and <END> makes a string finite.",
         published="without loss of generality",
         finding="{recalled} of {tried} networks spell and stop",
-        evidence=result("start and end"),
+        evidence=lambda r: experiments.tokens(r["config"].drawn // 2, r["seed"] + 1),
         rule=all_recalled,
     ),
     Claim(
@@ -118,7 +111,7 @@ NOTES = (
         says="Small modifications make it work for the standard RNN (tanh).",
         published="not given",
         finding="{recalled} of {tried}; exponents {attracting:.2f} (signs), +{one_hot:.2f} (one-hot)",
-        evidence=result("tanh"),
+        evidence=lambda r: experiments.standard(r["config"].drawn, r["seed"] + 2),
         rule=attracts,
     ),
     Claim(
@@ -126,7 +119,7 @@ NOTES = (
         says="x^p - 1 is the product of Φ_j over the divisors j of p.",
         published="over Q",
         finding="{exceptions} failures for p up to {up_to}",
-        evidence=result("factors"),
+        evidence=lambda r: experiments.factors(),
         rule=no_exception,
     ),
     Claim(
@@ -138,7 +131,7 @@ NOTES = (
             if e["counterexample"] is None
             else f"Φ_{e['counterexample']} has a coefficient {e['coefficient']}"
         ),
-        evidence=result("coefficients"),
+        evidence=lambda r: experiments.coefficients(),
         rule=no_counterexample,
     ),
     Claim(
@@ -146,7 +139,7 @@ NOTES = (
         says="No rational 3 × 3 matrix has order 8.",
         published="by the factors of x^8 - 1",
         finding="order 8 needs {least} rational dimensions",
-        evidence=result("rational order"),
+        evidence=lambda r: experiments.rational_order(),
         rule=above_three,
     ),
     Claim(
@@ -154,7 +147,7 @@ NOTES = (
         says="Over R, d = 2 admits a matrix of any order p.",
         published="rotation by 2π/p",
         finding="order p for {orders} of {tried} periods",
-        evidence=result("rotations"),
+        evidence=lambda r: experiments.rotations(),
         rule=every_order,
         figure="polygons",
     ),
@@ -163,7 +156,7 @@ NOTES = (
         says="In general the best hidden dimension to hope for is d = 2.",
         published="d = 2",
         finding="d ≤ 2 serves {served} of {words} necklaces of period {period}; one needs {needs}",
-        evidence=result("two units"),
+        evidence=lambda r: experiments.two_units(),
         rule=two_units_serve,
         figure="atlas",
     ),

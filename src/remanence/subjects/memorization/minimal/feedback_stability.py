@@ -1,32 +1,42 @@
 r"""How stable can a memory be that hears itself? The fewest units at a given stability.
 
-One unit, $h' = a h + c_x$, is decided exactly for two symbols (`one_unit`); the shift
-map, $|a| = n$, serves every word. Beyond one unit the closed loop may be a delay line,
-which forgets everything after as many steps as it has units, or turn in planes where
-the circle is allowed: those give upper bounds.
+One unit, $h' = a h + c_x$, is decided exactly for two symbols; the shift map, $|a| = n$,
+serves every word. Beyond one unit the closed loop may be a delay line, which forgets
+everything after as many steps as it has units, or turn in planes where the circle is
+allowed: those give upper bounds.
+
+On a line an argmax divides into intervals, so the states before a 1 must lie on one side of
+those before a 0. With $c_0 = 0$ and $c_1 = \pm 1$ the difference of two states is a polynomial
+in $|a|$, and all differences must have the same sign. Two that have opposite signs just above
+an algebraic number refute every $|a|$ from there until their product changes its sign, at the
+next such number. Signs are those of enclosures that do not hold zero, the factors that vanish
+divided out: nothing is left to a tolerance.
 """
 
 import contextlib
 import dataclasses
+import itertools
 import math
 from fractions import Fraction
 
 import numpy as np
+from flint import arb, ctx, fmpq, fmpz_poly
 
 from ..words import Word
 from ..written import leads
-from .deadline import Deadline
-from .minimal_dimension import harmonic_dimension
-from .one_unit import least_opening
-from .separation import separation
+from .cheapest_harmonics import Bounds, harmonic_dimension
+from .separation import Deadline, separation
 
 
 LONGEST = 100
 """Symbols of a word beyond which the roots of its polynomials take too long."""
+BITS = 256
+STEPS = (48, 96, 192)
+"""Bits of the steps above the infimum at which an admissible a is sought."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Feedback:
+class Feedback(Bounds):
     """The fewest units at a given closed-loop stability, and the least |a| of one unit.
 
     `least` encloses the infimum of |a| over one-unit memories whose state returns
@@ -43,16 +53,8 @@ class Feedback:
     polynomial: tuple[int, ...] = (0, 1)
     """Integer coefficients, the constant first: `least` encloses its root, where `exact`."""
     exact: bool = True
-    """Whether `least` holds that root and nothing else is in question."""
+    """Whether `least` holds that root, not only the bounds of the shift map."""
     attained: bool = False
-
-    @property
-    def dimension(self) -> int:
-        return self.upper
-
-    @property
-    def optimal(self) -> bool:
-        return self.lower == self.upper
 
 
 def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
@@ -68,9 +70,9 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
     least, a, polynomial, exact = (0.0, float(n)), Fraction(n), (0, 1), False
     if n == 2 and w.period <= LONGEST:
         with contextlib.suppress(TimeoutError):
-            found = least_opening(labels, Deadline(time_limit / 2))
-            least, a, exact = found.interval, found.a, found.exact
-            polynomial = tuple(int(c) for c in found.factor.coeffs())
+            low, factor, a = _least_opening(labels, Deadline(time_limit / 2))
+            least, exact = _interval(low, factor), True
+            polynomial = tuple(int(c) for c in factor.coeffs())
     lower = 1 if least[0] < stability else 2
     if abs(a) <= Fraction(stability) or (exact and least[1] < stability):
         upper = 1
@@ -94,3 +96,81 @@ def _delay_line(labels: tuple[int, ...], deadline: Deadline) -> int:
         if u is not None and leads(u @ phi, labels).min() > 1e-6 * np.abs(u).max():
             return m
     return p
+
+
+def _least_opening(labels: tuple[int, ...], deadline: Deadline) -> tuple[arb, fmpz_poly, Fraction]:
+    """The infimum of |a| over both signs, its factor, and an admissible a next to it."""
+    positive, negative = (_opening(labels, sign, deadline) for sign in (1, -1))
+    return negative if negative[0] < positive[0] else positive
+
+
+def _opening(
+    labels: tuple[int, ...], sign: int, deadline: Deadline
+) -> tuple[arb, fmpz_poly, Fraction]:
+    differences = _differences(labels, sign)
+    low, factor = arb(0), fmpz_poly([0, 1])
+    while len(signs := {_sign_above(low, factor, f): f for f in differences}) > 1:
+        deadline.check()
+        changes = _sign_changes(signs[1] * signs[-1])
+        if any(x.overlaps(low) for x, g in changes if g != factor):
+            raise TimeoutError
+        # Above the shift map's factor no difference changes its sign: there is a next one.
+        low, factor = next((x, g) for x, g in changes if x > low)
+    mantissa, exponent = (int(x) for x in low.mid().man_exp())
+    for bits in STEPS:
+        a = Fraction(mantissa) * Fraction(2) ** exponent + Fraction(1, 1 << bits)
+        values = [f(fmpq(a.numerator, a.denominator)) for f in differences]
+        if min(values) > 0 or max(values) < 0:
+            return low, factor, sign * a
+    raise TimeoutError
+
+
+def _sign_above(low: arb, factor: fmpz_poly, f: fmpz_poly) -> int:
+    """The sign of a polynomial just above a root of an irreducible factor; `TimeoutError`
+    where the bits do not tell it."""
+    sign = 1
+    with ctx.workprec(BITS):
+        while (value := f(low)).contains(0):
+            # Just above the root the factor itself has the sign of its slope.
+            slope = factor.derivative()(low)
+            if f % factor != 0 or slope.contains(0):
+                raise TimeoutError
+            f, sign = f // factor, sign if slope > 0 else -sign
+    return sign if value > 0 else -sign
+
+
+def _differences(labels: tuple[int, ...], sign: int) -> list[fmpz_poly]:
+    """States before a 1 less states before a 0, as polynomials in |a| up to a common factor
+    and to powers of |a|: all have the factor a - 1, which is left out."""
+    p, root, found = len(labels), fmpz_poly([-1, sign]), set()
+    states = [fmpz_poly([sign**i * labels[t - 1 - i] for i in range(p)]) for t in range(p)]
+    ones, zeros = ([t for t in range(p) if labels[t] == k] for k in (1, 0))
+    for s, t in itertools.product(ones, zeros):
+        coefficients = [int(c) for c in ((states[s] - states[t]) // root).coeffs()]
+        found.add(tuple(itertools.dropwhile(lambda c: c == 0, coefficients)))
+    return [fmpz_poly(list(coefficients)) for coefficients in sorted(found)]
+
+
+def _sign_changes(f: fmpz_poly) -> list[tuple[arb, fmpz_poly]]:
+    """Where, above zero, a polynomial changes its sign, each with the factor that vanishes."""
+    factors = [g for g, order in f.factor()[1] if order % 2]
+    with ctx.workprec(BITS):
+        # The library makes the imaginary part of a real root exactly zero.
+        found = [
+            (z.real, g)
+            for g in factors
+            for z, _ in g.complex_roots()  # pyright: ignore[reportGeneralTypeIssues]
+            if z.imag == 0 and z.real > 0
+        ]
+    found.sort(key=lambda pair: pair[0].mid())
+    if any(not x < y for (x, _), (y, _) in itertools.pairwise(found)):
+        raise TimeoutError
+    return found
+
+
+def _interval(low: arb, factor: fmpz_poly) -> tuple[float, float]:
+    """Floats around a root; the same twice where it is one."""
+    middle = float(low.mid())
+    if factor(fmpq(*middle.as_integer_ratio())) == 0:
+        return middle, middle
+    return math.nextafter(middle, -math.inf), math.nextafter(middle, math.inf)

@@ -1,87 +1,20 @@
-r"""How small can a memory be? $d^*(w) = \min \{ d(S) : S$ spells $w \}$, with proof.
-
-Without feedback no real $W_h$ whatever does better for an infinite periodic word
-(docs/science/memorization.md has the proof); over the rationals $S$ must be a
-union of Galois orbits.
-"""
+"""The fewest units that spell a word: for ever, in a single pass, or with feedback."""
 
 import dataclasses
-import functools
+import itertools
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-from ..harmonics import cost, features, Frequencies
+from ..certificates.rotation_drift import reading_certificate
+from ..constructions.rotations import unit_eigenvalues, walk_network
 from ..words import Word, word as word_of
-from .deadline import Deadline
-from .energy_bound import energy_floor
-from .refutation import Refutation
-from .search import interpolation, least_union, Search, strongest_harmonics
-from .separation import margin_of, proved_lead, widest
-
-
-LONG = 400
-"""Beyond this period only the strongest harmonics are tried."""
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class MinimalDimension:
-    """The least number of units that spell a word, or proved bounds on it.
-
-    Every set of harmonics cheaper than `lower`, and every set of cost `upper`
-    before `frequencies` in lexicographic order if `optimal` and in time, is contained in
-    the frequencies of one of `refuted`, or is cheaper than `floor`.
-    """
-
-    word: Word
-    field: str
-    frequencies: Frequencies
-    lower: int
-    upper: int
-    refuted: tuple[Refutation, ...] = ()
-    """Sets that cannot spell the word, each with its multipliers."""
-    floor: int = 0
-    """Up to here all sets are refuted at once, by their energy (`energy_bound`): the
-    bound for long words and short times."""
-    first_readout: np.ndarray | None = None
-    """The first readout found in the search, its lead proved."""
-    left: float = math.inf
-    """Seconds of the limit that were left, for a readout of wider margin."""
-
-    @functools.cached_property
-    def readout(self) -> np.ndarray:
-        """Symbols (in the order of their first use) × features (constant first): the one of
-        widest margin that was found by the deadline, its lead proved positive."""
-        labels, first = self.word.pattern, self.first_readout
-        if first is None:
-            if len(labels) > LONG:
-                raise ValueError(f"no readout of {len(labels):,} symbols was found in time")
-            # All harmonics interpolate the word.
-            first = interpolation(labels)
-        return widest(labels, self._phi, first, Deadline(self.left)) if self.left else first
-
-    @property
-    def _phi(self) -> np.ndarray:
-        return features(self.word.period, self.frequencies)
-
-    @property
-    def lead(self) -> float:
-        """A proved lower bound on the lead of the right logit."""
-        return proved_lead(self.readout, self.word.pattern, self._phi)
-
-    @property
-    def margin(self) -> float:
-        """Distance from the walk to the nearest boundary, every harmonic of radius one."""
-        return margin_of(self.readout, self.word.pattern, self._phi)
-
-    @property
-    def dimension(self) -> int:
-        return self.upper
-
-    @property
-    def optimal(self) -> bool:
-        return self.lower == self.upper
+from ..written import Written
+from .cheapest_harmonics import Bounds, harmonic_dimension
+from .feedback_stability import least_feedback
+from .separation import Deadline, separation, widest
 
 
 def minimal_dimension(
@@ -91,7 +24,7 @@ def minimal_dimension(
     end: bool = False,
     stability: float | None = None,
     time_limit: float = 10.0,
-):
+) -> Any:
     """The fewest units from which a word can be spelled for ever without feedback.
 
     With `end=True` the word is read once and `<END>` follows it; with `stability`
@@ -109,33 +42,79 @@ def minimal_dimension(
         raise ValueError(f"time_limit must not be negative, got {time_limit}")
     w = word_of(word, end=end)
     if stability is not None:
-        from .feedback_stability import least_feedback
-
         return least_feedback(w, stability=stability, time_limit=time_limit)
     if end:
-        from .single_pass import single_pass
-
         if field == "rational":
             raise ValueError('single-pass minima are over the reals; field must be "real"')
         return single_pass(w, time_limit=time_limit)
     return harmonic_dimension(w, field=field, time_limit=time_limit)
 
 
-def harmonic_dimension(
-    w: Word, *, field: str = "real", time_limit: float = 10.0
-) -> MinimalDimension:
-    """The same for a `Word`, periodic, without feedback."""
-    labels, p, deadline = w.pattern, w.period, Deadline(time_limit)
-    S, first, lower, refuted = tuple(range(1, p // 2 + 1)), None, 1, ()
-    if field == "real":
-        S, first = strongest_harmonics(labels, (0.2 if p <= LONG else 0.8) * time_limit)
-    if p <= LONG:
-        search = Search(labels, 0.7 * deadline.left)
-        cheapest, lower = search.cheapest(S) if field == "real" else least_union(search)
-        first = first if cheapest == S else search.feasible.get(cheapest)
-        S, refuted = cheapest, tuple(search.refuted.values())
-    price = cost(S, p)
-    # Galois orbits are sets of harmonics too.
-    floor = energy_floor(labels) if price > lower else 0
-    left = deadline.left if p <= LONG else 0.0
-    return MinimalDimension(w, field, S, max(lower, floor), price, refuted, floor, first, left)
+@dataclasses.dataclass(frozen=True, eq=False)
+class SinglePass(Bounds):
+    """The fewest units that spell a finite string once, or proved bounds on them.
+
+    `eigenvalues` are those of $W_h$, conjugates left out.
+    """
+
+    word: Word
+    eigenvalues: tuple[complex, ...]
+    written: Written
+    lower: int
+
+    @property
+    def upper(self) -> int:
+        return self.written.dimension
+
+
+def single_pass(w: Word, *, time_limit: float) -> SinglePass:
+    """The fewest units for one reading: nothing needs to return, so the walk may grow or fade.
+
+    $0^a 1^b$ needs one unit, $h' = r h$, and one unit is decided exactly: on a line the states
+    $r^t$ lie in one of four orders, and each symbol must be a run of that order. Two are sought
+    on a grid of eigenvalues; what is found is proved, and the lower bound says no more than it
+    can.
+    """
+    labels, deadline = w.pattern, Deadline(time_limit)
+    rate = _line_rate(labels)
+    # The walk that returns is one that need not: no search beyond it.
+    whole = harmonic_dimension(w, time_limit=time_limit / 3)
+    # Where an order serves, but too thinly to be proved, one unit is open.
+    lower = min(whole.upper, 2 if rate is None else 1)
+    search = Deadline(deadline.left / 2)
+    for z in (*([] if rate is None else [complex(rate)]), *_planes(len(labels))):
+        if (2 if z.imag else 1) >= whole.upper or search.late:
+            break
+        powers = z ** np.arange(len(labels))
+        phi = np.stack([np.ones(len(labels)), powers.real, powers.imag][: 3 if z.imag else 2])
+        first = separation(labels, phi, deadline=search).u
+        for u in () if first is None else (widest(labels, phi, first, search), first):
+            written = walk_network(w, [z], u, 0.0)
+            if reading_certificate(written, w.indices).lead > 0:
+                return SinglePass(w, (z,), written, lower)
+    values = unit_eigenvalues(w.period, whole.frequencies)
+    return SinglePass(w, values, walk_network(w, values, whole.readout, whole.lead), lower)
+
+
+def _line_rate(labels: tuple[int, ...]) -> float | None:
+    """An r whose powers, as they lie on the line, make one run of every symbol.
+
+    Growing and fading walks of r > 0 lie in order of time; of r < 0 the odd steps lie
+    on one side and the even ones on the other, meeting in the middle if |r| < 1
+    and starting there if |r| > 1.
+    """
+    odd, even = labels[0::2], labels[1::2]
+    step = 1 - 1 / (2 * len(labels))
+    orders = {step: labels, -step: odd + even[::-1], -1 / step: odd[::-1] + even}
+    for rate, order in orders.items():
+        if 1 + sum(a != b for a, b in itertools.pairwise(order)) == len(set(labels)):
+            return rate
+    return None
+
+
+def _planes(length: int) -> Iterator[complex]:
+    """Eigenvalues of planes that turn and grow or fade, on a grid."""
+    radii = [1.0, *(s for k in (8, 4, 2) for s in (1 - 1 / (k + length), 1 + 1 / (k + length)))]
+    for angle in np.pi * np.arange(1, 8 * length) / (8 * length):
+        for r in radii:
+            yield r * complex(math.cos(angle), math.sin(angle))

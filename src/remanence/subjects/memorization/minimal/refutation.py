@@ -17,7 +17,7 @@ from flint import arb, arb_mat, ctx
 from scipy.linalg import qr
 
 from ..harmonics import circle, Frequencies, PRECISION, table, units
-from .deadline import Deadline, NEVER
+from .separation import Deadline, NEVER
 
 
 Pairs = tuple[tuple[int, int], ...]

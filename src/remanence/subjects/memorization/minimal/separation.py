@@ -5,18 +5,20 @@ $k \ne w_t$, or multipliers $\lambda \ge 0$, not all zero, with
 $\sum \lambda_{t,k} (e_{w_t} - e_k) \otimes \phi_t = 0$. One non-negative least squares
 problem, $\min_{\lambda \ge 0} |A\lambda|^2 + (1 - \sum\lambda)^2$, gives whichever
 exists: its residual is zero, or $u = A\lambda$ separates with the widest margin.
-Floating point only guides: either answer is proved afterwards.
+Floating point only guides: either answer is proved afterwards. Every long loop looks at
+a deadline, and every solver is told it.
 """
 
 import dataclasses
 import functools
+import math
+import time
 
 import numpy as np
 from scipy.optimize import linprog, nnls
 from scipy.sparse import csr_array, hstack
 
 from ..written import leads
-from .deadline import Deadline, NEVER
 
 
 ROUNDING = 2.0**-53
@@ -29,6 +31,37 @@ PROGRAM = 1e-5
 """Seconds of a linear program for each pair and feature, roughly."""
 SLOW = 1.0
 """Seconds of least squares beyond which an interior point method is quicker."""
+clock = time.monotonic
+"""What a deadline looks at; tests put a clock of their own in its place."""
+
+
+class Deadline:
+    """So many seconds from now."""
+
+    def __init__(self, seconds: float):
+        self.end = clock() + seconds
+
+    @property
+    def left(self) -> float:
+        """Seconds until then, none if it is past."""
+        return max(0.0, self.end - clock())
+
+    @property
+    def late(self) -> bool:
+        return clock() > self.end
+
+    def check(self) -> None:
+        """Raise `TimeoutError` if it is past."""
+        if self.late:
+            raise TimeoutError
+
+    def affords(self, seconds: float) -> bool:
+        """Whether a call that cannot be stopped, and takes about so long, may begin:
+        guesses are off by factors, so most of what is left is kept back."""
+        return 4 * seconds <= self.left
+
+
+NEVER = Deadline(math.inf)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

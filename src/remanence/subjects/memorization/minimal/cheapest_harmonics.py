@@ -1,0 +1,218 @@
+r"""How small can a walk of harmonics be? $d^*(w) = \min \{ d(S) : S$ spells $w \}$, with proof.
+
+All sets are tried, the cheapest first, up to the first that spells the word; what is
+refuted refutes its subsets. Without feedback no real $W_h$ whatever does better for an
+infinite periodic word (docs/science/memorization.md has the proof); over the rationals
+$S$ must be a union of Galois orbits.
+"""
+
+import dataclasses
+import functools
+import heapq
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..harmonics import by_cost, cost, features, Frequencies, orbits, waves
+from ..words import Word
+from .refutation import Refutation, refutation
+from .separation import Deadline, margin_of, proved_lead, separation, widest
+
+
+LONG = 400
+"""Beyond this period only the strongest harmonics are tried."""
+SLACK = 1e-9
+"""Far above what a Fourier transform in float64 rounds, relative to the whole energy."""
+
+
+class Bounds:
+    """Proved bounds on a number of units."""
+
+    lower: int
+    upper: int
+
+    @property
+    def dimension(self) -> int:
+        return self.upper
+
+    @property
+    def optimal(self) -> bool:
+        return self.lower == self.upper
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MinimalDimension(Bounds):
+    """The least number of units that spell a word, or proved bounds on it.
+
+    Every set of harmonics cheaper than `lower`, and every set of cost `upper`
+    before `frequencies` in lexicographic order if `optimal` and in time, is contained in
+    the frequencies of one of `refuted`, or is cheaper than `floor`.
+    """
+
+    word: Word
+    field: str
+    frequencies: Frequencies
+    lower: int
+    upper: int
+    refuted: tuple[Refutation, ...] = ()
+    """Sets that cannot spell the word, each with its multipliers."""
+    floor: int = 0
+    """Up to here all sets are refuted at once, by their energy: the bound for long words
+    and short times."""
+    first_readout: np.ndarray | None = None
+    """The first readout found in the search, its lead proved."""
+    left: float = math.inf
+    """Seconds of the limit that were left, for a readout of wider margin."""
+
+    @functools.cached_property
+    def readout(self) -> np.ndarray:
+        """Symbols (in the order of their first use) × features (constant first): the one of
+        widest margin that was found by the deadline, its lead proved positive."""
+        labels, first = self.word.pattern, self.first_readout
+        if first is None:
+            if len(labels) > LONG:
+                raise ValueError(f"no readout of {len(labels):,} symbols was found in time")
+            # All harmonics interpolate the word: their rows are orthogonal, p or p/2 long.
+            onehot, phi = np.eye(max(labels) + 1)[list(labels)].T, self._phi
+            first = (onehot @ phi.T) / (phi**2).sum(axis=1)
+        return widest(labels, self._phi, first, Deadline(self.left)) if self.left else first
+
+    @property
+    def _phi(self) -> np.ndarray:
+        return features(self.word.period, self.frequencies)
+
+    @property
+    def lead(self) -> float:
+        """A proved lower bound on the lead of the right logit."""
+        return proved_lead(self.readout, self.word.pattern, self._phi)
+
+    @property
+    def margin(self) -> float:
+        """Distance from the walk to the nearest boundary, every harmonic of radius one."""
+        return margin_of(self.readout, self.word.pattern, self._phi)
+
+
+def harmonic_dimension(
+    w: Word, *, field: str = "real", time_limit: float = 10.0
+) -> MinimalDimension:
+    """The fewest units of a periodic word without feedback."""
+    labels, p, deadline = w.pattern, w.period, Deadline(time_limit)
+    S, first, lower, refuted = tuple(range(1, p // 2 + 1)), None, 1, ()
+    if field == "real":
+        S, first = strongest_harmonics(labels, (0.2 if p <= LONG else 0.8) * time_limit)
+    if p <= LONG:
+        known, search = S, Deadline(0.7 * deadline.left)
+        S, u, lower, refuted = _cheapest(labels, field, known, search)
+        first = first if known == S else u
+    price = cost(S, p)
+    # Galois orbits are sets of harmonics too.
+    floor = energy_floor(labels) if price > lower else 0
+    left = deadline.left if p <= LONG else 0.0
+    return MinimalDimension(w, field, S, max(lower, floor), price, refuted, floor, first, left)
+
+
+def _cheapest(
+    labels: tuple[int, ...], field: str, known: Frequencies, deadline: Deadline
+) -> tuple[Frequencies, np.ndarray | None, int, tuple[Refutation, ...]]:
+    """The first of the cheapest sets with a readout, or `known`, which spells the word; a
+    proved lower bound on the cost of any; and the refutations.
+
+    Where neither proof goes through the bound stays. Over the reals, where `known` is a good
+    bound, the search ends there; over the rationals it is all harmonics, and it goes on.
+    """
+    p, lower = len(labels), None
+    refuted: dict[frozenset[int], Refutation] = {}
+    levels = ((price, S) for price in range(p) for S in by_cost(p, price))
+    for price, S in levels if field == "real" else unions(p):
+        least, members = price if lower is None else lower, frozenset(S)
+        if known == S:
+            return known, None, least, tuple(refuted.values())
+        if not any(members <= large for large in refuted):
+            phi = features(p, S)
+            found = separation(labels, phi, deadline=deadline)
+            if found.u is not None and proved_lead(found.u, labels, phi) > 0:
+                return S, found.u, least, tuple(refuted.values())
+            proof = refutation(labels, S, found.pairs, deadline)
+            if proof is not None:
+                refuted[members] = proof
+            else:
+                lower = least
+        if deadline.late or (lower is not None and field == "real"):
+            return known, None, least, tuple(refuted.values())
+    raise AssertionError(f"{known} is no set of harmonics of period {p}")
+
+
+def unions(period: int) -> Iterator[tuple[int, Frequencies]]:
+    """Every union of Galois orbits with its cost, the cheapest first.
+
+    >>> [S for _, S in unions(6)]
+    [(), (3,), (1,), (2,), (1, 3), (2, 3), (1, 2), (1, 2, 3)]
+    """
+    parts = orbits(period)
+    heap: list[tuple[int, Frequencies, int]] = [(0, (), 0)]
+    while heap:
+        price, S, at = heapq.heappop(heap)
+        yield price, S
+        for i in range(at, len(parts)):
+            more, members = parts[i]
+            heapq.heappush(heap, (price + more, tuple(sorted((*S, *members))), i + 1))
+
+
+def strongest_harmonics(
+    labels: tuple[int, ...], time_limit: float
+) -> tuple[Frequencies, np.ndarray | None]:
+    """The fewest of the word's strongest harmonics that a bisection finds to spell it, and a
+    readout over them: an upper bound at once; all harmonics, which need none, at the least."""
+    deadline, n, p = Deadline(time_limit), max(labels) + 1, len(labels)
+    power = (np.abs(np.fft.rfft(np.eye(n)[:, list(labels)], axis=1)) ** 2).sum(axis=0)
+    order = np.argsort(-power[1:], kind="stable") + 1
+    strongest = lambda count: tuple(sorted(order[:count].tolist()))
+    low, high, u = 0, len(order), None
+    while high - low > 1 and not deadline.late:
+        # Cover's count: about half as many dimensions as points, then bisect.
+        middle = min((low + high) // 2, max(low + 1, p // 4))
+        phi = waves(p, strongest(middle), np.arange(p))
+        found = separation(labels, phi, deadline=deadline).u
+        if found is not None and proved_lead(found, labels, phi) > 0:
+            u, high = found, middle
+        else:
+            low = middle
+    return strongest(high), u
+
+
+def energy_floor(labels: tuple[int, ...]) -> int:
+    r"""No set of harmonics of smaller cost spells the word: too little energy is in it.
+
+    Let the logits be $f : \mathbb{Z}_p \to \mathbb{R}^n$, centred over the symbols, made of the
+    constant and of harmonics of cost d. Then $\max_t |f(t)|^2 \le \frac{d+1}{p} \|f\|^2$. The
+    right logit is the largest of n that sum to zero, so it is at least
+    $|f(t)| / \sqrt{n(n-1)}$, and
+
+    $$\frac{\|f\|^2}{\max|f|\sqrt{n(n-1)}} \le \sum_t f_{w_t}(t) = \langle X, f \rangle
+    \le \|P X\|\,\|f\|,$$
+
+    $X$ the centred one-hot word and $P$ the projection onto those harmonics. Hence a
+    set of cost d spells the word only if $(d + 1)\,n(n-1)\,\|PX\|^2 \ge p$: the strongest set
+    of each cost decides for all of them at once (after Forster's bound on sign matrices).
+
+    >>> energy_floor((0, 0, 1)), energy_floor((0,) * 4)
+    (2, 0)
+    """
+    n, p = max(labels) + 1, len(labels)
+    if n == 1:
+        return 0
+    X = -np.full((n, p), 1.0 / n)
+    X[list(labels), np.arange(p)] += 1.0
+    power = (np.abs(np.fft.rfft(X, axis=1)) ** 2).sum(axis=0) / p
+    half = float(power[-1]) if p % 2 == 0 else 0.0
+    pairs = 2 * power[1 : (p + 1) // 2]
+    strongest = np.concatenate([[0.0], np.cumsum(np.sort(pairs)[::-1])])
+    limit = p * (1 - SLACK) / (n * (n - 1))
+    # One unit says words of period two; odd costs hold p/2, so odd periods have none.
+    for d in range(1 if p == 2 else 2, p, 1 + p % 2):
+        # p/2 alone costs one, so the odd costs hold it and the even ones do not.
+        energy = power[0] + strongest[min(d // 2, len(pairs))] + (half if d % 2 else 0.0)
+        if (d + 1) * (energy + SLACK * p) >= limit:
+            return d
+    return p - 1
