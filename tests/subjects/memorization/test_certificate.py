@@ -7,8 +7,10 @@ from hypothesis import given, strategies as st
 
 import remanence as rm
 from remanence.subjects.memorization import written
-from remanence.subjects.memorization.certificates.certificate import attraction_certificate
-from remanence.subjects.memorization.certificates.certificate import exact_certificate
+from remanence.subjects.memorization.certificates.certificate import (
+    attraction_certificate,
+    exact_certificate,
+)
 from remanence.subjects.memorization.certificates.file_check import check
 from remanence.subjects.memorization.certificates.rotation_drift import drift_certificate
 from remanence.subjects.memorization.frontier import first_error

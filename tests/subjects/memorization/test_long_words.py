@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.minimal.cheapest_harmonics import energy_floor
-from remanence.subjects.memorization.minimal.cheapest_harmonics import harmonic_dimension
+from remanence.subjects.memorization.minimal.cheapest_harmonics import (
+    energy_floor,
+    harmonic_dimension,
+)
 from remanence.subjects.memorization.words import necklaces, word
 
 

@@ -5,8 +5,8 @@ import pytest
 
 import remanence as rm
 from remanence.subjects.memorization.constructions.integers_and_tanh import amplitude, exponent
-from remanence.subjects.memorization.harmonics import units
 from remanence.subjects.memorization.frontier import first_error
+from remanence.subjects.memorization.harmonics import units
 
 
 METHODS = ("rotation", "permutation", "harmonic", "rational", "shift", "tanh")
