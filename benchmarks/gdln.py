@@ -35,12 +35,11 @@ import time
 import numpy as np
 from _obvious_pairs import BEST, FORMS, timed_obvious
 
-from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
 from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.language_pairs import published_pairs
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
-from remanence.subjects.shared_representations.translation import translation
 from remanence.sweeps.pool import WorkerPool
 
 

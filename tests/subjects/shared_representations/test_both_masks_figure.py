@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import pytest
 import xarray as xr
 
-from remanence.subjects.shared_representations.figures.both_masks import (
+from remanence.subjects.shared_representations.network_figures import (
     accuracy_figure,
     figure_one_figure,
 )

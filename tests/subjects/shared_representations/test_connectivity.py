@@ -5,13 +5,13 @@ import itertools
 import numpy as np
 import pytest
 
-from remanence.subjects.shared_representations.connectivity import (
+from remanence.subjects.shared_representations.language_pairs import (
+    circulant_pairs,
     components,
     connectivity,
     path_bound,
     probability_connected,
 )
-from remanence.subjects.shared_representations.language_pairs import circulant_pairs
 
 
 @pytest.mark.parametrize(("pairs", "exact"), [(21, 0.338), (25, 0.749), (29, 0.918), (31, 0.954)])

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from pair_runs import drawn
 
-from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
 from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
-from remanence.subjects.shared_representations.translation import translation
 
 
 def conserved(net):

@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 from pair_runs import drawn
 
-from remanence.subjects.shared_representations.connectivity import connectivity, path_bound
-from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
 from remanence.subjects.shared_representations.gradient_flow import gradient_flow
-from remanence.subjects.shared_representations.language_pairs import circulant_pairs
+from remanence.subjects.shared_representations.language_pairs import (
+    circulant_pairs,
+    connectivity,
+    path_bound,
+)
 from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun, train_pairs
-from remanence.subjects.shared_representations.translation import translation
 
 
 def test_connected_pairs_generalise_within_the_path_bound(key):

@@ -20,10 +20,9 @@ from remanence.subjects.shared_representations.claims.figure_one_3_4_13 import (
     low_loss_translates,
     translation_evidence,
 )
-from remanence.subjects.shared_representations.equivalences import equivalence_gaps
 from remanence.subjects.shared_representations.figure_one import one_cell, thresholds
 from remanence.subjects.shared_representations.pair_training import PairFit
-from remanence.subjects.shared_representations.random_graphs import random_spectrum
+from remanence.subjects.shared_representations.theory import equivalence_gaps, random_spectrum
 from remanence.subjects.shared_representations.training_cells import Cell, table
 from remanence.sweeps import Unfinished
 

@@ -21,12 +21,12 @@ from remanence.subjects.shared_representations.claims.threshold_1_2_12_14 import
     within_path_bound,
 )
 from remanence.subjects.shared_representations.config import FULL, QUICK
-from remanence.subjects.shared_representations.connectivity import path_bound
-from remanence.subjects.shared_representations.figures.thresholds import (
+from remanence.subjects.shared_representations.gated_linear import bound_ratios, GatedLinear
+from remanence.subjects.shared_representations.language_pairs import path_bound
+from remanence.subjects.shared_representations.network_figures import (
     threshold_figure,
     wide_threshold_figure,
 )
-from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.random_graphs import (
     FRESH,
     fresh_graphs,
@@ -35,7 +35,6 @@ from remanence.subjects.shared_representations.random_graphs import (
     thresholds_by_scale,
 )
 from remanence.subjects.shared_representations.training_cells import cell_numbers, train_cells
-from remanence.subjects.shared_representations.translation import bound_ratios
 
 
 MODULE = sys.modules[bound_ratios.__module__]

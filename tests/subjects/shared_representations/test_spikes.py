@@ -16,7 +16,7 @@ from remanence.subjects.shared_representations.claims.figure_one_3_4_13 import (
 )
 from remanence.subjects.shared_representations.config import FULL, QUICK
 from remanence.subjects.shared_representations.figure_one import highest_spikes, retrained_spikes
-from remanence.subjects.shared_representations.figures.both_masks import spikes_figure
+from remanence.subjects.shared_representations.network_figures import spikes_figure
 
 
 def test_an_unfinished_run_says_nothing_about_a_spike():

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
-from remanence.subjects.shared_representations.race_reduction import (
-    M,
-    network_strengths,
-    reduced_strengths,
-    STRENGTHS,
-)
 from remanence.subjects.shared_representations.sign_barriers import (
     barrier_probability,
     needed_scale,
     success_probability,
+)
+from remanence.subjects.shared_representations.theory import (
+    M,
+    network_strengths,
+    reduced_strengths,
+    STRENGTHS,
 )
 from remanence.subjects.shared_representations.toy_model import toy_flow, toy_start
 

@@ -13,10 +13,7 @@ from remanence.subjects.shared_representations.claims.toy_5_6_7_11 import (
     predicted_from_graph,
 )
 from remanence.subjects.shared_representations.config import QUICK
-from remanence.subjects.shared_representations.figures.toy_and_race import (
-    alignment_figure,
-    barriers_figure,
-)
+from remanence.subjects.shared_representations.figures import alignment_figure, barriers_figure
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
 from remanence.subjects.shared_representations.toy_experiments import (
     alignment,

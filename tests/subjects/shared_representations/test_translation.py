@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
 from remanence.subjects.shared_representations.language_pairs import circulant_pairs
-from remanence.subjects.shared_representations.translation import translation
 
 
 L, D = 4, 3

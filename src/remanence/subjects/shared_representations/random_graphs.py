@@ -1,8 +1,4 @@
-r"""Random graphs of taught pairs: their spectrum, small networks trained on them, thresholds.
-
-Trained are full masks, by the flow, with $H = D$ and $H > D$. A Bernoulli matrix has an
-outlier singular value at $pn$ and its bulk below $2\sqrt{np(1-p)}$.
-"""
+"""Small networks trained on random graphs (full mask, flow, H = D and H > D), and thresholds."""
 
 import numpy as np
 import xarray as xr
@@ -112,21 +108,3 @@ def thresholds_by_scale(found: xr.Dataset) -> xr.Dataset:
     return xr.Dataset(
         {name: ("scale", values) for name, values in columns.items()}, {"scale": list(parts)}
     ).assign(connected=float(joined[0]), connected_error=_spread(joined[1:]))
-
-
-def random_spectrum(size: int, seed: int) -> xr.Dataset:
-    """Outlier and bulk edge of a Bernoulli matrix over its density."""
-    density = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
-    rng = np.random.default_rng(seed)
-    drawn = [(rng.random((size, size)) < p).astype(float) for p in density]
-    values = np.linalg.svd(np.stack(drawn), compute_uv=False)
-    edge = 2 * np.sqrt(density * (1 - density))
-    return xr.Dataset(
-        {
-            "singular_values": (("density", "order"), values),
-            "outlier_law": ("density", density * size),
-            "edge_law": ("density", size**0.5 * edge),
-            "document_edge": ("density", edge),
-        },
-        {"density": density},
-    )

@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..._types import Key
-from .connectivity import components, connectivity
-from .language_pairs import checked_pairs
+from .language_pairs import checked_pairs, components, connectivity
 
 
 Square = Float[np.ndarray, "n n"]

@@ -18,11 +18,10 @@ import xarray as xr
 from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
-from .equivalences import equivalence_gaps
 from .figure_one import author_cells, figure_one, one_cell, retrained_spikes
 from .figures import figures
-from .race_reduction import race
-from .random_graphs import random_spectrum, square_graphs, wide_graphs
+from .random_graphs import square_graphs, wide_graphs
+from .theory import equivalence_gaps, race, random_spectrum
 from .toy_experiments import (
     alignment,
     predicted_scales,

@@ -10,8 +10,7 @@ from jaxtyping import Float
 from scipy.stats import binomtest
 
 from .config import Config
-from .connectivity import connectivity
-from .language_pairs import circulant_pairs, nested_pairs
+from .language_pairs import circulant_pairs, connectivity, nested_pairs
 from .sign_barriers import barrier_probability, largest_scale, needed_scale, success_probability
 from .toy_model import toy_flow, toy_start
 

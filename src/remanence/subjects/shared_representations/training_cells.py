@@ -19,13 +19,11 @@ from ...sweeps.local import Local
 from ...sweeps.worker import LostError, Unfinished, Work
 from ...train.progress import progress_bar
 from ...train.store import opened_store
-from .connectivity import connectivity
-from .gated_linear import GatedLinear
+from .gated_linear import bound_ratios, GatedLinear, Translation, translation
 from .gradient_flow import gradient_flow
-from .language_pairs import Mask, published_pairs
+from .language_pairs import connectivity, Mask, published_pairs
 from .momentum_sgd import momentum_sgd
 from .pair_training import PairFit, PairRun
-from .translation import bound_ratios, Translation, translation
 
 
 Way = Literal["sgd", "flow"]

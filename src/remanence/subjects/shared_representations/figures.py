@@ -1,14 +1,37 @@
-"""Pictures of the toy, of random matrices and of the race."""
+"""All pictures of the study, each drawn from its dataset alone; here of the toy and of theory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from ....report import Figure
-from .both_masks import LEGEND
+from ...report import Figure
+from .network_figures import (
+    accuracy_figure,
+    figure_one_figure,
+    LEGEND,
+    spikes_figure,
+    threshold_figure,
+    wide_threshold_figure,
+)
+
+
+def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
+    """All pictures, in the order of the experiments."""
+    spikes = [spikes_figure(data["spikes"])] if "spikes" in data else []
+    return (
+        figure_one_figure(data["diagonal"], data["full"], data.get("author")),
+        accuracy_figure(data["diagonal"], data["full"]),
+        *spikes,
+        threshold_figure(data["graphs"], data["wide"]),
+        wide_threshold_figure(data["wide"]),
+        alignment_figure(data["alignment"], data["times"]),
+        barriers_figure(data["barriers"], data["predictor"], data["predicted_scales"]),
+        random_figure(data["random"]),
+        race_figure(data["race"]),
+    )
 
 
 def _with_prefix(part: xr.Dataset, name: str) -> xr.Dataset:

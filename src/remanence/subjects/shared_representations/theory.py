@@ -1,5 +1,6 @@
-r"""The neural race reduction of a routing network: three numbers a mode.
+r"""Theory that claims 003.8 to 003.10 rest on: the race, random matrices, equivalent tasks.
 
+*The neural race reduction* of a routing network, three numbers a mode.
 $M$ input and $M$ output domains share one hidden matrix; each input is taught into
 $K$ outputs. For a mode of strength $s$ the flow of $\frac12\sum\|W_3W_2W_1 - Y\|^2$
 reduces, by symmetry, to
@@ -9,6 +10,16 @@ $$\dot b_1 = K b_2 b_3 (s - b_1b_2b_3),\quad \dot b_2 = M K b_1 b_3 (s - b_1b_2b
 
 which keeps $b_2^2 - M b_1^2$ and ends at $b_2 = (Ms)^{1/3}$ from a small start (Saxe,
 Sodhani and Lewallen, 2022).
+
+*Random pairs.* A Bernoulli matrix has an outlier singular value at $pn$ and its bulk below
+$2\sqrt{np(1-p)}$.
+
+*Two substitutions leave the loss as it is*: dictionaries and Gaussian words.
+With $A_{kl} = W_o^kW_hW_i^l$ and any inputs with $\mathbb E\,xx^\top = I/D$, one-hot words or
+$N(0, I/D)$, the loss of a pair is $\frac12\mathbb E\|A_{kl}x - x\|^2 =
+\frac{1}{2D}\|A_{kl} - I\|^2$. And $\|\Pi_kA_{kl}\Pi_l^\top - \Pi_k\Pi_l^\top\| =
+\|A_{kl} - I\|$, so renaming the words of every language changes no loss either. Equal
+losses for all weights have equal gradients, hence equal trainings.
 """
 
 from collections.abc import Callable
@@ -17,11 +28,14 @@ from typing import Any
 import diffrax
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 import xarray as xr
 from jaxtyping import Float
 
-from ..._precision import as_numpy, double
+from ..._precision import as_double, as_numpy, double
+from .gated_linear import GatedLinear, relabelled
+from .language_pairs import nested_pairs, word_permutations
 
 
 STRENGTHS = np.array([13.60, 6.40, 3.0, 3.0])
@@ -108,3 +122,63 @@ def race(seeds: int) -> xr.Dataset:
         },
         {"time": time, "mode": STRENGTHS},
     )
+
+
+def random_spectrum(size: int, seed: int) -> xr.Dataset:
+    """Outlier and bulk edge of a Bernoulli matrix over its density."""
+    density = np.array([0.1, 0.2, 0.3, 0.5, 0.7])
+    rng = np.random.default_rng(seed)
+    drawn = [(rng.random((size, size)) < p).astype(float) for p in density]
+    values = np.linalg.svd(np.stack(drawn), compute_uv=False)
+    edge = 2 * np.sqrt(density * (1 - density))
+    return xr.Dataset(
+        {
+            "singular_values": (("density", "order"), values),
+            "outlier_law": ("density", density * size),
+            "edge_law": ("density", size**0.5 * edge),
+            "document_edge": ("density", edge),
+        },
+        {"density": density},
+    )
+
+
+def _pair_loss(net: GatedLinear, T: jax.Array, Pi: jax.Array, meanings: jax.Array):
+    """½ mean over taught pairs and inputs of the squared error, word by word."""
+    inputs = jnp.einsum("lij,nj->lni", Pi, meanings)
+    outputs = jnp.einsum("klde,lne->klnd", net.products(), inputs)
+    error = jnp.sum((outputs - inputs[:, None]) ** 2, axis=-1).mean(-1)
+    return 0.5 * jnp.sum(T * error) / jnp.sum(T)
+
+
+def equivalence_gaps(seed: int, *, whiten: bool = True) -> dict[str, float]:
+    """How far loss and gradient of a drawn network move under each substitution.
+
+    The Gaussian inputs are a sample whitened to have exactly the moments of N(0, I/D);
+    without that the gap is that of sampling.
+    """
+    L, D, H, count = 4, 5, 6, 65
+    key_T, key_words, key_net = jr.split(jr.key(seed), 3)
+    words = word_permutations(L, D, key=key_words)
+    x = np.random.default_rng(seed).normal(size=(count, D)) / D**0.5
+    if whiten:
+        x = x @ np.linalg.inv(np.linalg.cholesky(D * x.T @ x / count)).T
+    net = GatedLinear.init(languages=L, words=D, units=H, scale=0.4, key=key_net)
+    with double():
+        net, T = as_double(net), jnp.asarray(nested_pairs(L, 0.5, key=key_T))
+        eye = jnp.eye(D)
+        same, other = jnp.stack([eye] * L), eye[np.argsort(words, axis=1)]
+        onehot = jnp.tile(eye, (count // D, 1))
+        priced = jax.jit(jax.value_and_grad(_pair_loss))
+        loss, slope = priced(net, T, same, onehot)
+        renamed = priced(relabelled(net, words), T, other, onehot)
+        gaussian = priced(net, T, same, jnp.asarray(x))
+        largest = lambda a, b: max(
+            float(jnp.abs(p - q).max())
+            for p, q in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+        )
+        return {
+            "loss_gap_dictionaries": largest(loss, renamed[0]),
+            "gradient_gap_dictionaries": largest(relabelled(slope, words), renamed[1]),
+            "loss_gap_gaussian": largest(loss, gaussian[0]),
+            "gradient_gap_gaussian": largest(slope, gaussian[1]),
+        }
