@@ -36,10 +36,9 @@ import numpy as np
 from _obvious_pairs import BEST, FORMS, timed_obvious
 
 from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
-from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.language_pairs import published_pairs
-from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
+from remanence.subjects.shared_representations.sgd_and_flow import gradient_flow, momentum_sgd
 from remanence.sweeps.pool import WorkerPool
 
 
@@ -249,9 +248,7 @@ def by_flow(clock, target):
         peers.append(rate * sum(walk.steps for walk in walks) / len(walks))
         ratios.append(peers[-1] / ours[-1])
         said(f"full: SGD {peers[-1]:.2f} s a cell, flow {ours[-1]:.2f} s")
-    tests = [
-        translation(fit.net, runs[0].T, mask="full").loss_untrained for fit in (fits[0], exact[0])
-    ]
+    tests = [translation(fit.net, runs[0].T, mask="full").test_loss for fit in (fits[0], exact[0])]
     said(f"test loss of the flow in float32 and float64: {tests[0]:.4e}, {tests[1]:.4e}")
     if not np.isclose(*tests, rtol=1e-2):
         raise SystemExit("the flow in float32 ends elsewhere")

@@ -21,8 +21,8 @@ from remanence.cells import Elman, Residual
 from remanence.subjects import memorization
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
-from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
+from remanence.subjects.shared_representations.sgd_and_flow import momentum_sgd
 
 
 class Case(NamedTuple):

@@ -13,8 +13,8 @@ from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.fit_modular import fit_modular
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
-from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun
+from remanence.subjects.shared_representations.sgd_and_flow import momentum_sgd
 from remanence.subjects.stable_recurrence.config import SONNETS
 from remanence.subjects.stable_recurrence.parts import Parts
 from remanence.subjects.stable_recurrence.text_and_music import language_task

@@ -90,7 +90,7 @@ def reproduce(
     ),
     cell: str | None = Option(
         None,
-        help="Redo one cell of a published table: name=value,… (shared-representations: frac, sigma, seed, mask, way).",
+        help="Redo one cell of a published table: name=value,… (shared-representations: frac, sigma, seed).",
     ),
     on: str | None = Option(None, help="Run sweeps on a Dask scheduler, tcp://host:port."),
     again: bool = Option(False, "--again", help="Recompute also what is already there."),

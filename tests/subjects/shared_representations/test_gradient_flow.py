@@ -8,8 +8,8 @@ import pytest
 from pair_runs import drawn
 
 from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
-from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
+from remanence.subjects.shared_representations.sgd_and_flow import gradient_flow
 
 
 def conserved(net):
@@ -82,5 +82,5 @@ def test_the_flow_in_float32_ends_at_the_same_place(key):
     single, exact = ends
     assert single.precision == "float32" and single.net.W_h.dtype == np.float32
     assert single.time == pytest.approx(exact.time, rel=1e-2)
-    tests = [translation(fit.net, run.T, mask=mask).loss_untrained for fit in ends]
+    tests = [translation(fit.net, run.T, mask=mask).test_loss for fit in ends]
     assert tests[0] == pytest.approx(tests[1], rel=1e-2)

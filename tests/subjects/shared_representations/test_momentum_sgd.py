@@ -7,8 +7,8 @@ from pair_runs import by_optax, drawn
 
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
-from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
+from remanence.subjects.shared_representations.sgd_and_flow import momentum_sgd
 from remanence.subjects.shared_representations.training_cells import Cell, train_cells
 
 

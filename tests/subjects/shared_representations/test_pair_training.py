@@ -8,14 +8,13 @@ import pytest
 from pair_runs import drawn
 
 from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
-from remanence.subjects.shared_representations.gradient_flow import gradient_flow
 from remanence.subjects.shared_representations.language_pairs import (
     circulant_pairs,
     connectivity,
     path_bound,
 )
-from remanence.subjects.shared_representations.momentum_sgd import momentum_sgd
 from remanence.subjects.shared_representations.pair_training import PairRun, train_pairs
+from remanence.subjects.shared_representations.sgd_and_flow import gradient_flow, momentum_sgd
 
 
 def test_connected_pairs_generalise_within_the_path_bound(key):
@@ -38,7 +37,7 @@ def test_islands_do_not_generalise(key):
         for k in jax.random.split(key, 24)
     ]
     losses = [
-        translation(fit.net, T, mask="full").loss_across
+        translation(fit.net, T, mask="full").across
         for _, fit in gradient_flow(runs, mask="full", stop=1e-6, width=8)
     ]
     assert np.mean(losses) + 2 * np.std(losses) / len(losses) ** 0.5 > 0.5

@@ -27,7 +27,7 @@ from .training_cells import (
 
 FULL_STOP = 1e-6
 BY_SGD = "figure 1, diagonal mask"
-NAMES = {"frac": float, "sigma": float, "seed": int, "mask": str, "way": str}
+NAMES = {"frac": float, "sigma": float, "seed": int}
 SEEDS = 2**32
 """So many seeds the document's generator distinguishes."""
 
@@ -134,62 +134,47 @@ def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
 
 
 def named_cell(wanted: Mapping[str, str]) -> Cell:
-    """The cell of the document's sizes that `frac=…,sigma=…,seed=…` names, or a refusal."""
+    """The author's cell that `frac=…,sigma=…,seed=…` names, or a refusal."""
     if set(wanted) - set(NAMES) or not {"frac", "sigma"} <= set(wanted):
-        raise ValueError(
-            f"a cell is named by frac, sigma and seed (and mask, way), "
-            f"got {', '.join(wanted) or 'nothing'}"
-        )
-    given: dict[str, Any] = {"seed": 0, "mask": "diagonal", "way": "sgd"}
+        given = ", ".join(wanted) or "nothing"
+        raise ValueError(f"a cell is named by frac, sigma and seed, got {given}")
+    numbers: dict[str, Any] = {"seed": 0}
     for name, text in wanted.items():
         try:
-            given[name] = NAMES[name](text)
+            numbers[name] = NAMES[name](text)
         except ValueError:
             what = "a whole number" if NAMES[name] is int else "a number"
             raise ValueError(f"{name} must be {what}, got {text!r}") from None
-    for name, known in (("mask", ("diagonal", "full")), ("way", ("sgd", "flow"))):
-        if given[name] not in known:
-            raise ValueError(f"{name} must be {' or '.join(known)}, got {given[name]!r}")
-    if not math.isfinite(given["frac"]):
+    fraction, scale, seed = (numbers[name] for name in NAMES)
+    if not math.isfinite(fraction):
         raise ValueError(f"frac must be a number, got {wanted['frac']!r}")
-    if not 0 <= given["seed"] < SEEDS:
-        raise ValueError(f"seed must lie between 0 and 2^32 - 1, got {given['seed']}")
-    return Cell(fraction=given.pop("frac"), scale=given.pop("sigma"), **given)
+    if not 0 <= seed < SEEDS:
+        raise ValueError(f"seed must lie between 0 and 2^32 - 1, got {seed}")
+    return Cell(fraction=fraction, scale=scale, seed=seed, mask="diagonal", way="sgd")
 
 
 def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
     """Train the cell that `frac=…,sigma=…,seed=…` names as its author did, and measure it.
 
     Losses are in the document's normalisation (a sum over words), null where a run diverged
-    or a number has no meaning. `mask=full` and `way=flow` ask for what the document did not do.
+    or a number has no meaning.
     """
     cell = named_cell(wanted)
-    taught = int(cell.run().T.sum())
-    long = "half a minute" if cell.way == "sgd" else "minutes where σ is small"
     bench.tell(
-        f"training {taught} of {cell.languages**2} pairs by {cell.way}, "
-        f"at most {DOCUMENT_STEPS:,} steps: seconds, or {long}"
+        f"training {int(cell.run().T.sum())} of {cell.languages**2} pairs, at most "
+        f"{DOCUMENT_STEPS:,} steps: seconds, or half a minute"
     )
     stop = document_stop(cell.words)
     ((_, fit),) = train_cells([cell], stop=stop, limit=DOCUMENT_STEPS, width=1)
-    if cell.way == "sgd" and fit.ending == "out of steps":
-        bench.tell(
-            "the time to leave the start grows as 1/sigma, and SGD's steps have one "
-            "length; way=flow takes longer ones"
-        )
     found = cell_numbers(cell, fit)
-    unit = {"train_loss": 2 * cell.words, "test_loss": 2 * cell.words}
-    names = ("train_loss", "test_loss", "accuracy_trained", "accuracy_untrained", "rank")
-    numbers = {name: unit.get(name, 1) * found[name] for name in names}
-    numbers["negative_untrained"] = found["signs"]
+    names = ("accuracy_trained", "accuracy_untrained", "rank")
+    numbers = {name: found[name] for name in names} | {"negative_untrained": found["signs"]}
+    numbers |= {name: 2 * cell.words * found[name] for name in ("train_loss", "test_loss")}
     return {
         "frac": cell.fraction,
         "sigma": cell.scale,
         "seed": cell.seed,
-        "mask": cell.mask,
-        "way": cell.way,
         "ending": fit.ending,
         "steps": fit.steps,
-        "precision": fit.precision,
         "connected": bool(found["connected"]),
     } | {name: x if math.isfinite(x) else None for name, x in numbers.items()}

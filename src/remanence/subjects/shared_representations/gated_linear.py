@@ -133,10 +133,10 @@ class Translation(eqx.Module):
     whatever the mask. A group without any pair has the value NaN.
     """
 
-    loss_trained: float
-    loss_untrained: float
-    loss_across: float
-    """Over pairs between components."""
+    train_loss: float
+    test_loss: float
+    across: float
+    """The loss of pairs between components."""
     accuracy_trained: float
     accuracy_untrained: float
     rank: float

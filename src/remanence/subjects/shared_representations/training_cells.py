@@ -20,10 +20,9 @@ from ...sweeps.worker import LostError, Unfinished, Work
 from ...train.progress import progress_bar
 from ...train.store import opened_store
 from .gated_linear import bound_ratios, GatedLinear, Translation, translation
-from .gradient_flow import gradient_flow
 from .language_pairs import connectivity, Mask, published_pairs
-from .momentum_sgd import momentum_sgd
 from .pair_training import PairFit, PairRun
+from .sgd_and_flow import gradient_flow, momentum_sgd
 
 
 Way = Literal["sgd", "flow"]
@@ -31,8 +30,6 @@ WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "flow": gradient_flow}
 DOCUMENT_STEPS = 500_000
 """The document gives a run so many steps at most."""
 ENDINGS = ("converged", "out of steps", "diverged", "out of time")
-RENAMED = {"loss_trained": "train_loss", "loss_untrained": "test_loss", "loss_across": "across"}
-"""What the losses of a `Translation` are called in a table."""
 GENERALISES = 1e-3
 """Test loss (half mean squared error a word) below which a run generalises."""
 
@@ -125,10 +122,9 @@ def cell_numbers(cell: Cell, fit: PairFit) -> dict[str, float]:
     T = cell.run().T
     graph = connectivity(T)
     burst = fit.ending == "diverged"
-    seen = None if burst else translation(fit.net, T, mask=cell.mask)
+    seen = Translation(*[math.nan] * 7) if burst else translation(fit.net, T, mask=cell.mask)
     ratio = np.full(T.shape, np.nan) if burst else bound_ratios(fit.net, T)
-    names = [field.name for field in dataclasses.fields(Translation)]
-    return {RENAMED.get(name, name): float(getattr(seen, name, math.nan)) for name in names} | {
+    return vars(seen) | {
         "connected": float(graph.connected),
         "algebraic": graph.algebraic,
         "steps": float(fit.steps),
