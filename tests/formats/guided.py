@@ -53,7 +53,7 @@ def words(content: bytes) -> None:
     else:
         symbols = drawn.ConsumeIntList(drawn.ConsumeIntInRange(0, 12), 1)
     found = word(symbols, end=end)
-    assert (found.given + end) % found.period == 0
+    assert (len(symbols) + end) % found.period == 0
 
 
 DOORS = {"headers": headers, "networks": networks, "words": words}

@@ -8,7 +8,7 @@ import xarray as xr
 from contrary_cases.shared_representations import ALIGNED, PREDICTION
 
 from remanence.report.tables import as_dataset, csv_tables
-from remanence.subjects.shared_representations.claims.toy_5_6_7_11 import (
+from remanence.subjects.shared_representations.claims.toy_and_theory_5_to_11 import (
     contamination_law,
     predicted_from_graph,
 )

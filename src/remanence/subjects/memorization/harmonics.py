@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from flint import acb, arb, ctx, fmpq, fmpz_poly
+from flint import acb, arb, ctx, fmpq
 
 
 Frequencies = tuple[int, ...]
@@ -92,9 +92,3 @@ def features(period: int, frequencies: Frequencies) -> np.ndarray:
     found = waves(period, frequencies, np.arange(period))
     found.setflags(write=False)
     return found
-
-
-@functools.lru_cache(maxsize=256)
-def cyclotomic(order: int) -> fmpz_poly:
-    r"""$\Phi_n(x)$."""
-    return fmpz_poly.cyclotomic(order)

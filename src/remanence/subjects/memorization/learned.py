@@ -28,6 +28,7 @@ from .minimal.cheapest_harmonics import harmonic_dimension
 from .words import word
 
 
+WEIGHTS = {"W_h": ("unit", "unit_from"), "W_y": ("output", "unit"), "h_0": ("unit",)}
 PERIODS = 3
 """Periods that are shown in training."""
 LATER = 10
@@ -81,15 +82,14 @@ class Lane:
     is one program.
     """
 
-    largest: int
+    config: Config
     outputs: int
     longest: int
-    steps: int
-    rate: float
 
     def __call__(self, point: dict[str, Any], key: Array, data: Any) -> dict[str, Array]:
         key_start, key_steps = jr.split(key)
-        start = Autonomous.init(point["units"], self.largest, self.outputs, key=key_start)
+        steps, largest = self.config.learned_steps, max(self.config.learned_units)
+        start = Autonomous.init(point["units"], largest, self.outputs, key=key_start)
         labels, period, n = (a[point["word"]] for a in data)
         unspoken = jnp.where(jnp.arange(self.outputs) < n, 0.0, -1e9)
 
@@ -100,15 +100,15 @@ class Lane:
             cost = optax.losses.softmax_cross_entropy_with_integer_labels(y, labels[t % period])
             return jnp.where(shown, cost, 0.0).sum() / shown.sum().astype(cost.dtype)
 
-        schedule = optax.cosine_decay_schedule(self.rate, self.steps)
+        schedule = optax.cosine_decay_schedule(self.config.learning_rate, steps)
         optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
         net, history = trained(
             start,
             loss,
             optimizer,
-            steps=self.steps,
+            steps=steps,
             key=key_steps,
-            every=self.steps,
+            every=steps,
             project=lambda net: net.masked(point["units"]),
         )
         t = jnp.arange(LATER * self.longest)
@@ -119,10 +119,7 @@ class Lane:
             "learned": (right | (t >= PERIODS * period)).all(),
             "kept": (right | (t >= LATER * period)).all(),
             "diverged": history["diverged_at"] >= 0,
-            "W_h": net.W_h,
-            "W_y": net.W_y,
-            "h_0": net.h_0,
-        }
+        } | {name: getattr(net, name) for name in WEIGHTS}
 
 
 def train_memories(config: Config, bench: Bench) -> xr.Dataset:
@@ -134,13 +131,7 @@ def train_memories(config: Config, bench: Bench) -> xr.Dataset:
         row[: w.period] = w.indices
     sizes = np.array([(w.period, len(w.alphabet)) for w in words], dtype=np.int32).T
     table = sweep(
-        Lane(
-            max(config.learned_units),
-            int(sizes[1].max()),
-            longest,
-            config.learned_steps,
-            config.learning_rate,
-        ),
+        Lane(config, int(sizes[1].max()), longest),
         {
             "word": range(len(words)),
             "tanh": (0, 1),
@@ -149,7 +140,7 @@ def train_memories(config: Config, bench: Bench) -> xr.Dataset:
         },
         seed=bench.seed,
         chunk=config.learned_chunk,
-        dims={"W_h": ("unit", "unit_from"), "W_y": ("output", "unit"), "h_0": ("unit",)},
+        dims=WEIGHTS,
         data=(labels, *sizes),
         folder=bench.folder / "learned",
         title="learned memories",

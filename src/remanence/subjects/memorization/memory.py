@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from ..._show import aligned, html_table
 from .certificates.certificate import Certificate
 from .minimal.separation import margin_of
-from .words import END, START, Word
+from .words import END, Word
 from .written import Written
 
 
@@ -56,12 +56,6 @@ class Memory:
     def network(self) -> Any:
         """The network in JAX (a `Generator`), ready for every measurement."""
         return self.written.network()
-
-    @property
-    def inputs(self) -> tuple[Hashable, ...]:
-        """What each input stands for; `START` is last, where there is one."""
-        begins = self.written.inputs > len(self.word.alphabet)
-        return (*self.word.alphabet, START) if begins else self.word.alphabet
 
     def generate(self, length: int) -> str | tuple[Hashable, ...]:
         """The first `length` symbols, cut before `<END>`; no compilation.

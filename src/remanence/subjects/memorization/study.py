@@ -14,7 +14,7 @@ from .config import Config, FULL, QUICK
 from .experiments import atlas, least_factors
 from .figures import figures
 from .frontier import cross_rows, frontier, frontier_table
-from .learned import learned_modes, train_memories
+from .learned import learned_modes, train_memories, WEIGHTS
 
 
 def run(config: Config, bench: Bench) -> Outcome:
@@ -41,7 +41,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         "atlas": results["atlas"],
         "stability": results["least factors"],
         "frontier": frontier_table(points),
-        "learned": trained.drop_vars(["W_h", "W_y", "h_0"]),
+        "learned": trained.drop_vars(WEIGHTS),
         "cross": cross_table(cross_rows(config.word)),
     }
     return Outcome(results=results, data=data, figures=figures(config.word, results))

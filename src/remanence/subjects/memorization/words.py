@@ -28,13 +28,11 @@ END = Token("<END>")
 class Word:
     """One period of what is to be remembered.
 
-    `indices` point into `alphabet`; `given` is how many symbols the caller wrote,
-    which may be several periods. `text` says that symbols are joined to a `str`.
+    `indices` point into `alphabet`; `text` says that symbols are joined to a `str`.
     """
 
     indices: tuple[int, ...]
     alphabet: tuple[Hashable, ...]
-    given: int
     text: bool
     end: bool
 
@@ -85,12 +83,11 @@ def word(
         raise ValueError(f"the alphabet does not hold {strange[0]!r}")
     if alphabet is not None and len(letters) != len(tuple(alphabet)):
         raise ValueError("the alphabet names a symbol twice")
-    given = len(spelled)
     if end:
         spelled, letters = (*spelled, END), (*letters, END)
     at = {symbol: k for k, symbol in enumerate(letters)}
     indices = tuple(at[symbol] for symbol in spelled)
-    return Word(indices[: true_period(indices)], letters, given, isinstance(symbols, str), end)
+    return Word(indices[: true_period(indices)], letters, isinstance(symbols, str), end)
 
 
 def true_period(indices: Sequence[int]) -> int:

@@ -67,7 +67,7 @@ class Lane(NamedTuple):
     memory: Any
 
 
-def check_sizes(runs: Sequence[PairRun], *, mask: Mask, stop: float) -> None:
+def _check_sizes(runs: Sequence[PairRun], *, mask: Mask, stop: float) -> None:
     """Refuse runs of several sizes, and a hidden layer that is too narrow for the loss."""
     for run in runs:
         _, D, H = run.net.sizes
@@ -91,7 +91,7 @@ def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: M
         return float(loss(as_double(pack(net, mask)), pairs, mask))
 
 
-def fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit:
+def _fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit:
     """The record of a lane that has come to its end."""
     ending: Ending = "out of time" if lane.time >= lane.horizon else "out of steps"
     if not np.isfinite(lane.loss):
@@ -132,7 +132,7 @@ def train_pairs(
     `memory` gives what a run needs besides its weights, and the time it has at most;
     `advance` moves a batch by one chunk and is one compiled program.
     """
-    check_sizes(runs, mask=mask, stop=stop)
+    _check_sizes(runs, mask=mask, stop=stop)
     number = lambda value: np.asarray(value, dtype=precision)
     scope = double if precision == "float64" else nullcontext
 
@@ -164,4 +164,4 @@ def train_pairs(
             if index is not None and ended[place]:
                 places[place] = None
                 lane = jax.tree.map(lambda a, at=place: a[at].copy(), batch)
-                yield index, fit_record(lane, runs[index], mask=mask, stop=stop)
+                yield index, _fit_record(lane, runs[index], mask=mask, stop=stop)

@@ -39,7 +39,6 @@ class Checked:
     word: str
     dimension: int
     certificate: Certificate
-    claimed: dict[str, float]
 
 
 def check(path: str | os.PathLike) -> Checked:
@@ -83,7 +82,7 @@ def _prove(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
     if floats and not found.steps["float64"] >= word.period:
         raise ValueError("the weights do not say the word once in double precision")
     _run(written, word, found)
-    return Checked(method, str(word.join(word.indices)), written.dimension, found, claimed)
+    return Checked(method, str(word.join(word.indices)), written.dimension, found)
 
 
 def _proof(method: str, written: Written, word: Word) -> Certificate:
@@ -118,7 +117,7 @@ def _word(about: dict[str, Any]) -> Word:
         raise ValueError("the file's word is outside its alphabet")
     if end is True and indices.index(len(letters)) != len(indices) - 1:
         raise ValueError("<END> must be the word's last symbol and only that")
-    return Word(tuple(indices), alphabet, len(indices), True, end is True)
+    return Word(tuple(indices), alphabet, True, end is True)
 
 
 def _network(method: str, word: Word, first: Any, tensors: dict[str, np.ndarray]) -> Written:

@@ -24,11 +24,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from flint import fmpz_poly
 from scipy.linalg import block_diag
 
-from ..harmonics import cyclotomic, features, Frequencies
+from ..harmonics import features, Frequencies
 from ..words import Word
 from ..written import leads, matrix, Written
+from .rotations import walk_network
 
 
 GAIN = 2.0
@@ -94,7 +96,7 @@ def limit_cycle(w: Word, *, gain: float = GAIN) -> Written:
 
 def _companion(order: int) -> np.ndarray:
     r"""Multiplication by $x$ modulo $\Phi_q$."""
-    phi = [int(c) for c in cyclotomic(order).coeffs()]
+    phi = [int(c) for c in fmpz_poly.cyclotomic(order).coeffs()]
     C = np.eye(len(phi) - 1, k=-1, dtype=np.int64)
     C[:, -1] = [-c for c in phi[:-1]]
     return C
@@ -105,9 +107,7 @@ def rational(w: Word, frequencies: Frequencies, readout: np.ndarray) -> Written:
     its harmonics."""
     p, n = w.period, len(w.alphabet)
     if not frequencies:
-        zero = np.zeros((1, 1), dtype=np.int64)
-        b_y = (np.arange(n) == w.indices[0]).astype(np.int64)
-        return Written(zero, np.zeros((n, 1), dtype=np.int64), b_y, zero[0])
+        return walk_network(w, (), readout, 0.0).astype(np.int64)
     parts = [_companion(q) for q in sorted({p // math.gcd(j, p) for j in frequencies})]
     W_h = np.asarray(block_diag(*parts), dtype=np.int64)
     walk = [np.concatenate([np.eye(len(part), dtype=np.int64)[0] for part in parts])]

@@ -94,7 +94,29 @@ def separation(
     rows = len(phi) * len(signs)
     seconds = PACE * len(t) * rows**2
     columns = phi[:, t] * scale
-    by_program = functools.partial(_by_program, columns, signs, t, k, deadline)
+
+    def by_program(method: str) -> Separation:
+        """The same alternative by a linear programming solver, which is told the limit."""
+        left = deadline.left
+        if PROGRAM * columns.size > left:
+            # Told of a limit that passes before it begins, the solver takes none.
+            return Separation(None)
+        # A row for each pair: the features of its time, for one symbol and against another.
+        A = hstack([csr_array((row * columns).T) for row in signs])
+        found = linprog(
+            np.r_[np.zeros(rows), -1.0],
+            A_ub=hstack([-A, csr_array(np.ones((len(t), 1)))]),
+            b_ub=np.zeros(len(t)),
+            bounds=[(-1, 1)] * rows + [(None, 1)],
+            method=method,
+            options={"time_limit": min(left, 1e6)},
+        )
+        if not found.success:
+            return Separation(None)
+        if -found.fun > BLIND:
+            return Separation(_readout(found.x[:-1] / -found.fun, len(phi)))
+        return _against(-found.ineqlin.marginals, t, k)
+
     if seconds > SLOW or not deadline.affords(seconds):
         return by_program("highs-ipm")
     A = (signs[:, None, :] * columns).reshape(rows, len(t))
@@ -122,36 +144,6 @@ def _readout(u: np.ndarray, features: int) -> np.ndarray:
 def _against(lam: np.ndarray, t: np.ndarray, k: np.ndarray) -> Separation:
     on = np.flatnonzero(lam > 1e-9 * lam.max())
     return Separation(None, tuple(zip(t[on].tolist(), k[on].tolist(), strict=True)))
-
-
-def _by_program(
-    columns: np.ndarray,
-    signs: np.ndarray,
-    t: np.ndarray,
-    k: np.ndarray,
-    deadline: Deadline,
-    method: str,
-) -> Separation:
-    """The same alternative by a linear programming solver, which is told the limit."""
-    left, (m, count) = deadline.left, columns.shape
-    if PROGRAM * count * m > left:
-        # Told of a limit that passes before it begins, the solver takes none.
-        return Separation(None)
-    # A row for each pair: the features of its time, for one symbol and against another.
-    A, size = hstack([csr_array((row * columns).T) for row in signs]), m * len(signs)
-    found = linprog(
-        np.r_[np.zeros(size), -1.0],
-        A_ub=hstack([-A, csr_array(np.ones((count, 1)))]),
-        b_ub=np.zeros(count),
-        bounds=[(-1, 1)] * size + [(None, 1)],
-        method=method,
-        options={"time_limit": min(left, 1e6)},
-    )
-    if not found.success:
-        return Separation(None)
-    if -found.fun > BLIND:
-        return Separation(_readout(found.x[:-1] / -found.fun, m))
-    return _against(-found.ineqlin.marginals, t, k)
 
 
 @functools.lru_cache(maxsize=64)
