@@ -10,12 +10,12 @@ from read_figures import drawn_axes, DRAWS, lines_of, verdict_and_evidence
 
 from remanence.report import Bench
 from remanence.subjects.memorization import figures as memorization
+from remanence.subjects.memorization.experiments import atlas
 from remanence.subjects.memorization.frontier import frontier
-from remanence.subjects.memorization.necklace_tables import atlas
 from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.figures import recipes_figure
 from remanence.subjects.modular_addition.recipes import DIALS
-from remanence.subjects.shared_representations.figures.thresholds import threshold_figure
+from remanence.subjects.shared_representations.network_figures import threshold_figure
 from remanence.subjects.shared_representations.training_cells import GENERALISES
 from remanence.subjects.stable_recurrence import figures as stable
 
