@@ -15,7 +15,7 @@ from ...nets import ClosedLoop, Generator
 from ...report import Row
 from .memorize import memorize
 from .memory import Memory
-from .written import Written
+from .written import Labels, Written
 
 
 METHODS = ("shift", "rotation", "harmonic", "rational", "permutation", "tanh")
@@ -100,7 +100,7 @@ def bits(memory: Memory) -> int:
     raise AssertionError("4096 places hold any word that is run here")
 
 
-def first_error(network: Generator, labels: tuple[int, ...], *, steps: int) -> int | None:
+def first_error(network: Generator, labels: Labels, *, steps: int) -> int | None:
     """The first of `steps` steps at which a generator says a wrong symbol, if any, in
     the precision of the scope."""
     wrong = np.asarray(_emissions(network, steps)) != np.resize(np.asarray(labels), steps)
@@ -108,7 +108,7 @@ def first_error(network: Generator, labels: tuple[int, ...], *, steps: int) -> i
 
 
 def noise_tolerance(
-    written: Written, labels: tuple[int, ...], *, seed: int, directions: int = 64, periods: int = 3
+    written: Written, labels: Labels, *, seed: int, directions: int = 64, periods: int = 3
 ) -> float:
     """The largest perturbation of a state (2-norm) that no drawn direction minds.
 

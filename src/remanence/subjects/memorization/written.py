@@ -12,6 +12,8 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 
+Labels = tuple[int, ...]
+"""The symbols of one period, as numbers."""
 DENSE = 1 << 18
 """The largest number of entries that is written out as a matrix."""
 LARGEST = 1 << 26

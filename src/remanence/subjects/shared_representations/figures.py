@@ -1,6 +1,6 @@
-"""All pictures of the study, each drawn from its dataset alone; here of the toy and of theory."""
+"""All pictures of the study, each drawn from its dataset alone; here those of the toy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,7 +11,6 @@ from ...report import Figure
 from .network_figures import (
     accuracy_figure,
     figure_one_figure,
-    LEGEND,
     spikes_figure,
     threshold_figure,
     wide_threshold_figure,
@@ -29,8 +28,6 @@ def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
         wide_threshold_figure(data["wide"]),
         alignment_figure(data["alignment"], data["times"]),
         barriers_figure(data["barriers"], data["predictor"], data["predicted_scales"]),
-        random_figure(data["random"]),
-        race_figure(data["race"]),
     )
 
 
@@ -108,51 +105,3 @@ def barriers_figure(found: xr.Dataset, guess: xr.Dataset, tried: xr.Dataset) -> 
         draw,
         xr.merge(parts, combine_attrs="drop"),
     )
-
-
-def random_figure(drawn: xr.Dataset) -> Figure:
-    """Outlier and bulk edge over the density."""
-    largest, second = drawn.singular_values.values[:, :2].T
-    lines = (
-        (largest, "C0o", "largest"),
-        (drawn.outlier_law, "C0--", "pn"),
-        (second, "C1o", "second"),
-        (drawn.edge_law, "C1--", "2√(np(1−p))"),
-        (drawn.document_edge, "C7:", "2√(p(1−p)), as printed"),
-    )
-    return Figure(
-        "random-pairs",
-        "Random T: outlier and bulk",
-        "Singular values of Bernoulli matrices against their laws; the printed bulk edge lacks √n.",
-        lambda: _lines(drawn.density, lines, "density p", "singular value", yscale="log"),
-        drawn,
-    )
-
-
-def race_figure(found: xr.Dataset) -> Figure:
-    """The reduction against the network, and where it ends."""
-    lines = []
-    for i in range(3):
-        end = np.full(found.sizes["time"], float(found.cube_root[i]))
-        lines += [
-            (found.theory[:, i], f"C{i}-", f"s = {float(found.mode[i]):g}"),
-            (found.network[:, i], f"C{i}.", None),
-            (end, "C7:", None),
-        ]
-    return Figure(
-        "race",
-        "The race reduction",
-        "Lines are the three-number reduction, dots the whole routing network, dotted $(M s)^{1/3}$.",
-        lambda: _lines(found.time, lines, "time", "$b_2$"),
-        found,
-    )
-
-
-def _lines(x: Any, lines: Sequence[Any], across: str, up: str, *, yscale: str = "linear") -> Any:
-    """One panel of lines and marks: values, style and label of each."""
-    figure, ax = plt.subplots(figsize=(4.6, 3.6), layout="constrained")
-    for values, style, label in lines:
-        ax.plot(x, values, style, label=label)
-    ax.set(xlabel=across, ylabel=up, yscale=yscale)
-    figure.legend(**LEGEND | {"ncols": 3})
-    return figure

@@ -22,7 +22,7 @@ from .language_pairs import checked_pairs, Mask
 from .pair_gradient import loss, pack, Packed, unpack
 
 
-Ending = Literal["converged", "out of steps", "diverged", "out of time"]
+Ending = Literal["converged", "out of steps", "diverged"]
 Precision = Literal["float32", "float64"]
 ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}
 """Products of one small network are not shared between threads: to ask costs a tenth."""
@@ -63,7 +63,6 @@ class Lane(NamedTuple):
     loss: Float[Array | np.ndarray, "*lanes"]
     steps: Int[Array | np.ndarray, "*lanes"]
     time: Float[Array | np.ndarray, "*lanes"]
-    horizon: Float[Array | np.ndarray, "*lanes"]
     memory: Any
 
 
@@ -93,7 +92,7 @@ def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: M
 
 def _fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit:
     """The record of a lane that has come to its end."""
-    ending: Ending = "out of time" if lane.time >= lane.horizon else "out of steps"
+    ending: Ending = "out of steps"
     if not np.isfinite(lane.loss):
         ending = "diverged"
     elif lane.loss <= stop:
@@ -124,13 +123,13 @@ def train_pairs(
     limit: int,
     width: int,
     precision: Precision,
-    memory: Callable[[PairRun, Packed], tuple[Any, float]],
+    memory: Callable[[PairRun, Packed], Any],
     advance: Callable[[Lane], Lane],
 ) -> Iterator[tuple[int, PairFit]]:
     """Each run until its loss is at most `stop`, as soon as it is there: `(index, fit)`.
 
-    `memory` gives what a run needs besides its weights, and the time it has at most;
-    `advance` moves a batch by one chunk and is one compiled program.
+    `memory` gives what a run needs besides its weights; `advance` moves a batch by one chunk
+    and is one compiled program.
     """
     _check_sizes(runs, mask=mask, stop=stop)
     number = lambda value: np.asarray(value, dtype=precision)
@@ -138,9 +137,8 @@ def train_pairs(
 
     def start(run: PairRun) -> Lane:
         weights = jax.tree.map(number, pack(run.net, mask))
-        kept, horizon = memory(run, weights)
-        state = (number(1.0), np.zeros((), np.int32), number(0.0), number(horizon))
-        return Lane(weights, number(run.T), *state, jax.tree.map(number, kept))
+        kept = jax.tree.map(number, memory(run, weights))
+        return Lane(weights, number(run.T), number(1.0), np.zeros((), np.int32), number(0.0), kept)
 
     places: list[int | None] = [None] * width
     waiting, batch = iter(range(len(runs))), None
@@ -159,7 +157,7 @@ def train_pairs(
         with scope():
             batch = jax.tree.map(np.array, advance(batch))
         # `not above` is also true of NaN: a lane that diverged is done.
-        ended = ~(batch.loss > stop) | (batch.steps >= limit) | (batch.time >= batch.horizon)
+        ended = ~(batch.loss > stop) | (batch.steps >= limit)
         for place, index in enumerate(places):
             if index is not None and ended[place]:
                 places[place] = None

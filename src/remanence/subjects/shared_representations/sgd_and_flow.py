@@ -13,7 +13,6 @@ $10^{-8}$ its last steps are rounded away.
 """
 
 import functools
-import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -36,8 +35,6 @@ LANDING = 5e-4
 """How far below the stop the last loss may lie, relatively."""
 EVERY = 16
 """Attempted steps of a chunk."""
-HORIZON = 1e12
-"""Time over σ after which a run is out of it: a start of size σ is left after about 1/σ."""
 
 
 @functools.lru_cache(maxsize=32)
@@ -99,7 +96,7 @@ def momentum_sgd(
         limit=limit,
         width=width,
         precision=precision,
-        memory=lambda run, weights: (jax.tree.map(np.zeros_like, weights), math.inf),
+        memory=lambda run, weights: jax.tree.map(np.zeros_like, weights),
         advance=_sgd_program(mask, every),
     )
 
@@ -158,7 +155,7 @@ def _flow_program(mask: Mask, rtol: float):
         aim = kept.stop * (1.0 - 0.5 * LANDING)
         share = jnp.log(lane.loss / aim) / jnp.log(lane.loss / kept.late_loss)
         end = jnp.where(
-            jnp.isfinite(kept.late), lane.time + (kept.late - lane.time) * share, lane.horizon
+            jnp.isfinite(kept.late), lane.time + (kept.late - lane.time) * share, jnp.inf
         )
         weights, time, step, count = _attempts(lane, end, mask, rtol)
         now = loss(weights, lane.T, mask)
@@ -167,7 +164,7 @@ def _flow_program(mask: Mask, rtol: float):
         below = now < kept.stop * (1.0 - LANDING)
         over = below & (time - lane.time > 1e-6 * lane.time)
         lane = jax.tree.map(lambda a, b: jnp.where(over, a, b), taken_back, moved)
-        return lane._replace(steps=lane.steps + count)
+        return lane._replace(steps=lane.steps + jnp.maximum(count, 1))
 
     return over_lanes(chunk)
 
@@ -188,12 +185,12 @@ def gradient_flow(
     usually met a sign barrier: see `barrier_probability`.
     """
 
-    def memory(run: PairRun, weights: Packed) -> tuple[FlowMemory, float]:
+    def memory(run: PairRun, weights: Packed) -> FlowMemory:
         # No BLAS: its threads would go on spinning on the core of the training.
         flat = np.concatenate([np.asarray(w, float).ravel() for w in jax.tree.leaves(run.net)])
         sigma = min(float(np.sqrt((flat * flat).mean())), 1.0)
         atol = rtol * min(0.1 * sigma, 1e-2)
-        return FlowMemory(1.0, atol, stop, np.inf, 0.0), HORIZON / sigma  # pyright: ignore[reportArgumentType]
+        return FlowMemory(1.0, atol, stop, np.inf, 0.0)  # pyright: ignore[reportArgumentType]
 
     yield from train_pairs(
         runs,

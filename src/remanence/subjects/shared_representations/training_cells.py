@@ -29,7 +29,7 @@ Way = Literal["sgd", "flow"]
 WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "flow": gradient_flow}
 DOCUMENT_STEPS = 500_000
 """The document gives a run so many steps at most."""
-ENDINGS = ("converged", "out of steps", "diverged", "out of time")
+ENDINGS = ("converged", "out of steps", "diverged")
 GENERALISES = 1e-3
 """Test loss (half mean squared error a word) below which a run generalises."""
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from ..constructions.integers_and_tanh import cycle
-from ..written import leads, Written
+from ..written import Labels, leads, Written
 
 
 FOREVER = math.inf
@@ -65,7 +65,7 @@ def same(A: Any, B: Any) -> bool:
     return differ.nnz == 0 if issparse(differ) else not np.any(differ)
 
 
-def _period(written: Written, labels: tuple[int, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def _period(written: Written, labels: Labels) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The states of one period in integers, each with the leads of its symbol; refused if
     another symbol is said or the first state does not return."""
     states, first = (h for h, _ in written.run(len(labels) + 1)), None
@@ -80,7 +80,7 @@ def _period(written: Written, labels: tuple[int, ...]) -> Iterator[tuple[np.ndar
         raise ValueError("these weights do not return after one period")
 
 
-def exact_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
+def exact_certificate(written: Written, labels: Labels) -> Certificate:
     """One period in integers, and the largest number in it."""
     W_h, W_y, b_y = (abs(A.astype(float)) for A in (written.W_h, written.W_y, written.b_y))
     heard = 0.0 if written.W_x is None else float(abs(written.W_x.astype(float)).max())
@@ -103,7 +103,7 @@ def exact_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
     return Certificate("exact arithmetic", lead, steps, {"largest_integer": int(largest)})
 
 
-def shift_certificate(written: Written, labels: tuple[int, ...], unit: int) -> Certificate:
+def shift_certificate(written: Written, labels: Labels, unit: int) -> Certificate:
     """The shift map in integers of size 1/unit for one period, and the steps that it
     survives in floating point: errors grow by the base until they reach a lead."""
     base, W_y = int(written.W_h[0, 0]), written.W_y[:, 0]
@@ -131,7 +131,7 @@ def shift_certificate(written: Written, labels: tuple[int, ...], unit: int) -> C
     return Certificate("exact arithmetic", lead, steps, {"margin": margin})
 
 
-def attraction_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
+def attraction_certificate(written: Written, labels: Labels) -> Certificate:
     """A box round the cycle that every rounded step maps into the next box."""
     p, first = len(labels), first_state(written)
     a, gain = float(first[0]), float(written.W_h.max())
@@ -156,7 +156,7 @@ def attraction_certificate(written: Written, labels: tuple[int, ...]) -> Certifi
     return Certificate("attraction", lead, steps, evidence)
 
 
-def _least_lead(written: Written, labels: tuple[int, ...], a: float) -> float:
+def _least_lead(written: Written, labels: Labels, a: float) -> float:
     """On the sign patterns: the one at t is -a everywhere, but for +a at unit t."""
     W, b, found = written.W_y, written.b_y, math.inf
     rest, chunk = b - a * np.asarray(W.sum(axis=1)).ravel(), max(1, (1 << 22) // len(b))

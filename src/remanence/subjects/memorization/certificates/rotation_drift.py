@@ -13,7 +13,7 @@ import numpy as np
 
 from ..constructions.rotations import block_diagonal
 from ..harmonics import table
-from ..written import leads, Written
+from ..written import Labels, leads, Written
 from .certificate import Certificate, first_state, FOREVER, same, UNIT
 
 
@@ -41,7 +41,7 @@ def pulls(W: np.ndarray, starts: list[int]) -> np.ndarray:
     return np.array([np.sqrt(np.add.reduceat((row - W) ** 2, starts, axis=1)) for row in W])
 
 
-def drift_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
+def drift_certificate(written: Written, labels: Labels) -> Certificate:
     """How long rotating planes stay within the leads of the readout."""
     p, (starts, values) = len(labels), planes(written.W_h)
     turns = [round(math.atan2(z.imag, z.real) * p / (2 * math.pi)) % p for z in values]
@@ -84,11 +84,7 @@ def _step_error(z: complex, j: int, size: float, p: int, u: float) -> float:
 
 
 def _allowed_drift(
-    written: Written,
-    labels: tuple[int, ...],
-    starts: list[int],
-    turns: list[int],
-    begin: np.ndarray,
+    written: Written, labels: Labels, starts: list[int], turns: list[int], begin: np.ndarray
 ) -> tuple[float, dict[str, float]]:
     """The least lead, and the drift of every plane that the leads allow."""
     p, W, b, d = len(labels), written.W_y, written.b_y, len(begin)
@@ -115,7 +111,7 @@ def _allowed_drift(
     return least, {name: x if math.isinf(x) else min(x, 0.5) for name, x in allowed.items()}
 
 
-def reading_certificate(written: Written, labels: tuple[int, ...]) -> Certificate:
+def reading_certificate(written: Written, labels: Labels) -> Certificate:
     """For how many steps of one reading every symbol leads, rounding included."""
     W, b = written.W_y, written.b_y
     starts, z = planes(written.W_h)

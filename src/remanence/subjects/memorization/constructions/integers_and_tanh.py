@@ -29,7 +29,7 @@ from scipy.linalg import block_diag
 
 from ..harmonics import features, Frequencies
 from ..words import Word
-from ..written import leads, matrix, Written
+from ..written import Labels, leads, matrix, Written
 from .rotations import walk_network
 
 
@@ -121,7 +121,7 @@ def rational(w: Word, frequencies: Frequencies, readout: np.ndarray) -> Written:
     return Written(W_h, W_y, b_y, walk[-1])
 
 
-def _integer_readout(labels: tuple[int, ...], phi: np.ndarray, logits: np.ndarray) -> np.ndarray:
+def _integer_readout(labels: Labels, phi: np.ndarray, logits: np.ndarray) -> np.ndarray:
     """An integer readout of small entries that gives about these logits, its leads
     checked in integers."""
     u = logits @ np.linalg.pinv(phi.astype(float)) / min(leads(logits, labels).min(), 1.0)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..harmonics import by_cost, cost, features, Frequencies, orbits, waves
 from ..words import Word
+from ..written import Labels
 from .refutation import Refutation, refutation
 from .separation import Deadline, margin_of, proved_lead, separation, widest
 
@@ -113,7 +114,7 @@ def harmonic_dimension(
 
 
 def _cheapest(
-    labels: tuple[int, ...], field: str, known: Frequencies, deadline: Deadline
+    labels: Labels, field: str, known: Frequencies, deadline: Deadline
 ) -> tuple[Frequencies, np.ndarray | None, int, tuple[Refutation, ...]]:
     """The first of the cheapest sets with a readout, or `known`, which spells the word; a
     proved lower bound on the cost of any; and the refutations.
@@ -159,9 +160,7 @@ def unions(period: int) -> Iterator[tuple[int, Frequencies]]:
             heapq.heappush(heap, (price + more, tuple(sorted((*S, *members))), i + 1))
 
 
-def strongest_harmonics(
-    labels: tuple[int, ...], time_limit: float
-) -> tuple[Frequencies, np.ndarray | None]:
+def strongest_harmonics(labels: Labels, time_limit: float) -> tuple[Frequencies, np.ndarray | None]:
     """The fewest of the word's strongest harmonics that a bisection finds to spell it, and a
     readout over them: an upper bound at once; all harmonics, which need none, at the least."""
     deadline, n, p = Deadline(time_limit), max(labels) + 1, len(labels)
@@ -181,7 +180,7 @@ def strongest_harmonics(
     return strongest(high), u
 
 
-def energy_floor(labels: tuple[int, ...]) -> int:
+def energy_floor(labels: Labels) -> int:
     r"""No set of harmonics of smaller cost spells the word: too little energy is in it.
 
     Let the logits be $f : \mathbb{Z}_p \to \mathbb{R}^n$, centred over the symbols, made of the

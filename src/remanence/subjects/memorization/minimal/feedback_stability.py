@@ -23,7 +23,7 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpz_poly
 
 from ..words import Word
-from ..written import leads
+from ..written import Labels, leads
 from .cheapest_harmonics import Bounds, harmonic_dimension
 from .separation import Deadline, separation
 
@@ -83,7 +83,7 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
     return Feedback(w, stability, lower, upper, least, a, polynomial, exact)
 
 
-def _delay_line(labels: tuple[int, ...], deadline: Deadline) -> int:
+def _delay_line(labels: Labels, deadline: Deadline) -> int:
     """How many of the last symbols tell the next one, by affine functions."""
     p, search = len(labels), Deadline(deadline.left / 2)
     for m in range(2, p):
@@ -98,15 +98,13 @@ def _delay_line(labels: tuple[int, ...], deadline: Deadline) -> int:
     return p
 
 
-def _least_opening(labels: tuple[int, ...], deadline: Deadline) -> tuple[arb, fmpz_poly, Fraction]:
+def _least_opening(labels: Labels, deadline: Deadline) -> tuple[arb, fmpz_poly, Fraction]:
     """The infimum of |a| over both signs, its factor, and an admissible a next to it."""
     positive, negative = (_opening(labels, sign, deadline) for sign in (1, -1))
     return negative if negative[0] < positive[0] else positive
 
 
-def _opening(
-    labels: tuple[int, ...], sign: int, deadline: Deadline
-) -> tuple[arb, fmpz_poly, Fraction]:
+def _opening(labels: Labels, sign: int, deadline: Deadline) -> tuple[arb, fmpz_poly, Fraction]:
     differences = _differences(labels, sign)
     low, factor = arb(0), fmpz_poly([0, 1])
     while len(signs := {_sign_above(low, factor, f): f for f in differences}) > 1:
@@ -139,7 +137,7 @@ def _sign_above(low: arb, factor: fmpz_poly, f: fmpz_poly) -> int:
     return sign if value > 0 else -sign
 
 
-def _differences(labels: tuple[int, ...], sign: int) -> list[fmpz_poly]:
+def _differences(labels: Labels, sign: int) -> list[fmpz_poly]:
     """States before a 1 less states before a 0, as polynomials in |a| up to a common factor
     and to powers of |a|: all have the factor a - 1, which is left out."""
     p, root, found = len(labels), fmpz_poly([-1, sign]), set()

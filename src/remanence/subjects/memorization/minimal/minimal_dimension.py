@@ -11,7 +11,7 @@ import numpy as np
 from ..certificates.rotation_drift import reading_certificate
 from ..constructions.rotations import unit_eigenvalues, walk_network
 from ..words import Word, word as word_of
-from ..written import Written
+from ..written import Labels, Written
 from .cheapest_harmonics import Bounds, harmonic_dimension
 from .feedback_stability import least_feedback
 from .separation import Deadline, separation, widest
@@ -96,7 +96,7 @@ def single_pass(w: Word, *, time_limit: float) -> SinglePass:
     return SinglePass(w, values, walk_network(w, values, whole.readout, whole.lead), lower)
 
 
-def _line_rate(labels: tuple[int, ...]) -> float | None:
+def _line_rate(labels: Labels) -> float | None:
     """An r whose powers, as they lie on the line, make one run of every symbol.
 
     Growing and fading walks of r > 0 lie in order of time; of r < 0 the odd steps lie

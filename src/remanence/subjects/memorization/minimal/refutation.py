@@ -17,6 +17,7 @@ from flint import arb, arb_mat, ctx
 from scipy.linalg import qr
 
 from ..harmonics import circle, Frequencies, PRECISION, table, units
+from ..written import Labels
 from .separation import Deadline, NEVER
 
 
@@ -45,7 +46,7 @@ class Refutation:
 
 
 def refutation(
-    labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs, deadline: Deadline = NEVER
+    labels: Labels, frequencies: Frequencies, pairs: Pairs, deadline: Deadline = NEVER
 ) -> Refutation | None:
     """The proof with positive multipliers on these pairs, or None if it fails or is late."""
     if len(pairs) < 2:
@@ -62,7 +63,7 @@ def refutation(
 
 
 def _enclosures(
-    labels: tuple[int, ...], frequencies: Frequencies, pairs: Pairs, deadline: Deadline
+    labels: Labels, frequencies: Frequencies, pairs: Pairs, deadline: Deadline
 ) -> tuple[list[arb] | None, str]:
     """The multipliers after the first, which is one, as enclosures.
 
@@ -103,7 +104,7 @@ def _enclosures(
     return found, "norm" if spare else "enclosed"
 
 
-def _row(labels: tuple[int, ...], pairs: Pairs, row: Row, bits: int) -> list[arb]:
+def _row(labels: Labels, pairs: Pairs, row: Row, bits: int) -> list[arb]:
     (block, j, odd), period = row, len(labels)
     wave = circle(period, bits)[1 if odd else 0]
     scale = 1 if 2 * j % period == 0 else 2
@@ -112,9 +113,7 @@ def _row(labels: tuple[int, ...], pairs: Pairs, row: Row, bits: int) -> list[arb
     ]
 
 
-def _independent(
-    labels: tuple[int, ...], pairs: Pairs, rows: list[Row]
-) -> tuple[list[Row], list[Row]]:
+def _independent(labels: Labels, pairs: Pairs, rows: list[Row]) -> tuple[list[Row], list[Row]]:
     """As many well-conditioned rows as there are unknowns, and the rest."""
     period, (t, k) = len(labels), np.array(pairs).T
     (cos, sin), w = table(period), np.asarray(labels)[t]

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.optimize import linprog, nnls
 from scipy.sparse import csr_array, hstack
 
-from ..written import leads
+from ..written import Labels, leads
 
 
 ROUNDING = 2.0**-53
@@ -73,10 +73,7 @@ class Separation:
 
 
 def separation(
-    labels: tuple[int, ...],
-    phi: np.ndarray,
-    asked: np.ndarray | None = None,
-    deadline: Deadline = NEVER,
+    labels: Labels, phi: np.ndarray, asked: np.ndarray | None = None, deadline: Deadline = NEVER
 ) -> Separation:
     """Either side of the alternative, for labels 0 … n - 1 and one column for each;
     `asked`, symbols × symbols, are the leads asked for, in proportion. Neither side
@@ -147,7 +144,7 @@ def _against(lam: np.ndarray, t: np.ndarray, k: np.ndarray) -> Separation:
 
 
 @functools.lru_cache(maxsize=64)
-def _pairs(labels: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _pairs(labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every (t, k) with k not the symbol at t, and what each symbol has to do with it."""
     n, w = max(labels) + 1, np.asarray(labels)
     t, k = np.nonzero(w[:, None] != np.arange(n))
@@ -156,7 +153,7 @@ def _pairs(labels: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def widest(
-    labels: tuple[int, ...], phi: np.ndarray, first: np.ndarray, deadline: Deadline = NEVER
+    labels: Labels, phi: np.ndarray, first: np.ndarray, deadline: Deadline = NEVER
 ) -> np.ndarray:
     r"""A readout whose boundaries stay far from every point, from the `first` that is
     known; at the deadline the widest found so far.
@@ -183,7 +180,7 @@ def widest(
     return best
 
 
-def proved_lead(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> float:
+def proved_lead(u: np.ndarray, labels: Labels, phi: np.ndarray) -> float:
     """A lower bound, rounding included, on the least lead of the right logit.
 
     `phi` is within half a unit in the last place of the true features, so each
@@ -195,7 +192,7 @@ def proved_lead(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray) -> floa
     return float((leads(u @ phi, labels) - slack).min())
 
 
-def margin_of(u: np.ndarray, labels: tuple[int, ...], phi: np.ndarray, unit: float = 0.0) -> float:
+def margin_of(u: np.ndarray, labels: Labels, phi: np.ndarray, unit: float = 0.0) -> float:
     """The distance from the walk to the nearest boundary, in the state's 2-norm,
     less what reading it in an arithmetic of that unit may cost."""
     w, size = list(labels), len(phi) * unit * np.abs(u).sum(axis=1)

@@ -207,7 +207,6 @@ TOY_AND_THEORY = (
         finding="network and reduction within {largest_gap:.0e}; random starts end within {final_gap:.0e}",
         evidence=race_evidence,
         rule=network_races,
-        figure="race",
     ),
     Claim(
         id="003.9",
@@ -219,7 +218,6 @@ TOY_AND_THEORY = (
         ),
         evidence=random_evidence,
         rule=outlier_and_edge,
-        figure="random-pairs",
     ),
     Claim(
         id="003.10",
