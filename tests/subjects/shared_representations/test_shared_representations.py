@@ -142,9 +142,7 @@ def test_a_number_without_meaning_is_null(bench, monkeypatch):
     """With every pair taught there is no untaught one to be measured."""
     told: list[str] = []
     bench = dataclasses.replace(bench, tell=told.append)
-    start = lambda cells, **options: [
-        (0, PairFit(cells[0].run().net, 0.5, "out of steps", 0, 0.0, "float64"))
-    ]
+    start = lambda cells, **options: [(0, PairFit(cells[0].run().net, 0.5, "out of steps", 0, 0.0))]
     monkeypatch.setattr(sys.modules[one_cell.__module__], "train_cells", start)
     found = one_cell({"frac": "1", "sigma": "0.1"}, bench)
     assert found["test_loss"] is None and found["train_loss"] > 1.0

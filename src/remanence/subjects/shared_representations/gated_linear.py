@@ -67,14 +67,6 @@ class GatedLinear(eqx.Module):
     W_h: Float[Array | np.ndarray, "units units"]
     W_i: Float[Array | np.ndarray, "languages units words"]
 
-    def __check_init__(self):
-        L, D, H = self.W_o.shape
-        if self.W_i.shape != (L, H, D) or self.W_h.shape != (H, H):
-            raise ValueError(
-                f"W_o is {(L, D, H)}, so W_h must be {(H, H)} and W_i {(L, H, D)}, "
-                f"got {self.W_h.shape} and {self.W_i.shape}"
-            )
-
     @classmethod
     def init(
         cls, *, languages: int, words: int, units: int, scale: float, key: Key
@@ -149,8 +141,6 @@ def translation(net: GatedLinear, T: Pairs, *, mask: Mask) -> Translation:
     """Losses and accuracies on taught and untaught pairs, in float64."""
     T = np.asarray(T, dtype=float)
     L, D, H = net.sizes
-    if T.shape != (L, L):
-        raise ValueError(f"T must be {L} x {L}, as the network has languages, got shape {T.shape}")
     with double():
         blocks = np.asarray(as_double(net).products())
     diagonal = np.einsum("kldd->kld", blocks)

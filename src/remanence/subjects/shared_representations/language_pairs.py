@@ -124,25 +124,20 @@ class Connectivity(eqx.Module):
 
     `together` marks the pairs whose two ends share a component; `path_lengths`
     counts the taught pairs on the shortest way between them (1 for a taught pair,
-    infinite across components); `gap` is σ2/σ1 of `T`.
+    infinite across components); `gap` is σ2/σ1 of `T`: near 1 the second mode grows almost as
+    fast as the first, and it is 0 without one.
     """
 
     components: int
     together: Pairs
     path_lengths: Pairs
     algebraic: float
-    singular_values: Float[np.ndarray, " values"]
+    gap: float
 
     @property
     def connected(self) -> bool:
         """Whether every pair can be reached from the taught ones."""
         return self.components == 1
-
-    @property
-    def gap(self) -> float:
-        """σ2/σ1: near 1 the second mode grows almost as fast as the first; 0 without one."""
-        first, *others = self.singular_values.tolist()
-        return others[0] / first if others else 0.0
 
 
 def _bipartite(T: Pairs) -> Float[np.ndarray, "nodes nodes"]:
@@ -166,14 +161,14 @@ def connectivity(T: Pairs) -> Connectivity:
     graph = _bipartite(np.asarray(T, dtype=float))
     count, out, into = components(T)
     paths = csgraph.shortest_path(graph, unweighted=True, directed=False)
-    K = T.shape[0]
+    K, values = T.shape[0], np.linalg.svd(T, compute_uv=False)
     laplacian = np.diag(graph.sum(axis=1)) - graph
     return Connectivity(
         count,
         (out[:, None] == into[None, :]).astype(float),
         paths[:K, K:],
         max(float(np.linalg.eigvalsh(laplacian)[1]), 0.0),
-        np.linalg.svd(T, compute_uv=False),
+        float(values[1] / values[0]) if len(values) > 1 else 0.0,
     )
 
 

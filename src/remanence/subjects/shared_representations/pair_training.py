@@ -52,7 +52,6 @@ class PairFit(eqx.Module):
     ending: Ending
     steps: int
     time: float
-    precision: Precision
 
 
 class Lane(NamedTuple):
@@ -99,8 +98,7 @@ def _fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit
         ending = "converged"
     net = as_numpy(unpack(lane.weights, mask))
     end = float("nan") if ending == "diverged" else exact_loss(net, run.T, mask)
-    precision: Any = str(lane.weights.W.dtype)
-    return PairFit(net, end, ending, int(lane.steps), float(lane.time), precision)
+    return PairFit(net, end, ending, int(lane.steps), float(lane.time))
 
 
 def over_lanes(advance: Callable[[Lane], Lane]) -> Callable[[Lane], Lane]:

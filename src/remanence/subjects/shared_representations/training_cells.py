@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import pathlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -81,19 +80,13 @@ class Trainings(Work):
 
 
 def train_cells(
-    cells: Sequence[Cell],
-    *,
-    stop: float,
-    limit: int,
-    width: int = 4,
-    on: str | None = None,
-    folder: pathlib.Path | None = None,
+    cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4, on: str | None = None
 ) -> Iterator[tuple[int, PairFit]]:
     """The cells by their own way (all of one mask and one way): `(index, fit)` as each ends.
 
     Lanes of width 1 are large ones, which fill the cache of a core: each core takes one, in a
     process of its own. `on` is the address of a Dask scheduler, whose workers then take all of
-    them; `folder` is where the caller keeps them, to be named if the workers are lost.
+    them.
     """
     runs = [cell.run() for cell in cells]
     train, workers = WAYS[cells[0].way], min(len(cores()), len(runs))
@@ -103,15 +96,10 @@ def train_cells(
         return
     plan = grid({"run": range(len(runs))}, static=(), chunk=width, seed=0)
     work = Trainings(plan, train, None, x64=False, runs=runs, settings=settings)
-    done = 0
     with Local(work, workers=workers) if on is None else Cluster(work, on) as engine:
-        try:
-            arriving: Iterator[Any] = engine.compute(plan.parts, lambda: False)
-            for _, fits in arriving:
-                done += len(fits)
-                yield from fits
-        except LostError as fault:
-            raise Unfinished(str(fault), done, len(runs), folder) from fault
+        arriving: Iterator[Any] = engine.compute(plan.parts, lambda: False)
+        for _, fits in arriving:
+            yield from fits
 
 
 def cell_numbers(cell: Cell, fit: PairFit) -> dict[str, float]:
@@ -152,16 +140,19 @@ def table(
         rows = {cell: row for cell, row in kept.items() if row is not None}
         left = [cell for cell in kept if cell not in rows]
         show(len(rows))
-        fits = train_cells(left, **work, on=bench.on, folder=folder) if left else ()
-        for i, fit in fits:
-            row = {n: np.asarray(v) for n, v in cell_numbers(left[i], fit).items()}
-            store.put(left[i].name, row)
-            rows[left[i]] = row
-            show(len(rows))
-            check_stop()
-            if time.monotonic() > end and len(rows) < len(kept):
-                reason = "stopped at the time limit"
-                raise Unfinished(reason, len(rows), len(kept), folder)
+        reason = "stopped at the time limit"
+        try:
+            for i, fit in train_cells(left, **work, on=bench.on) if left else ():
+                row = {n: np.asarray(v) for n, v in cell_numbers(left[i], fit).items()}
+                store.put(left[i].name, row)
+                rows[left[i]] = row
+                show(len(rows))
+                if check_stop() or time.monotonic() > end:
+                    break
+        except LostError as fault:
+            reason = str(fault)
+        if len(rows) < len(kept):
+            raise Unfinished(reason, len(rows), len(kept), folder)
     fields = ("fraction", "scale", "seed", "words", "units")
     columns = {name: [float(rows[c][name]) for c in cells] for name in rows[cells[0]]}
     columns |= {name: [getattr(cell, name) for cell in cells] for name in fields}

@@ -52,7 +52,6 @@ class MinimalDimension(Bounds):
     """
 
     word: Word
-    field: str
     frequencies: Frequencies
     lower: int
     upper: int
@@ -110,7 +109,7 @@ def harmonic_dimension(
     # Galois orbits are sets of harmonics too.
     floor = energy_floor(labels) if price > lower else 0
     left = deadline.left if p <= LONG else 0.0
-    return MinimalDimension(w, field, S, max(lower, floor), price, refuted, floor, first, left)
+    return MinimalDimension(w, S, max(lower, floor), price, refuted, floor, first, left)
 
 
 def _cheapest(

@@ -45,7 +45,6 @@ class Feedback(Bounds):
     """
 
     word: Word
-    stability: float
     lower: int
     upper: int
     least: tuple[float, float]
@@ -65,7 +64,7 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
     if n == w.period:
         # Every symbol once: the last one tells the next, and nothing else is needed.
         units = min(n - 1, 1)
-        return Feedback(w, stability, units, units, (0.0, 0.0), Fraction(0), attained=True)
+        return Feedback(w, units, units, (0.0, 0.0), Fraction(0), attained=True)
     # The shift map serves every word; of two symbols more is known.
     least, a, polynomial, exact = (0.0, float(n)), Fraction(n), (0, 1), False
     if n == 2 and w.period <= LONGEST:
@@ -80,7 +79,7 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
         upper = _delay_line(labels, deadline)
         if stability >= 1:
             upper = min(upper, harmonic_dimension(w, time_limit=deadline.left).upper)
-    return Feedback(w, stability, lower, upper, least, a, polynomial, exact)
+    return Feedback(w, lower, upper, least, a, polynomial, exact)
 
 
 def _delay_line(labels: Labels, deadline: Deadline) -> int:

@@ -42,7 +42,6 @@ class Refutation:
     pairs: Pairs
     multipliers: tuple[float, ...]
     least: float
-    how: str
 
 
 def refutation(
@@ -52,19 +51,19 @@ def refutation(
     if len(pairs) < 2:
         return None
     try:
-        found, how = _enclosures(labels, frequencies, pairs, deadline)
+        found = _enclosures(labels, frequencies, pairs, deadline)
     except (TimeoutError, ZeroDivisionError):
         return None
     if found is None or not all(ball > 0 for ball in found):
         return None
     ends = [float(ball.lower()) for ball in found]
     centres = tuple(float(ball.mid()) for ball in found)
-    return Refutation(frequencies, pairs, (1.0, *centres), min(1.0, *ends), how)
+    return Refutation(frequencies, pairs, (1.0, *centres), min(1.0, *ends))
 
 
 def _enclosures(
     labels: Labels, frequencies: Frequencies, pairs: Pairs, deadline: Deadline
-) -> tuple[list[arb] | None, str]:
+) -> list[arb] | None:
     """The multipliers after the first, which is one, as enclosures.
 
     Rows are $2\\cos$ and $2\\sin$, so that minors are algebraic integers up to a power
@@ -90,7 +89,7 @@ def _enclosures(
         bits = 64 * math.ceil((need + 2 * PRECISION) / 64)
     # The solver cannot be stopped, so it is not begun where it may be late.
     if len(kept) != unknown or not deadline.affords(PACE * unknown**3 * bits):
-        return None, ""
+        return None
     with ctx.workprec(bits):
         M = [_row(labels, pairs, row, bits) for row in kept]
         solved = arb_mat([r[1:] for r in M]).solve(arb_mat([[-r[0]] for r in M]))
@@ -100,8 +99,8 @@ def _enclosures(
             left = _row(labels, pairs, row, bits)
             rest = sum((a * b for a, b in zip(left[1:], found, strict=True)), left[0])
             if not abs(rest) < arb(2) ** -math.ceil(need):
-                return None, ""
-    return found, "norm" if spare else "enclosed"
+                return None
+    return found
 
 
 def _row(labels: Labels, pairs: Pairs, row: Row, bits: int) -> list[arb]:
