@@ -19,7 +19,7 @@ def test_connected_pairs_generalise_within_the_path_bound(key):
     """H = D: the bound along paths holds on trained networks."""
     T = circulant_pairs(4, 2)
     net = GatedLinear.init(languages=4, words=3, units=3, scale=0.05, key=key)
-    (_, fit), *_ = gradient_flow([PairRun(net, T)], mask="full", stop=1e-8, width=1)
+    (_, fit), *_ = gradient_flow([PairRun(net, T)], mask="full", stop=1e-8, width=2)
     blocks = fit.net.products()
     gap = np.linalg.norm(blocks - np.eye(3), ord=2, axis=(2, 3))
     bound = path_bound(connectivity(T), float(gap[T == 1].max()))
@@ -36,7 +36,7 @@ def test_islands_do_not_generalise(key):
     ]
     losses = [
         translation(fit.net, T, mask="full").across
-        for _, fit in gradient_flow(runs, mask="full", stop=1e-6, width=8)
+        for _, fit in gradient_flow(runs, mask="full", stop=1e-6, width=2)
     ]
     assert np.mean(losses) + 2 * np.std(losses) / len(losses) ** 0.5 > 0.5
     assert min(losses) > 1e-2

@@ -62,12 +62,12 @@ def test_a_cell_that_makes_no_sense_is_refused(cell, sentence, bench):
 
 def test_finished_cells_are_not_done_again(bench):
     cells = [Cell(fraction=f, scale=0.2, seed=0, **SMALL) for f in (0.4, 0.7)]
-    first = table("t", cells, bench, stop=1e-4, limit=400)
+    first = table("t", cells, bench, stop=1e-4, limit=400, width=2)
     kept = sorted((bench.folder / "cells" / "t").glob("0.*"))
     assert len(kept) == 2
     stamps = [path.stat().st_mtime_ns for path in kept]
     kept[0].unlink()
-    again = table("t", cells, bench, stop=1e-4, limit=400)
+    again = table("t", cells, bench, stop=1e-4, limit=400, width=2)
     np.testing.assert_array_equal(first.test_loss, again.test_loss)
     assert kept[1].stat().st_mtime_ns == stamps[1]
 
@@ -76,10 +76,10 @@ def test_a_table_out_of_time_goes_on_where_it_was(bench):
     cells = [Cell(fraction=f, scale=0.2, seed=0, **SMALL) for f in (0.4, 0.7)]
     hurried = dataclasses.replace(bench, time_limit=1e-9)
     with pytest.raises(Unfinished, match="time limit: 1 of 2"):
-        table("t", cells, hurried, stop=1e-4, limit=400)
+        table("t", cells, hurried, stop=1e-4, limit=400, width=2)
     (first,) = (bench.folder / "cells" / "t").glob("0.*")
     stamp = first.stat().st_mtime_ns
-    assert table("t", cells, hurried, stop=1e-4, limit=400).sizes["cell"] == 2
+    assert table("t", cells, hurried, stop=1e-4, limit=400, width=2).sizes["cell"] == 2
     assert first.stat().st_mtime_ns == stamp
 
 

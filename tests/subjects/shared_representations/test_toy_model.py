@@ -63,7 +63,8 @@ def test_barriers_are_predicted_and_positive_starts_meet_none():
         barrier_probability(T, log10_scale=s, key=jr.key(0)) for s in (-1.0, -10.0, -40.0)
     ]
     assert probability[0] > 0.8 > probability[1] > 0.2 > 0.05 > probability[2]
-    start = toy_start(10, log10_scale=-1.0, draws=8, key=jr.key(2))
+    # Six languages, as in the other tests, whose program this is.
+    T, start = circulant_pairs(6, 2), toy_start(6, log10_scale=-1.0, draws=8, key=jr.key(2))
     drawn = toy_flow(start, T)
     u, v = drawn.state.direction
     stuck = drawn.loss > 1e-8

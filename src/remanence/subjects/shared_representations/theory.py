@@ -142,7 +142,9 @@ def random_spectrum(size: int, seed: int) -> xr.Dataset:
     )
 
 
-def _pair_loss(net: GatedLinear, T: jax.Array, Pi: jax.Array, meanings: jax.Array):
+@jax.jit
+@jax.value_and_grad
+def _loss_and_gradient(net: GatedLinear, T: jax.Array, Pi: jax.Array, meanings: jax.Array):
     """½ mean over taught pairs and inputs of the squared error, word by word."""
     inputs = jnp.einsum("lij,nj->lni", Pi, meanings)
     outputs = jnp.einsum("klde,lne->klnd", net.products(), inputs)
@@ -168,10 +170,9 @@ def equivalence_gaps(seed: int, *, whiten: bool = True) -> dict[str, float]:
         eye = jnp.eye(D)
         same, other = jnp.stack([eye] * L), eye[np.argsort(words, axis=1)]
         onehot = jnp.tile(eye, (count // D, 1))
-        priced = jax.jit(jax.value_and_grad(_pair_loss))
-        loss, slope = priced(net, T, same, onehot)
-        renamed = priced(relabelled(net, words), T, other, onehot)
-        gaussian = priced(net, T, same, jnp.asarray(x))
+        loss, slope = _loss_and_gradient(net, T, same, onehot)
+        renamed = _loss_and_gradient(relabelled(net, words), T, other, onehot)
+        gaussian = _loss_and_gradient(net, T, same, jnp.asarray(x))
         largest = lambda a, b: max(
             float(jnp.abs(p - q).max())
             for p, q in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
