@@ -169,8 +169,7 @@ def _files(
         import matplotlib.pyplot as plt
 
         from ..report.style import style
-        from ..subjects.memorization.figures import frontier_figure
-        from ..subjects.memorization.walk_figures import walk_figure
+        from ..subjects.memorization.figures import frontier_figure, walk_figure
 
         drawings = {figure: walk_figure(memory)}
         if points:
