@@ -5,23 +5,25 @@ characters "<START>" inside a string mean nothing but themselves.
 """
 
 import dataclasses
+import enum
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
 
-class Token:
-    """A mark that is no character: equal to nothing but itself."""
+class Token(enum.Enum):
+    """Marks that are no characters: equal to nothing but themselves."""
 
-    def __init__(self, name: str):
-        self.name = name
+    START = "<START>"
+    END = "<END>"
 
     def __repr__(self) -> str:
-        return self.name
+        return self.value
+
+    __str__ = __repr__
 
 
-START = Token("<START>")
-END = Token("<END>")
+START, END = Token
 
 
 @dataclasses.dataclass(frozen=True)
