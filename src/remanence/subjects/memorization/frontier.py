@@ -51,26 +51,23 @@ def frontier(
         except ValueError:
             yield None
             continue
-        small = memory.dimension <= LARGEST
-        yield point(memory, steps=steps, directions=directions, seed=seed) if small else None
-
-
-def point(memory: Memory, *, steps: int, directions: int, seed: int = 0) -> Point:
-    """The measurements of one memory."""
-    labels = memory.word.indices
-    with double():
-        error64 = first_error(memory.network, labels, steps=steps)
-    return Point(
-        method=memory.method,
-        dimension=memory.dimension,
-        bits=bits(memory),
-        margin=memory.margin,
-        exponent=memory.exponent,
-        measured_noise=noise_tolerance(memory.written, labels, seed=seed, directions=directions),
-        proved_float32=memory.certificate.steps["float32"],
-        error_float32=first_error(memory.network, labels, steps=steps),
-        error_float64=error64,
-    )
+        if memory.dimension > LARGEST:
+            yield None
+            continue
+        labels, how = memory.word.indices, {"seed": seed, "directions": directions}
+        with double():
+            error64 = first_error(memory.network, labels, steps=steps)
+        yield Point(
+            method=memory.method,
+            dimension=memory.dimension,
+            bits=bits(memory),
+            margin=memory.margin,
+            exponent=memory.exponent,
+            measured_noise=noise_tolerance(memory.written, labels, **how),
+            proved_float32=memory.certificate.steps["float32"],
+            error_float32=first_error(memory.network, labels, steps=steps),
+            error_float64=error64,
+        )
 
 
 def frontier_table(points: Sequence[Point]) -> xr.Dataset:
