@@ -11,7 +11,7 @@ or in one that broadcasts to it.
 import abc
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -95,3 +95,48 @@ def output(cell: Any, h: State) -> Float[Array, " outputs"]:
 def input_size(cell: Any) -> int | None:
     """How many numbers an input holds, if the cell says so."""
     return getattr(cell, "input_size", None)
+
+
+class LoopForm(NamedTuple):
+    r"""$h' = R h + \gamma\,\rho(W_h h + W_x x + b)$, $\rho$ the identity where it is None.
+
+    This and the records below are what `contraction_form()` gives to `rm.contraction`: a cell's
+    own step with its numbers. A subclass does not inherit it, since it may step otherwise.
+    """
+
+    W_h: Any
+    W_x: Any
+    b: Any = None
+    activation: Callable | None = None
+    R: Any = 0.0
+    coupling: Any = 1.0
+
+
+class LSTMForm(NamedTuple):
+    """The gates of `cells.LSTM`, in its order."""
+
+    W_h: Any
+    W_x: Any
+    b: Any = None
+
+
+class GRUForm(NamedTuple):
+    """The gates of `cells.GRU`, in its order."""
+
+    W_h: Any
+    W_x: Any
+    b: Any = None
+    b_n: Any = None
+
+
+class DiagonalForm(NamedTuple):
+    r"""$h' = a \odot h + B x$, real or complex."""
+
+    a: Any
+    B: Any
+
+
+class StackForm(NamedTuple):
+    """Cells one above the other, each of which offers its own form."""
+
+    cells: tuple[Any, ...]

@@ -17,8 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._types import Input, Scalar
-from .heads import AbstractHeadGates, Heads
-from .linear_recurrence import AbstractGatedCell
+from .linear_recurrence import AbstractGatedCell, AbstractHeadGates, Heads
 
 
 Transition = tuple[Array, Array, Array]

@@ -15,8 +15,7 @@ import numpy as np
 from jaxtyping import Array, Float, Inexact
 
 from .._types import Input, Key, Scalar, State
-from .base import AbstractCell
-from .contraction_form import DiagonalForm
+from .base import AbstractCell, DiagonalForm
 
 
 class Diagonal(AbstractCell):

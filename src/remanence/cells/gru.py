@@ -12,9 +12,8 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Vector
-from .affine import AbstractAffine, require_blocks, uniform
-from .contraction_form import GRUForm
-from .slopes import sigmoid_and_slope, tanh_and_slope
+from .affine import AbstractAffine, require_blocks, sigmoid_and_slope, tanh_and_slope, uniform
+from .base import GRUForm
 
 
 class GRU(AbstractAffine):

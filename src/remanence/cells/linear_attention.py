@@ -10,8 +10,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .heads import AbstractHeadGates, Heads
-from .linear_recurrence import AbstractGates
+from .linear_recurrence import AbstractGates, AbstractHeadGates, Heads
 
 
 class AbstractLinearAttention(AbstractHeadGates, AbstractGates):

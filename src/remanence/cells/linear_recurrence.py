@@ -4,7 +4,7 @@ $A$ is set by the input and never by the state: one number, one a channel or one
 $\log A = \mathrm{rate} \odot \mathrm{clock}(u)$. Mamba, Mamba-2, RG-LRU, minGRU, minLSTM
 (`selective.py`), GLA, RetNet, RWKV-4, -5, -6 and the mLSTM (`linear_attention.py`) are
 this with gates of their own. The tangent map is $A$ itself, so the Lyapunov exponents
-are the means of $\log A$ along the inputs.
+are the means of $\log A$ along the inputs. `Heads` are for gates over a matrix a head.
 """
 
 import abc
@@ -137,3 +137,40 @@ class LinearRecurrence(AbstractGatedCell):
         after = jax.lax.associative_scan(join, (a, b))[1]
         before = jnp.concatenate([h[None], after[:-1]])
         return after, jax.vmap(self.gates.read)(before, after, us)
+
+
+class Heads(eqx.Module):
+    """How many heads there are, and how long their keys and values."""
+
+    count: int = eqx.field(static=True)
+    keys: int = eqx.field(static=True)
+    values: int = eqx.field(static=True)
+
+
+class AbstractHeadGates(eqx.Module):
+    """Gates whose input is `u = (q, k, v, ...)`; the rest has the lengths `rest`."""
+
+    heads: eqx.AbstractVar[Heads]
+
+    @property
+    def rest(self) -> tuple[int, ...]:
+        """Nothing follows, unless a kind says otherwise."""
+        return ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the state."""
+        return (self.heads.count, self.heads.keys, self.heads.values)
+
+    @property
+    def width(self) -> int:
+        """How many numbers an input `u` holds."""
+        return self.heads.count * (2 * self.heads.keys + self.heads.values) + sum(self.rest)
+
+    def split(self, u: Array) -> list[Array]:
+        """(q, k, v, ...), the first three with a row a head."""
+        H, n, m = self.heads.count, self.heads.keys, self.heads.values
+        sizes = [H * n, H * n, H * m, *self.rest]
+        edges = [sum(sizes[: i + 1]) for i in range(len(sizes) - 1)]
+        q, k, v, *others = jnp.split(u, edges)
+        return [q.reshape(H, n), k.reshape(H, n), v.reshape(H, m), *others]

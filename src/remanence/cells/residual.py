@@ -9,10 +9,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, State, Vector
-from .affine import AbstractAffine, gaussian_weights
-from .base import AbstractCell, input_size, output, pushforward
-from .contraction_form import LoopForm
-from .slopes import value_and_slope
+from .affine import AbstractAffine, gaussian_weights, value_and_slope
+from .base import AbstractCell, input_size, LoopForm, output, pushforward
 
 
 class Residual(AbstractAffine):

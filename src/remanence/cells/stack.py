@@ -13,8 +13,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Scalar, State
-from .base import AbstractCell, input_size, log_volume, output, pushforward
-from .contraction_form import StackForm
+from .base import AbstractCell, input_size, log_volume, output, pushforward, StackForm
 
 
 class Stack(AbstractCell):
@@ -89,3 +88,38 @@ def _output_tangents(cell: Any, state: State, JQ: Frame) -> tuple[Array, InputFr
     flat, unravel = ravel_pytree(state)
     says, linear = jax.linearize(lambda flat: output(cell, unravel(flat)), flat)
     return says, jax.vmap(linear, in_axes=1, out_axes=1)(JQ)
+
+
+class Started(AbstractCell):
+    """Any cell with another first state, as files may give one; every step is the cell's own.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Linear
+    >>> cell = Started(Linear(0.5 * jnp.eye(1), jnp.ones((1, 1))), jnp.ones(1))
+    >>> cell(cell.initial_state(), jnp.zeros(1)).tolist()
+    [0.5]
+    """
+
+    cell: Any
+    h_0: State
+
+    def __call__(self, h: State, x: Input) -> State:
+        return self.cell(h, x)
+
+    def initial_state(self) -> State:
+        return self.h_0
+
+    def pushforward(
+        self, h: State, x: Input, Q: Frame, X: InputFrame | None = None
+    ) -> tuple[State, Frame]:
+        return pushforward(self.cell, h, x, Q, X)
+
+    def log_volume(self) -> Callable[[State, Input], Scalar] | None:
+        return log_volume(self.cell)
+
+    def output(self, h: State) -> Float[Array, " outputs"]:
+        return output(self.cell, h)
+
+    @property
+    def input_size(self) -> int | None:
+        return input_size(self.cell)

@@ -1,9 +1,11 @@
 r"""A network whose output is its next input: $x_{i+1} = \mathrm{onehot}(\arg\max(W_y h_i + b_y))$.
 
 With $h_i = \phi(h_{i-1}, x_i)$ for any cell $\phi$. The first input $x_1$ is the
-token `first`; a network that starts from zero reads `<START>` there.
+token `first`; a network that starts from zero reads `<START>` there. `ClosedLoop` is the
+map of its states, $h' = \phi(h, g(h))$.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -11,8 +13,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
-from .._types import State
-from ..cells import input_size, output
+from .._types import Input, State
+from ..cells import AbstractCell, input_size, output
 
 
 class Generator(eqx.Module):
@@ -56,3 +58,27 @@ class Generator(eqx.Module):
     def feedback(self, h: State) -> Float[Array, " inputs"]:
         """What the network reads after a state."""
         return self.one_hot(jnp.argmax(self.read(h)))
+
+
+class ClosedLoop(AbstractCell):
+    """Any cell, its input taken from its own state; what comes from outside is not read.
+
+    >>> import jax.numpy as jnp
+    >>> from remanence.cells import Linear
+    >>> shift = Linear(2 * jnp.eye(1), -jnp.eye(1))
+    >>> loop = ClosedLoop(shift, lambda h: jnp.floor(2 * h))
+    >>> loop(jnp.array([0.75]), None).tolist()
+    [0.5]
+    """
+
+    cell: Any
+    feedback: Callable[[State], Float[Array, " inputs"]]
+
+    def __call__(self, h: State, x: Input) -> State:
+        return self.cell(h, self.feedback(h))
+
+    def output(self, h: State) -> Float[Array, " outputs"]:
+        return output(self.cell, h)
+
+    def initial_state(self) -> State:
+        return self.cell.initial_state()

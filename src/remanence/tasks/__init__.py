@@ -2,8 +2,7 @@
 
 from .adding import adding as adding
 from .download import data_file as data_file
-from .drawn_digits import drawn_digits as drawn_digits
 from .music import Music as Music, music as music
-from .pixels import Pixels as Pixels, pixels as pixels
+from .pixels import drawn_digits as drawn_digits, Pixels as Pixels, pixels as pixels
 from .series import sunspots as sunspots
 from .text import characters as characters, columns as columns, Text as Text, wikitext as wikitext

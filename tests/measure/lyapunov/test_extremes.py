@@ -12,7 +12,7 @@ from exponent_cases import linear
 import remanence as rm
 from remanence._precision import as_double, double
 from remanence.cells import Diagonal, Elman, GRU, LSTM
-from remanence.cells.slopes import log_slope, value_and_slope
+from remanence.cells.affine import log_slope, value_and_slope
 from remanence.measure import growth_along
 from remanence.measure.lyapunov.frame import start_frame
 
