@@ -1,4 +1,4 @@
-"""Networks: readouts, embeddings, padded sequences, batches."""
+"""Networks: readouts, embeddings, batches."""
 
 import equinox as eqx
 import jax
@@ -21,23 +21,6 @@ def test_tokens_are_rows_of_the_embedding(net):
     np.testing.assert_array_equal(net(tokens), net(net.embedding[tokens]))
 
 
-def test_padding_changes_nothing(net, key):
-    xs = jr.normal(key, (6, 3))
-    padded = jnp.concatenate([xs, 1e3 * jnp.ones((4, 3))])
-    got = net(padded, length=6)
-    np.testing.assert_allclose(got[:6], net(xs), atol=1e-6)
-    np.testing.assert_array_equal(got[6:], jnp.broadcast_to(got[5], (4, 2)))
-
-
-def test_lengths_are_batched_with_their_sequences(net, key):
-    xs = jr.normal(key, (3, 8, 3))
-    lengths = jnp.array([8, 5, 1])
-    last = nets.Recurrent(net.cell, net.W_y, net.b_y, readout="last")
-    got = jax.vmap(lambda x, n: last(x, length=n))(xs, lengths)
-    for row, x, n in zip(got, xs, lengths, strict=True):
-        np.testing.assert_allclose(row, last(x[: int(n)]), atol=1e-6)
-
-
 def test_reading_at_every_step_ends_with_reading_at_the_last(net, key):
     xs = jr.normal(key, (5, 3))
     last = nets.Recurrent(net.cell, net.W_y, net.b_y, readout="last")
@@ -55,11 +38,6 @@ def test_tokens_without_an_embedding_are_refused(net):
     deaf = nets.Recurrent(net.cell, net.W_y, net.b_y)
     with pytest.raises(ValueError, match="no embedding"):
         deaf(jnp.array([0, 1]))
-
-
-def test_an_autonomous_unroll_needs_steps(net):
-    with pytest.raises(ValueError, match="needs steps"):
-        nets.unroll(net.cell, net.cell.initial_state(), None)
 
 
 def test_numpy_arrays_are_heard_as_they_are(net, key):

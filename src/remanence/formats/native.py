@@ -13,7 +13,7 @@ from jaxtyping import jaxtyped
 
 from .. import cells
 from ..nets import Recurrent
-from .reading import assemble, Options, Parts, Readout, Taken
+from .reading import assemble, Options, Readout, Taken
 from .safetensors import real, Tensors
 
 
@@ -136,7 +136,7 @@ def network(
     W_y, W_e = "readout.weight", "embedding.weight"
     cell, readout = cell_from(described["cell"], tensors, "cell."), ""
     if W_y in tensors:
-        readout = Readout(W_y, tensors[W_y], tensors.get("readout.bias"), "every")
+        readout = Readout(W_y, tensors[W_y], tensors.get("readout.bias"))
     embedding = (W_e, tensors[W_e]) if W_e in tensors else None
-    parts = Parts(described["cell"]["kind"], "", [cell], embedding, readout)
-    return assemble(parts, options.filled_from(described))
+    taken = Taken(described["cell"]["kind"], "")
+    return assemble(options.filled_from(described), taken, [cell], embedding, readout)

@@ -81,55 +81,44 @@ class Readout:
     name: str
     W: np.ndarray
     b: np.ndarray | None
-    positions: str
+    positions: str = "every"
     remark: str = ""
     """What of the model behind it is left out."""
 
 
-@dataclasses.dataclass(frozen=True)
-class Parts:
-    """A network in parts; where there is no readout, a sentence gives the reason, if any."""
+def assemble(
+    options: Options,
+    taken: Taken,
+    cells: list[Any],
+    embedding: tuple[str, np.ndarray] | None,
+    readout: Readout | str,
+) -> tuple[Recurrent, Taken]:
+    """The network with the ends that the caller does not drop, and all that was taken for it.
 
-    kind: str
-    name: str
-    cells: list[Any]
-    embedding: tuple[str, np.ndarray] | None
-    readout: Readout | str
-    positions: str = "every"
-    remarks: dict[str, str] = dataclasses.field(default_factory=dict)
-    unused: tuple[str, ...] = ()
-
-
-def assemble(parts: Parts, options: Options) -> tuple[Recurrent, Taken]:
-    """The network, with the ends that the caller does not drop."""
+    In place of a readout that is not there a sentence gives the reason, if there is one.
+    """
     for end in ("embedding", "readout"):
         if getattr(options, end):
             raise ValueError(f"the {end} is the graph's own; {end}='' drops it")
-    remarks = dict(parts.remarks)
+    remarks, names = dict(taken.remarks), {"embedding": "", "readout": ""}
     W_y = b_y = W_e = None
-    readout = parts.readout
     if isinstance(readout, str):
         remarks |= {"readout": readout} if readout else {}
     elif options.readout is None:
-        units = output(parts.cells[-1], parts.cells[-1].initial_state()).size
+        units = output(cells[-1], cells[-1].initial_state()).size
         W_y = _matrix("readout", readout.name, readout.W, units)
         b_y = None if readout.b is None else _array(readout.name, readout.b)
         if b_y is not None and b_y.shape != W_y.shape[:1]:
             raise ValueError(f"the bias of {readout.name} has shape {b_y.shape}")
+        names["readout"] = readout.name
         remarks |= {"scores": readout.remark} if readout.remark else {}
-    if parts.embedding is not None and options.embedding is None:
-        W_e = _matrix("embedding", *parts.embedding, parts.cells[0].input_size)
-    positions: Any = options.positions or parts.positions
-    cell = parts.cells[0] if len(parts.cells) == 1 else Stack(tuple(parts.cells))
-    return Recurrent(cell, W_y, b_y, W_e, positions), Taken(
-        kind=parts.kind,
-        name=parts.name,
-        embedding=parts.embedding[0] if parts.embedding and W_e is not None else "",
-        readout="" if isinstance(readout, str) or W_y is None else readout.name,
-        positions=positions,
-        remarks=remarks,
-        unused=parts.unused,
-    )
+    if embedding is not None and options.embedding is None:
+        W_e = _matrix("embedding", *embedding, cells[0].input_size)
+        names["embedding"] = embedding[0]
+    positions: Any = options.positions or taken.positions
+    cell = cells[0] if len(cells) == 1 else Stack(tuple(cells))
+    taken = dataclasses.replace(taken, **names, positions=positions, remarks=remarks)
+    return Recurrent(cell, W_y, b_y, W_e, positions), taken
 
 
 def _array(name: str, values: np.ndarray) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from ..cells import Elman, GRU
 from ..nets import Recurrent
 from .ends import bias_of, biased, ends_of
-from .reading import assemble, BOTH, Options, Parts, Reading, Readout, Taken
+from .reading import assemble, BOTH, Options, Reading, Readout, Taken
 from .recurrent_cell import KINDS, recurrent_cell
 from .safetensors import real, Tensors
 
@@ -131,19 +131,14 @@ def _reading(
         bias = bias_of(W_y) if biased(W_y, plain) else ""
         readout: Readout | str = why.pop("readout", "")
         if W_y:
-            readout = Readout(W_y, plain[W_y], plain.get(bias), "every")
+            readout = Readout(W_y, plain[W_y], plain.get(bias))
         elif back is not None and not options.readout:
             readout = BOTH
         left = sorted({*rest} - {W_e, W_y, bias})
-        parts = Parts(
-            kind=kind,
-            name=prefix.rstrip("._"),
-            cells=layers,
-            embedding=(W_e, plain[W_e]) if W_e else None,
-            readout=readout,
-            remarks=remarks | why,
-            unused=tuple(n for n in left if not (n.startswith(prefix) and RECURRENT.search(n))),
-        )
-        return assemble(parts, dataclasses.replace(options, embedding=None, readout=None))
+        unused = tuple(n for n in left if not (n.startswith(prefix) and RECURRENT.search(n)))
+        taken = Taken(kind, prefix.rstrip("._"), remarks=remarks | why, unused=unused)
+        options = dataclasses.replace(options, embedding=None, readout=None)
+        embedding = (W_e, plain[W_e]) if W_e else None
+        return assemble(options, taken, layers, embedding, readout)
 
     return read

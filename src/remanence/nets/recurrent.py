@@ -19,40 +19,22 @@ from .._types import Input, Key, Orbit, State
 from ..cells import input_size, output
 
 
-def unroll(
-    cell: Any,
-    h0: State,
-    xs: Float[Array, "time inputs"] | None,
-    *,
-    length: int | Int[Array, ""] | None = None,
-    steps: int | None = None,
-) -> Orbit:
-    r"""The states $h_1 \dots h_T$ visited from `h0` under `xs`.
+def unroll(cell: Any, h0: State, xs: Float[Array, "time inputs"]) -> Orbit:
+    r"""The states $h_1 \dots h_T$ visited from `h0` under `xs`."""
 
-    With `length`, inputs from that position on are padding: the state stays as it
-    was, so the last row is the state after the last real input. An autonomous map
-    takes `xs=None` and `steps`.
-    """
-
-    def step(h: State, at: tuple[Any, Input]) -> tuple[State, State]:
-        t, x = at
+    def step(h: State, x: Input) -> tuple[State, State]:
         following = cell(h, x)
-        if length is not None:
-            following = jax.tree.map(lambda new, old: jnp.where(t < length, new, old), following, h)
         return following, following
 
-    time = steps if xs is None else xs.shape[0]
-    if time is None:
-        raise ValueError("an autonomous unroll needs steps, got neither xs nor steps")
-    return jax.lax.scan(step, h0, (jnp.arange(time), xs))[1]
+    return jax.lax.scan(step, h0, xs)[1]
 
 
 class Recurrent(eqx.Module):
     """An optional embedding, a cell, an optional affine readout or other head.
 
-    Called on one sequence; `jax.vmap` it over a batch (and over `length`, for
-    padded sequences). Without `W_y` the cell's own output is returned. `head` is any
-    function of that output, in JAX: a normalisation, a perceptron, a softmax.
+    Called on one sequence; `jax.vmap` it over a batch. Without `W_y` the cell's own output
+    is returned. `head` is any function of that output, in JAX: a normalisation, a
+    perceptron, a softmax.
 
     >>> from remanence.cells import Linear
     >>> cell = Linear(W_h=0.5 * jnp.eye(2), W_x=jnp.ones((2, 1)))
@@ -124,18 +106,17 @@ class Recurrent(eqx.Module):
         xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"],
         *,
         h0: State | None = None,
-        length: int | Int[Array, ""] | None = None,
     ) -> Float[Array, "*time outputs"]:
-        """The outputs at every step, or at the last (real) one.
+        """The outputs at every step, or at the last one.
 
         A cell that offers `outputs(xs)`, a whole sequence at once, is asked for that.
         """
-        if h0 is None and length is None and hasattr(self.cell, "outputs"):
+        if h0 is None and hasattr(self.cell, "outputs"):
             ys = self.cell.outputs(self.embed(xs))
             last = self.readout == "last"
             return self.decode(ys[-1]) if last else jax.vmap(self.decode)(ys)
         start = self.cell.initial_state() if h0 is None else h0
-        states = unroll(self.cell, start, self.embed(xs), length=length)
+        states = unroll(self.cell, start, self.embed(xs))
         if self.readout == "last":
             return self.read(jax.tree.map(lambda leaf: leaf[-1], states))
         return jax.vmap(self.read)(states)

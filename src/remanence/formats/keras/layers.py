@@ -6,7 +6,6 @@ CuDNN's layers keep both biases in one vector and each gate's matrix as torch do
 `kernel.reshape(N, inputs)` for the inputs, not transposed for the state.
 """
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -16,29 +15,37 @@ from ..recurrent_cell import KINDS, PLAIN, recurrent_cell, Shaped
 from ..safetensors import Tensors
 
 
-@dataclasses.dataclass(frozen=True)
-class Weights:
-    """The arrays of one recurrent layer, every entry of their shapes checked."""
-
-    title: str
-    W_x: np.ndarray
-    """Gates × inputs, as all matrices here."""
-    W_h: np.ndarray
-    b_x: np.ndarray | None
-    b_h: np.ndarray | None
-    cudnn: bool
-
-    @property
-    def units(self) -> int:
-        return self.W_h.shape[1]
-
-    @property
-    def kind(self) -> str:
-        return KINDS[self.W_h.shape[0] // self.units]
+Version = tuple[int, ...]
+Arrays = tuple[Any, Any, Any]
+"""Kernel, recurrent kernel and bias of a layer, the first and the last None where it has none."""
 
 
-def weights_of(title: str, kernel: Any, recurrent: Any, bias: Any) -> Weights:
-    """One layer's weights from its kernels, of any of the ways they are stored in."""
+def cell_of(
+    title: str, arrays: Arrays, settings: dict[str, Any], version: Version
+) -> tuple[str, bool, Any]:
+    """The kind, whether it is CuDNN's, and the cell, by its settings (or its version's defaults)."""
+    W_x, W_h, b_x, b_h, cudnn = _torch_matrices(title, *arrays)
+    kind = KINDS[W_h.shape[0] // W_h.shape[1]]
+    outer = _function(settings.get("activation", "tanh"), version)
+    usual = "sigmoid" if version >= (2, 3) or cudnn else "hard_sigmoid"
+    gate = _function(settings.get("recurrent_activation", usual), version)
+    functions = {"RNN": (outer,), "GRU": (gate, outer), "LSTM": (gate, outer, outer)}[kind]
+    order, after = np.arange(len(W_h)), True
+    if kind == "GRU":
+        z, r, n = np.split(order, 3)
+        order, after = np.concatenate([r, z, n]), b_h is not None
+        stated = settings.get("reset_after", after)
+        if b_x is None:  # only the settings decide it then
+            after = bool(settings.get("reset_after", version >= (2, 3)))
+        elif after != bool(stated) and not cudnn:
+            raise ValueError(f"{title}'s bias does not go with its reset_after")
+    b_x, b_h = (None if b is None else b[order] for b in (b_x, b_h))
+    weights = (W_x[order], W_h[order], b_x, b_h)
+    return kind, cudnn, recurrent_cell(kind, *weights, functions, reset_after=after)
+
+
+def _torch_matrices(title: str, kernel: Any, recurrent: Any, bias: Any) -> tuple[Any, ...]:
+    """Matrices gates × inputs and gates × units, two biases, and whether they are CuDNN's."""
     if kernel is None:
         raise ValueError(f"{title} has a recurrent kernel, but no kernel")
     if recurrent.ndim != 2 or kernel.ndim != 2 or recurrent.shape[1] != kernel.shape[1]:
@@ -53,9 +60,8 @@ def weights_of(title: str, kernel: Any, recurrent: Any, bias: Any) -> Weights:
         )
     if bias is not None and gates > units and bias.shape == (2 * gates,):
         blocks = [k.reshape(units, -1) for k in np.split(kernel, gates // units, axis=1)]
-        W_x = np.concatenate(blocks)
         W_h = np.concatenate(np.split(recurrent, gates // units, axis=1))
-        return Weights(title, W_x, W_h, bias[:gates], bias[gates:], True)
+        return np.concatenate(blocks), W_h, bias[:gates], bias[gates:], True
     b_x = b_h = None
     if bias is not None:
         twice = gates == 3 * units and bias.shape == (2, gates)
@@ -63,42 +69,10 @@ def weights_of(title: str, kernel: Any, recurrent: Any, bias: Any) -> Weights:
             would = f"({gates},)" + f" or (2, {gates})" * (gates == 3 * units)
             raise ValueError(f"{title}'s bias has shape {bias.shape}; {would} would do")
         b_x, b_h = bias if twice else (bias, None)
-    return Weights(title, kernel.T, recurrent.T, b_x, b_h, False)
+    return kernel.T, recurrent.T, b_x, b_h, False
 
 
-def cell_of(weights: Weights, settings: dict[str, Any], version: tuple[int, ...]) -> Any:
-    """The cell, by the settings of its layer (or by its version's defaults)."""
-    outer = _function(settings.get("activation", "tanh"), version)
-    usual = "sigmoid" if version >= (2, 3) or weights.cudnn else "hard_sigmoid"
-    gate = _function(settings.get("recurrent_activation", usual), version)
-    functions = {"RNN": (outer,), "GRU": (gate, outer), "LSTM": (gate, outer, outer)}
-    order, after = np.arange(len(weights.W_h)), True
-    if weights.kind == "GRU":
-        z, r, n = np.split(order, 3)
-        order = np.concatenate([r, z, n])
-        after = _reset_after(weights, settings, version)
-    b_x, b_h = (None if b is None else b[order] for b in (weights.b_x, weights.b_h))
-    return recurrent_cell(
-        weights.kind,
-        weights.W_x[order],
-        weights.W_h[order],
-        b_x,
-        b_h,
-        functions[weights.kind],
-        reset_after=after,
-    )
-
-
-def _reset_after(weights: Weights, settings: dict[str, Any], version: tuple[int, ...]) -> bool:
-    after = weights.b_h is not None
-    if weights.b_x is None:  # only the settings decide it then
-        return bool(settings.get("reset_after", version >= (2, 3)))
-    if after != bool(settings.get("reset_after", after)) and not weights.cudnn:
-        raise ValueError(f"{weights.title}'s bias does not go with its reset_after")
-    return after
-
-
-def _function(name: Any, version: tuple[int, ...]) -> Callable:
+def _function(name: Any, version: Version) -> Callable:
     """An activation by its name; hard_sigmoid changed its slope with Keras 3."""
     known = PLAIN | {
         "hard_sigmoid": Shaped("hardsigmoid", 1 / 6 if version >= (3, 0) else 0.2, 0.5),
@@ -112,9 +86,9 @@ def _function(name: Any, version: tuple[int, ...]) -> Callable:
     return known[name]
 
 
-def recurrent_arrays(arrays: Tensors) -> dict[str, tuple[Any, Any, Any]]:
-    """Kernel, recurrent kernel and bias of each recurrent part below a layer, by its place."""
-    found: dict[str, tuple[Any, Any, Any]] = {}
+def recurrent_arrays(arrays: Tensors) -> dict[str, Arrays]:
+    """The arrays of each recurrent part below a layer, by its place."""
+    found: dict[str, Arrays] = {}
     named = {name.removesuffix(":0"): tensor for name, tensor in arrays.items()}
     for name, tensor in named.items():
         place, _, last = name.rpartition("/")

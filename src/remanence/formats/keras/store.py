@@ -1,9 +1,10 @@
-"""What a Keras file holds: arrays by their place, the configuration as plain JSON.
+"""What a Keras file holds: arrays by their place, and the layers of its configuration.
 
 `.keras` is a zip of `config.json` and `model.weights.h5`; `.h5` and `.hdf5` hold the same
 in one file. Only groups and plain arrays are followed: a link to another file, numbers
 stored outside or put together from elsewhere are refused. Nothing of the configuration
-is turned into an object.
+is turned into an object. The user's names stand in the configuration. Old files keep weights
+under these names, new ones under the name of the class, numbered in the order of the layers.
 """
 
 import dataclasses
@@ -12,17 +13,21 @@ import json
 import pathlib
 import re
 import zipfile
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from ..._natural_sort import natural_sort_key
 from ..safetensors import finite, largest_swollen, plain, Tensors
 
 
 MAGIC = b"\x89HDF\r\n\x1a\n"
 MOST = 100_000
 CURRENT = (3, 0)
+MODELS = ("Sequential", "Functional", "Model")
+DEEPEST = 16
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,8 +37,6 @@ class Store:
     arrays: Tensors
     config: Any
     version: tuple[int, ...]
-    order: tuple[str, ...] = ()
-    """Names of layers in their order, where a file of weights alone gives them."""
 
 
 def store_of(path: pathlib.Path) -> Store:
@@ -102,14 +105,98 @@ def _from_file(h5py: Any, file: Any, size: int) -> Store:
     words = file.attrs.get("model_config")
     config = None if words is None else json.loads(words)
     version = _version(file.attrs.get("keras_version"))
-    order = tuple(_text(name) for name in np.ravel(file.attrs.get("layer_names", ())))
-    return Store(finite(arrays), config, version, order)
-
-
-def _text(value: Any) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    return Store(finite(arrays), config, version)
 
 
 def _version(text: Any) -> tuple[int, ...]:
-    found = re.match(r"(\d{1,4})\.(\d{1,4})", _text(text or ""))
+    text = text.decode(errors="replace") if isinstance(text, bytes) else str(text or "")
+    found = re.match(r"(\d{1,4})\.(\d{1,4})", text)
     return (int(found[1]), int(found[2])) if found else CURRENT
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer; `before` are the layers of the same model that feed it, if known."""
+
+    name: str
+    """Its own name; `path` are the models round it."""
+    path: str
+    kind: str
+    settings: dict[str, Any]
+    weights: Tensors
+    before: tuple[str, ...] | None
+
+
+def models_of(store: Store) -> list[list[Layer]]:
+    """The layers of every model in a file, those of models inside models apart."""
+    old = not any(place.startswith("layers/") for place in store.arrays)
+    if store.config is None:
+        return [_unconfigured(store, old)]
+    return list(_models(store.config, store.arrays, "model_weights/" if old else "", old, ""))
+
+
+def _models(config: Any, arrays: Tensors, root: str, old: bool, path: str) -> Iterator[list[Layer]]:
+    """The layers of the models inside one, and its own."""
+    if path.count("/") > DEEPEST:
+        raise ValueError(f"models are nested more than {DEEPEST} deep")
+    inner = config.get("config", ())
+    layers, counts = [], {}
+    previous: tuple[str, ...] = ()
+    for each in inner.get("layers", ()) if isinstance(inner, dict) else inner:
+        kind, settings = str(each["class_name"]), each["config"]
+        settings = settings if isinstance(settings, dict) else {}
+        name = str(each.get("name") or settings.get("name", ""))
+        stem = snake_case(kind)
+        number = counts[stem] = counts.get(stem, -1) + 1
+        place = f"{root}{name}/" if old else f"{root}layers/{stem}{f'_{number}' if number else ''}/"
+        if kind in MODELS:
+            # Old files keep all weights of a model inside under its one name.
+            yield from _models(each, arrays, place, old, f"{path}{name}/")
+        weights = _under(arrays, place)
+        if old and not weights and path:
+            inside = _under(arrays, root)
+            weights = {key: t for key, t in inside.items() if name in key.split("/")}
+        before = previous
+        if "inbound_nodes" in each:
+            nodes = each["inbound_nodes"]
+            before = tuple(_inbound_names(nodes)) if len(nodes) <= 1 else ("", "")
+        layers.append(Layer(name, path, kind, settings, weights, before))
+        previous = (name,)
+    yield layers
+
+
+def _under(arrays: Tensors, place: str) -> Tensors:
+    """The arrays below a place by the rest of their names."""
+    return {name.removeprefix(place): t for name, t in arrays.items() if name.startswith(place)}
+
+
+def _inbound_names(node: Any) -> list[str]:
+    """The names of layers in an inbound node, in Keras 2's or 3's way of writing one."""
+    if isinstance(node, dict) and "keras_history" in node:
+        return [str(node["keras_history"][0])]
+    if isinstance(node, list) and node and isinstance(node[0], str):
+        return [node[0]]
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return [name for value in inside for name in _inbound_names(value)]
+
+
+def snake_case(name: str) -> str:
+    """The name of a class as Keras writes it into files."""
+    name = re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", re.sub(r"\W+", "", name))
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def _unconfigured(store: Store, old: bool) -> list[Layer]:
+    """Layers of a file of weights alone: nobody knows their kind or their neighbours."""
+    names: dict[str, str] = {}
+    for place in store.arrays:
+        inside = place.removeprefix("model_weights/")
+        if old:
+            names[inside.partition("/")[0]] = place[: len(place) - len(inside)]
+        elif (found := re.match(r"(?P<layer>.*?)/((forward|backward)_layer/)?cell/", place)) or (
+            found := re.match(r"(?P<layer>.*?)/(layer/)?vars/", place)
+        ):
+            names[found["layer"]] = ""
+    ordered = sorted(names, key=natural_sort_key)
+    below = lambda name: _under(store.arrays, f"{names[name]}{name}/")
+    return [Layer(name.removeprefix("layers/"), "", "", {}, below(name), None) for name in ordered]

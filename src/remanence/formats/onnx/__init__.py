@@ -9,7 +9,7 @@ import pathlib
 from importlib import import_module
 
 from ...nets import Recurrent
-from ..reading import assemble, BOTH, Options, Parts, Reading, Taken
+from ..reading import assemble, BOTH, Options, Reading, Taken
 from ..recurrent_cell import GATES
 from .ends import embedding_before, layer_above, readout_behind
 from .graph import attributes, Scope
@@ -102,15 +102,10 @@ def _reading(chain: list[Operator], side: int) -> Reading:
         if both or backward:
             remarks["direction"] = f"{'backward' if backward else 'forward'} direction"
         readout = BOTH if both else readout_behind(last.scope, last.node)
-        parts = Parts(
-            kind=first.kind,
-            name=first.name,
-            cells=[cell_of(operator, side, remarks) for operator in chain],
-            embedding=embedding_before(first.scope, first.input("X")),
-            readout=readout,
-            positions="every" if isinstance(readout, str) else readout.positions,
-            remarks=remarks,
-        )
-        return assemble(parts, options)
+        cells = [cell_of(operator, side, remarks) for operator in chain]
+        embedding = embedding_before(first.scope, first.input("X"))
+        positions = "every" if isinstance(readout, str) else readout.positions
+        taken = Taken(first.kind, first.name, positions=positions, remarks=remarks)
+        return assemble(options, taken, cells, embedding, readout)
 
     return read
