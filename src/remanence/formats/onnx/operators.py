@@ -16,7 +16,6 @@ import numpy as np
 from ...cells import Started
 from ..recurrent_cell import Clipped, GATES, PLAIN, recurrent_cell, SHAPED, Shaped, TAKES_BETA
 from ..safetensors import finite, plain, real
-from .ends import zeros_of
 from .graph import Scope
 
 
@@ -134,10 +133,9 @@ def _with_first_state(cell: Any, operator: Operator, side: int, remarks: dict[st
     """The cell in the first state that the graph fixes, if it fixes one that is not zero."""
     names = ("initial_h", "initial_c") if operator.kind == "LSTM" else ("initial_h",)
     given = [operator.input(name) for name in names]
-    given = ["" if zeros_of(operator.scope, name) else name for name in given]
     values = [operator.scope.constant(name) if name else None for name in given]
     if any(name and value is None for name, value in zip(given, values, strict=True)):
-        remarks["start"] = "started from zero in place of what the model is given"
+        remarks["start"] = "started from zero, whatever state the graph computes"
         return cell
     if not any(value is not None and value.any() for value in values):
         return cell
