@@ -11,7 +11,7 @@ from fuzzed import changed
 from safetensors.numpy import save
 
 from remanence import cells, formats, nets
-from remanence.formats import native
+from remanence.formats import saving
 
 
 FILES = 10_000
@@ -101,4 +101,4 @@ def test_stacks_nested_without_end_are_refused():
     for _ in range(50):
         structure = {"kind": "Stack", "cells": [structure]}
     with pytest.raises(ValueError, match="three deep"):
-        native.cell_from(structure, {"cell.W_h": np.eye(2)}, "cell.")
+        saving.cell_from(structure, {"cell.W_h": np.eye(2)}, "cell.")

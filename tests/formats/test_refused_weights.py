@@ -108,12 +108,10 @@ def raw(path, kind, size, content=None):
     return path
 
 
-@pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e5m2", "bfloat16"])
-def test_narrow_kinds_are_widened_exactly(kind, tmp_path):
-    names = {"float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "bfloat16": "BF16"}
-    numbers = np.linspace(-1.5, 1.5, 28).astype(jnp.dtype(kind))
+def test_bfloat16_is_widened_exactly(tmp_path):
+    numbers = np.linspace(-1.5, 1.5, 28).astype(jnp.bfloat16)
     path = tmp_path / "narrow.safetensors"
-    raw(path, names[kind], numbers.itemsize, numbers.tobytes())
+    raw(path, "BF16", numbers.itemsize, numbers.tobytes())
     cell = formats.load(path, quiet=True).cell
     got = np.concatenate([np.ravel(cell.W_x), np.ravel(cell.W_h)])
     np.testing.assert_array_equal(got, numbers.astype(np.float32))
@@ -122,7 +120,7 @@ def test_narrow_kinds_are_widened_exactly(kind, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "size", "words"),
     [
-        ("F8_E8M0", 1, "kind F8_E8M0; F64, F32"),
+        ("F8_E4M3", 1, "kind F8_E4M3; F64, F32"),
         ("C64", 8, "weight_ih_l0 holds complex64 numbers; real floating ones"),
         ("I8", 1, "weight_ih_l0 holds int8 numbers"),
         ("BOOL", 1, "weight_ih_l0 holds bool numbers"),

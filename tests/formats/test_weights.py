@@ -13,7 +13,7 @@ from drawn_nets import drawn
 from safetensors.numpy import save_file
 
 from remanence import cells, formats, nets
-from remanence.formats import safetensors, saving
+from remanence.formats import saving
 
 
 @pytest.mark.parametrize("case", torch_cases.CASES)
@@ -58,15 +58,6 @@ def test_our_other_cells_have_a_file_format_too(make, key, tmp_path):
     net = nets.Recurrent.init(make(key), outputs=3, key=key)
     path = tmp_path / "net.safetensors"
     formats.save(net, path)
-    assert eqx.tree_equal(net, formats.load(path, quiet=True))
-
-
-def test_names_of_the_users_choosing(key, tmp_path):
-    net = drawn("lstm", key, tokens=7)
-    path = tmp_path / "net.safetensors"
-    formats.save(net, path, names={"rnn": "lstm", "readout": "decoder"})
-    tensors, _ = safetensors.read(path)
-    assert {"lstm.weight_ih_l0", "decoder.weight", "embedding.weight"} < set(tensors)
     assert eqx.tree_equal(net, formats.load(path, quiet=True))
 
 

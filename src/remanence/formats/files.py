@@ -15,10 +15,11 @@ from .._escape import printable
 from .._natural_sort import natural_sort_key
 from ..cells import input_size, output
 from ..nets import Recurrent
-from . import hugging_face, keras, native, npz, onnx, safetensors, state_dict, torch_file
+from . import hugging_face, keras, npz, onnx, safetensors, state_dict, torch_file
 from .ends import AmbiguousEnds
 from .keras.store import MAGIC
 from .reading import FullAttention, Options, Reading, Taken
+from .saving import saved_network
 from .torch import live_networks
 
 
@@ -179,7 +180,7 @@ def _of_safetensors(path: pathlib.Path) -> dict[str, Reading]:
     described = _metadata(metadata)
     if "cell" in described:
         safetensors.finite(tensors)
-        return {"": lambda options: native.network(described, tensors, options)}
+        return {"": lambda options: saved_network(described, tensors, options)}
 
     def with_metadata(read: Reading) -> Reading:
         return lambda options: read(options.filled_from(described))

@@ -50,8 +50,7 @@ STORAGES = {
     "BoolStorage": "bool",
     "UntypedStorage": "",
 }
-OTHERS = ("float8_e4m3fn", "float8_e5m2", "uint16", "uint32", "uint64")
-KINDS = {*STORAGES.values(), *OTHERS} - {""}
+KINDS = {*STORAGES.values(), "uint16", "uint32", "uint64"} - {""}
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -5,9 +5,8 @@ import os
 import pathlib
 from collections.abc import Mapping
 
-import jax.numpy as jnp
 import numpy as np
-from safetensors import deserialize, safe_open, SafetensorError
+from safetensors import safe_open, SafetensorError
 from safetensors.numpy import save as serialized
 
 from .._atomic_write import write_atomically
@@ -19,8 +18,6 @@ KINDS = (
     *("I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8"),
 )
 LARGEST = 8 * 2**30
-FLOAT8 = {"F8_E4M3": jnp.float8_e4m3fn, "F8_E5M2": jnp.float8_e5m2}
-"""Kinds that NumPy, and so safetensors' reader for it, does not know by name."""
 
 
 def check_file(path: pathlib.Path) -> pathlib.Path:
@@ -52,26 +49,15 @@ def read(path: str | os.PathLike) -> tuple[Tensors, dict[str, str]]:
             metadata = dict(file.metadata() or {})
             kinds = {name: file.get_slice(name).get_dtype() for name in file.keys()}  # noqa: SIM118
             for name, kind in kinds.items():  # others mean nothing without their scales
-                if kind not in (*KINDS, *FLOAT8):
-                    known = ", ".join((*KINDS, *FLOAT8))
+                if kind not in KINDS:
+                    known = ", ".join(KINDS)
                     raise ValueError(f"{name} holds numbers of kind {kind}; {known} are read")
-            plain_kinds = [name for name, kind in kinds.items() if kind in KINDS]
-            tensors = {name: plain(file.get_tensor(name)) for name in plain_kinds}
-        if len(tensors) < len(kinds):
-            tensors |= _float8(path)
+            tensors = {name: plain(file.get_tensor(name)) for name in kinds}
     except (SafetensorError, OSError, ValueError, TypeError, MemoryError) as error:
         raise ValueError(f"{path.name} is not a whole safetensors file: {error}") from None
     # Tied weights: `save_model` writes them once and names the others in the metadata.
     tied = {n: kept for n, kept in metadata.items() if n not in tensors and kept in tensors}
     return tensors | {name: tensors[kept] for name, kept in tied.items()}, metadata
-
-
-def _float8(path: pathlib.Path) -> Tensors:
-    return {
-        name: plain(np.frombuffer(part["data"], FLOAT8[part["dtype"]]).reshape(part["shape"]))
-        for name, part in deserialize(path.read_bytes())
-        if part["dtype"] in FLOAT8
-    }
 
 
 def largest_swollen(size: int) -> int:

@@ -1,53 +1,64 @@
-"""Networks into files, under the names that torch loads strictly."""
+"""Networks into files and back: torch's names where torch has the module, else the cell's fields.
 
+torch loads the first strictly. Of the second the structure stands in the metadata as JSON,
+and what does not fit the annotations of a cell's fields is refused.
+"""
+
+import dataclasses
 import json
 import os
-from typing import Any
+import textwrap
+from collections.abc import Callable
+from typing import Any, get_args, get_type_hints
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import jaxtyped
 
+from .. import cells
 from ..cells import Elman, GRU, LSTM, Stack
 from ..nets import Recurrent
-from . import native, safetensors
-from .safetensors import Tensors
+from . import safetensors
+from .reading import assemble, Options, Readout, Taken
+from .safetensors import real, Tensors
 
 
-def save(net: Any, path: str | os.PathLike, *, names: dict[str, str] | None = None) -> None:
+ACTIVATIONS: dict[str, Callable] = {
+    "tanh": jnp.tanh,
+    "relu": jax.nn.relu,
+    "leaky_relu": jax.nn.leaky_relu,
+    "sigmoid": jax.nn.sigmoid,
+    "softplus": jax.nn.softplus,
+}
+NAMES = {function: name for name, function in ACTIVATIONS.items()}
+DEEPEST = 1000
+KINDS = ("Linear", "Diagonal", "Elman", "LSTM", "GRU", "Residual")
+
+
+def save(net: Any, path: str | os.PathLike) -> None:
     """Write a network (or a bare cell) so that `load`, and torch strictly, read it back.
 
     Without embedding and readout the names are those of the bare torch module;
-    else they stand under `embedding.`, `rnn.` and `readout.`, or under what
-    `names` gives instead, such as `names={"rnn": "lstm", "readout": "decoder"}`.
+    else they stand under `embedding.`, `rnn.` and `readout.`.
     """
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     if net.head is not None:
         raise ValueError("a head that is any function has no file format; W_y and b_y have one")
-    called = {part: part for part in ("embedding", "rnn", "readout")} | (names or {})
+    given = {"embedding.weight": net.embedding, "readout.weight": net.W_y, "readout.bias": net.b_y}
+    ends = {name: np.asarray(array) for name, array in given.items() if array is not None}
     metadata: dict[str, Any] = {"positions": net.readout}
-    bare = net.embedding is None and net.W_y is None and net.b_y is None
     described = torch_module(net.cell)
     if described is None:
-        metadata["cell"], tensors = native.structure_of(net.cell, "cell.")
-        called = {part: part for part in called}
+        metadata["cell"], tensors = structure_of(net.cell, "cell.")
     else:
         if "nonlinearity" in described[2]:
             metadata["activation"] = described[2]["nonlinearity"]
-        tensors = tensors_of(net.cell, "" if bare else f"{called['rnn']}.")
-    ends = (
-        ("embedding", "weight", net.embedding),
-        ("readout", "weight", net.W_y),
-        ("readout", "bias", net.b_y),
-    )
-    for part, word, array in ends:
-        if array is not None:
-            tensors[f"{called[part]}.{word}"] = np.asarray(array)
-            if described is not None and word == "weight":
-                metadata[part] = f"{called[part]}.weight"
-    safetensors.finite(tensors)
+        metadata |= {n.removesuffix(".weight"): n for n in ends if n.endswith(".weight")}
+        tensors = tensors_of(net.cell, "rnn." if ends else "")
     words = json.dumps(metadata, sort_keys=True)
-    safetensors.write(path, tensors, {"remanence": words})
+    safetensors.write(path, safetensors.finite(tensors | ends), {"remanence": words})
 
 
 def tensors_of(cell: Any, prefix: str = "") -> Tensors:
@@ -88,3 +99,116 @@ def torch_module(cell: Any) -> tuple[str, tuple[int, int], dict[str, Any]] | Non
             return None
         options["nonlinearity"] = words[first.activation]
     return name, (first.W_x.shape[1], first.W_h.shape[1]), options
+
+
+def structure_of(cell: Any, prefix: str) -> tuple[dict, Tensors]:
+    """The structure of a cell as plain JSON, and its tensors under `prefix`."""
+    if isinstance(cell, Stack):
+        parts = [structure_of(c, f"{prefix}{i}.") for i, c in enumerate(cell.cells)]
+        tensors = {name: t for _, more in parts for name, t in more.items()}
+        return {"kind": "Stack", "cells": [structure for structure, _ in parts]}, tensors
+    kind = type(cell).__name__
+    if callable(getattr(cell, "save", None)):
+        raise ValueError(f"a {kind} writes itself: its own save(path) would do")
+    if kind not in KINDS or type(cell) is not getattr(cells, kind):
+        raise ValueError(
+            f"a cell of kind {kind} has no file format; {', '.join(KINDS)} and Stack have"
+        )
+    structure: dict[str, Any] = {"kind": kind}
+    tensors: Tensors = {}
+    for field in dataclasses.fields(cell):
+        value = getattr(cell, field.name)
+        if eqx.is_array_like(value) and not isinstance(value, float | int):
+            array = np.asarray(value)
+            if np.iscomplexobj(array):
+                tensors[f"{prefix}{field.name}.real"] = np.real(array)
+                tensors[f"{prefix}{field.name}.imag"] = np.imag(array)
+            else:
+                tensors[f"{prefix}{field.name}"] = array
+        elif value is None or isinstance(value, float | int):
+            structure[field.name] = value
+        elif value in NAMES:
+            structure[field.name] = {"function": NAMES[value]}
+        else:
+            raise ValueError(
+                f"{field.name} = {value} has no name in a file; {', '.join(ACTIVATIONS)} have"
+            )
+    return structure, tensors
+
+
+def cell_from(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) -> Any:
+    """The cell that `structure_of` wrote; anything else is refused."""
+    if not isinstance(structure, dict) or structure.get("kind") not in (*KINDS, "Stack"):
+        raise ValueError("the file's metadata does not describe a cell of ours")
+    if structure["kind"] == "Stack":
+        layers = structure.get("cells")
+        if depth > 2 or not isinstance(layers, list) or not 0 < len(layers) <= DEEPEST:
+            raise ValueError(f"a stack of 1 to {DEEPEST} cells, at most three deep, would do")
+        parts = [(each, tensors, f"{prefix}{i}.") for i, each in enumerate(layers)]
+        return Stack(tuple(cell_from(*part, depth=depth + 1) for part in parts))
+    kind = getattr(cells, structure["kind"])
+    values: dict[str, Any] = {}
+    for field in dataclasses.fields(kind):
+        name = f"{prefix}{field.name}"
+        if name in tensors:
+            values[field.name] = jnp.asarray(tensors[name])
+        elif f"{name}.real" in tensors and f"{name}.imag" in tensors:
+            re, im = (real(p, tensors[p]) for p in (f"{name}.real", f"{name}.imag"))
+            values[field.name] = jnp.asarray(re + 1j * im)
+        elif field.name in structure:
+            values[field.name] = _plain(structure[field.name], field.name)
+    refuse_misfits(kind, values, prefix)
+    try:
+        cell = kind(**values)
+        # One step tells whether what is left of the shapes fits together.
+        h = cell.initial_state()
+        dtype = jax.tree.leaves(h)[0].dtype
+        jax.eval_shape(cell, h, jnp.zeros(cell.input_size, dtype) if cell.input_size else None)
+    except (TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"the file's {structure['kind']} does not fit: {error}") from None
+    return cell
+
+
+def refuse_misfits(kind: type, values: dict[str, Any], prefix: str = "") -> None:
+    """Hold values against the shapes in a class's annotations, to the last entry.
+
+    JAX would stretch a bias of one entry over all units without a word.
+    """
+    with jaxtyped("context"):  # one meaning of `units` for all fields
+        for field, hint in get_type_hints(kind).items():
+            value = values.get(field)
+            if value is not None and not isinstance(value, hint):
+                shapes = [
+                    f"[{p.dim_str}]" for p in get_args(hint) or (hint,) if hasattr(p, "dim_str")
+                ]
+                came = f"{jnp.asarray(value).dtype} {list(jnp.shape(value))}"
+                would = f"floating {' or '.join(shapes)} that fits the other tensors would do"
+                raise ValueError(f"{prefix}{field} is {came}; {would}")
+
+
+def _plain(value: Any, name: str) -> Any:
+    if isinstance(value, dict):
+        if value.get("function") not in ACTIVATIONS:
+            raise ValueError(f"{name} names an unknown function, {value.get('function')}")
+        return ACTIVATIONS[value["function"]]
+    if value is None:
+        return None
+    if isinstance(value, float | int) and abs(value) < 1e30:
+        return float(value)
+    came = repr(value) if isinstance(value, str | float) else type(value).__name__
+    raise ValueError(
+        f"{name} must be a number that float32 holds, got {textwrap.shorten(came, 40)}"
+    )
+
+
+def saved_network(
+    described: dict[str, Any], tensors: Tensors, options: Options
+) -> tuple[Recurrent, Taken]:
+    """The network of a file that `save` wrote by a cell's fields."""
+    W_y, W_e = "readout.weight", "embedding.weight"
+    cell, readout = cell_from(described["cell"], tensors, "cell."), ""
+    if W_y in tensors:
+        readout = Readout(W_y, tensors[W_y], tensors.get("readout.bias"))
+    embedding = (W_e, tensors[W_e]) if W_e in tensors else None
+    taken = Taken(described["cell"]["kind"], "")
+    return assemble(options.filled_from(described), taken, [cell], embedding, readout)
