@@ -7,22 +7,26 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import sys
 import zipfile
 from typing import Any
+
+import numpy as np
 
 from .._escape import printable
 from .._natural_sort import natural_sort_key
 from ..cells import input_size, output
 from ..nets import Recurrent
-from . import hugging_face, keras, npz, onnx, safetensors, state_dict, torch_file
-from .ends import AmbiguousEnds
+from . import hugging_face, keras, onnx, safetensors, state_dict, torch_file
 from .keras.store import MAGIC
 from .reading import FullAttention, Options, Reading, Taken
 from .saving import saved_network
+from .state_dict import AmbiguousEnds
 from .torch import live_networks
 
 
+SHORT_NAME = re.compile(r"^(?P<stem>.*?)[._]?(?P<what>w|b)_(?P<side>[ih]h)(?P<rest>.*)$")
 PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 
 
@@ -157,7 +161,7 @@ def _of_zip(path: pathlib.Path) -> dict[str, Reading]:
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise ValueError(f"{path.name} is not a whole zip: {error}") from None
     if names and all(name.endswith(".npy") for name in names):
-        return _of_scopes({"": npz.read(path)})
+        return _of_scopes({"": _npz_tensors(path)})
     if "model.weights.h5" in names or path.suffix.lower() == ".keras":
         return keras.networks(path)
     return _of_scopes(torch_file.read(path))
@@ -200,3 +204,30 @@ def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
     if wrong:
         raise ValueError(f"the file's remanence metadata is not text at {wrong[0]!r}")
     return described
+
+
+def _npz_tensors(path: pathlib.Path) -> safetensors.Tensors:
+    """The arrays of numbers in an .npz under torch's names; what is no array is refused."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+        if size > safetensors.largest_swollen(path.stat().st_size):
+            raise ValueError(f"its arrays swell to {size >> 20} MiB")
+        with np.load(path, allow_pickle=False) as arrays:
+            tensors = {name: np.asarray(arrays[name]) for name in arrays.files}
+    except Exception as error:  # a dozen kinds, from zlib's to those of its tokenizer
+        raise ValueError(f"{path.name} is not read: {error}") from None
+    numbers = {name: safetensors.plain(t) for name, t in tensors.items() if t.dtype.kind in "fciub"}
+    return {_torch_name(name, numbers): tensor for name, tensor in numbers.items()}
+
+
+def _torch_name(name: str, names: safetensors.Tensors) -> str:
+    """`enc_w_ih` is `enc.weight_ih`, and `fc_w` beside `fc_b` is `fc.weight`."""
+    if match := SHORT_NAME.match(name):
+        stem = f"{match['stem']}." if match["stem"] else ""
+        word = {"w": "weight", "b": "bias"}[match["what"]]
+        return f"{stem}{word}_{match['side']}{match['rest']}"
+    stem = name[:-2]
+    if name.endswith(("_w", "_b")) and f"{stem}_w" in names and f"{stem}_b" in names:
+        return f"{stem}.{'weight' if name.endswith('_w') else 'bias'}"
+    return name

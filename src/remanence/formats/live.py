@@ -16,8 +16,7 @@ import numpy as np
 
 from ..cells import output
 from ..nets import Recurrent, unroll
-from .calls import join, recorded_calls
-from .recording import evaluation_mode
+from .recording import evaluation_mode, join, recorded_calls
 
 
 STEPS = 6

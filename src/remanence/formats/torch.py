@@ -9,7 +9,7 @@ import numpy as np
 from ..nets import Recurrent
 from . import live, state_dict
 from .reading import Options, Taken
-from .recording import import_torch, record, recurrent_parts, unwrap
+from .recording import array, import_torch, record, recurrent_parts, unwrap
 from .safetensors import finite
 from .saving import tensors_of, torch_module
 
@@ -43,8 +43,8 @@ def from_torch(
         raise ValueError("a bidirectional module is several networks; recurrent_modules gives each")
     if head is not None and readout:
         raise ValueError("a head takes the place of the readout; one of the two would do")
-    tensors = {k: _plain(torch, v) for k, v in module.state_dict().items()}
-    tensors |= _tensors(torch, recurrent, f"{prefix}." if prefix else "")
+    tensors = {name: array(tensor) for name, tensor in module.state_dict().items()}
+    tensors |= _tensors(recurrent, f"{prefix}." if prefix else "")
     word = getattr(recurrent, "nonlinearity", "tanh")
     (read,) = state_dict.networks(finite(tensors)).values()
     net, taken = read(Options(word, embedding, "" if head else readout, positions, live=True))
@@ -70,7 +70,7 @@ def live_networks(module: Any) -> dict[str, tuple[Recurrent, Taken]]:
     found: dict[str, tuple[Recurrent, Taken]] = {}
     for name, recurrent in recurrent_parts(torch, module).items():
         word = getattr(recurrent, "nonlinearity", "tanh")
-        inside = state_dict.networks(finite(_tensors(torch, recurrent, "")))
+        inside = state_dict.networks(finite(_tensors(recurrent, "")))
         for part, read in inside.items():
             net, taken = read(Options(word, embedding="", readout=""))
             if not part:
@@ -106,19 +106,13 @@ def model_networks(
                 outputs.append([live.states_of(net.cell, x)[turn] for x in inputs])
 
 
-def _tensors(torch: Any, recurrent: Any, prefix: str) -> dict[str, np.ndarray]:
+def _tensors(recurrent: Any, prefix: str) -> dict[str, np.ndarray]:
     """The weights that a recurrent module uses, also where they are parametrised."""
     depths = [f"_l{depth}" for depth in range(getattr(recurrent, "num_layers", 0))]
     endings = [f"{d}{back}" for d in depths for back in ("", "_reverse")] or [""]
     names = [f"{part}{ending}" for ending in endings for part in state_dict.PARTS]
     found = {f"{prefix}{name}": getattr(recurrent, name, None) for name in names}
-    return {name: _plain(torch, tensor) for name, tensor in found.items() if tensor is not None}
-
-
-def _plain(torch: Any, tensor: Any) -> np.ndarray:
-    """As `load` reads it: half precisions in float32, which holds them exactly."""
-    half = tensor.dtype in (torch.float16, torch.bfloat16)
-    return (tensor.float() if half else tensor).detach().cpu().numpy()
+    return {name: array(tensor) for name, tensor in found.items() if tensor is not None}
 
 
 def to_torch(net: Any) -> Any:
