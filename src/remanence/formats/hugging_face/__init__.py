@@ -13,12 +13,10 @@ from typing import Any
 from ...nets import Recurrent
 from .. import safetensors, state_dict, torch_file
 from ..reading import Options, Reading, Taken
-from .griffin import griffin_layer
-from .mamba import mamba2_layer, mamba_layer
+from .gated_layers import griffin_layer, mamba2_layer, mamba_layer, xlstm_layer
 from .model import Family, Source
 from .qwen3_next import delta_layers, qwen3_next_layer
 from .rwkv import is_rwkv7 as is_rwkv7, rwkv4, rwkv7
-from .xlstm import xlstm_layer
 
 
 LARGEST_JSON = 64 * 2**20
