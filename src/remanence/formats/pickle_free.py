@@ -53,11 +53,8 @@ STORAGES = {
 KINDS = {*STORAGES.values(), "uint16", "uint32", "uint64"} - {""}
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Name:
-    """A name that the pickle asked for, as text."""
-
-    text: str
+class Name(str):
+    """A name that the pickle asked for."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -188,27 +185,29 @@ def _describe(what: Any, arguments: Any) -> Any:
     """What a call would give, described; nothing is called."""
     if not isinstance(what, Name) or not isinstance(arguments, tuple):
         raise ValueError("its pickle is malformed: it calls what is no name")
-    if what.text in DICTIONARIES:
+    if what in DICTIONARIES:
         return {}
-    if what.text in WRAPPED:
+    if what in WRAPPED:
         return arguments[0]
-    if what.text == FROM_TYPE:
+    if what == FROM_TYPE:
         return _describe(arguments[0], arguments[2])
-    if what.text in REBUILT:
+    if what in REBUILT:
         storage, offset, size, stride = arguments[:4]
         if not isinstance(storage, Storage):
             raise ValueError("its pickle describes a tensor without numbers")
-        kind = arguments[6].text if what.text.endswith("v3") else storage.kind
+        kind = arguments[6] if what.endswith("v3") else storage.kind
+        if kind not in KINDS | {""}:
+            raise ValueError("its pickle describes a tensor of an unknown kind")
         return Described(storage, offset, size, stride, kind)
-    if what.text in INERT:
+    if what in INERT:
         return None
-    raise ValueError(f"its pickle calls {what.text}, which is no call")
+    raise ValueError(f"its pickle calls {what}, which is no call")
 
 
 def _storage(reference: Any) -> Storage:
     if not isinstance(reference, tuple) or len(reference) < 5 or reference[0] != "storage":
         raise ValueError("its pickle refers to something that is no storage")
-    kind = reference[1].text if isinstance(reference[1], Name) else ""
+    kind = reference[1] if isinstance(reference[1], Name) else ""
     if kind not in STORAGES or not isinstance(reference[2], str):
         raise ValueError("its pickle refers to a storage of an unknown kind")
     return Storage(STORAGES[kind], reference[2], reference[5] if len(reference) > 5 else None)

@@ -47,18 +47,10 @@ def from_torch(
     tensors |= _tensors(recurrent, f"{prefix}." if prefix else "")
     word = getattr(recurrent, "nonlinearity", "tanh")
     (read,) = state_dict.networks(finite(tensors)).values()
-    net, taken = read(Options(word, embedding, "" if head else readout, positions, live=True))
+    net, _ = read(Options(word, embedding, "" if head else readout, positions, live=True))
     net = net if head is None else dataclasses.replace(net, head=head)
     given = {"embedding": embedding, "readout": readout}
     ends = tuple(end for end, name in given.items() if name != "" or (head and end == "readout"))
-    if type(module).forward is torch.nn.Module.forward:  # it has none of its own
-        for end in ends:
-            if not given[end] and (guessed := getattr(taken, end)):
-                raise ValueError(
-                    f"{type(module).__name__} has no forward, so that {guessed} cannot be "
-                    "compared with it; named by embedding= or readout=, it would do"
-                )
-        ends = ()
     live.refuse_mismatch(torch, module, prefix, net, ends=ends, example=example)
     return net
 
