@@ -1,12 +1,10 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
 import pytest
 
 from remanence import cells
-from remanence._precision import as_double, double
 
 
 R = 0.9 * jnp.array([[0.8, -0.6], [0.6, 0.8]])
@@ -14,22 +12,6 @@ R = 0.9 * jnp.array([[0.8, -0.6], [0.6, 0.8]])
 
 def drawn(kind, units, key):
     return kind.init(2, units, key=key)
-
-
-@pytest.mark.parametrize("kind", [cells.Elman, cells.GRU, cells.LSTM])
-@pytest.mark.parametrize("matrix", [False, True])
-def test_pushforward_is_the_derivative(kind, matrix, key):
-    residual = jnp.kron(jnp.eye(2), R) if matrix else 0.7
-    with double():
-        cell = as_double(cells.WeaklyCoupled(drawn(kind, 4, key), residual, coupling=0.3))
-        key_h, key_x = jr.split(key)
-        h = jax.tree.map(
-            lambda leaf: jr.normal(key_h, leaf.shape, leaf.dtype), cell.initial_state()
-        )
-        x = jr.normal(key_x, (2,), jnp.float64)
-        flat, unravel = jax.flatten_util.ravel_pytree(h)
-        dense = jax.jacfwd(lambda v: jax.flatten_util.ravel_pytree(cell(unravel(v), x))[0])(flat)
-        np.testing.assert_allclose(cells.jacobian(cell, h, x), dense, atol=1e-12)
 
 
 def test_round_an_elman_it_is_the_residual_cell(key):

@@ -1,5 +1,6 @@
 """What cells offer of their derivatives, against automatic differentiation."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -20,7 +21,6 @@ from remanence.cells import (
     pushforward,
     Residual,
     Stack,
-    WeaklyCoupled,
 )
 
 
@@ -34,6 +34,21 @@ class Bare:
         return self.cell(h, x)
 
 
+class OwnTangents(eqx.Module):
+    """A user's cell whose `pushforward` knows tangents of the state only."""
+
+    cell: Elman
+
+    def __call__(self, h, x):
+        return self.cell(h, x)
+
+    def initial_state(self):
+        return self.cell.initial_state()
+
+    def pushforward(self, h, x, Q):
+        return self.cell.pushforward(h, x, Q)
+
+
 KINDS = {
     "linear": lambda key: Linear.init(3, 4, key=key),
     "elman": lambda key: Elman.init(3, 4, key=key, gain=1.3),
@@ -43,7 +58,7 @@ KINDS = {
     "residual": lambda key: Residual.init(3, 4, key=key, residual=0.9),
     "diagonal": lambda key: Diagonal.init(3, 4, key=key),
     "real": lambda key: Diagonal(jnp.array([0.5, -0.9]), jr.normal(key, (2, 3))),
-    "weak": lambda key: WeaklyCoupled(LSTM.init(3, 4, key=key), R=0.9),
+    "own": lambda key: OwnTangents(Elman.init(3, 4, key=key)),
     "stack": lambda key: Stack(
         (LSTM.init(3, 2, key=key), GRU.init(2, 3, key=key), Elman.init(3, 2, key=key))
     ),
@@ -65,7 +80,10 @@ def somewhere(cell, seed=5):
     return h, x, jr.normal(key_q, (flat.size, 5)), jr.normal(key_v, (3, 5))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+OFFERED = [kind for kind in KINDS if kind not in ("linear", "diagonal", "real")]
+
+
+@pytest.mark.parametrize("kind", OFFERED)
 def test_tangents_of_state_and_input_together(kind):
     with double():
         cell = as_double(KINDS[kind](jr.key(1)))

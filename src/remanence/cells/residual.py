@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, State, Vector
 from .affine import AbstractAffine, gaussian_weights, value_and_slope
-from .base import AbstractCell, input_size, LoopForm, output, pushforward
+from .base import AbstractCell, input_size, LoopForm, output
 
 
 class Residual(AbstractAffine):
@@ -126,16 +126,6 @@ class WeaklyCoupled(AbstractCell):
     def __call__(self, h: State, x: Input) -> State:
         add = lambda kept, new: kept + self.coupling * new
         return jax.tree.map(add, self.residual(h), self.cell(h, x))
-
-    def pushforward(self, h: State, x: Input, Q: Frame) -> tuple[State, Frame]:
-        inner, JQ = pushforward(self.cell, h, x, Q)
-        add = lambda kept, new: kept + self.coupling * new
-        following = jax.tree.map(add, self.residual(h), inner)
-        if jnp.ndim(self.R) == 0:
-            return following, self.R * Q + self.coupling * JQ
-        parts = jnp.split(Q, len(jax.tree.leaves(h)))
-        RQ = jnp.concatenate([self.R @ part for part in parts])
-        return following, RQ + self.coupling * JQ
 
     def output(self, h: State) -> Float[Array, " outputs"]:
         return output(self.cell, h)

@@ -107,7 +107,7 @@ def assemble(
     elif options.readout is None:
         units = output(cells[-1], cells[-1].initial_state()).size
         W_y = _matrix("readout", readout.name, readout.W, units)
-        b_y = None if readout.b is None else _array(readout.name, readout.b)
+        b_y = None if readout.b is None else jnp.asarray(finite_array(readout.name, readout.b))
         if b_y is not None and b_y.shape != W_y.shape[:1]:
             raise ValueError(f"the bias of {readout.name} has shape {b_y.shape}")
         names["readout"] = readout.name
@@ -121,11 +121,12 @@ def assemble(
     return Recurrent(cell, W_y, b_y, W_e, positions), taken
 
 
-def _array(name: str, values: np.ndarray) -> Any:
-    return jnp.asarray(finite({name: real(name, plain(np.asarray(values)))})[name])
+def finite_array(name: str, values: np.ndarray) -> np.ndarray:
+    """Real and finite numbers, half precisions widened."""
+    return finite({name: real(name, plain(np.asarray(values)))})[name]
 
 
 def _matrix(what: str, name: str, values: np.ndarray, size: int) -> Any:
     if values.ndim != 2 or values.shape[1] != size or not len(values):
         raise ValueError(f"the {what} {name} is {values.shape}; some rows of {size} would do")
-    return _array(name, values)
+    return jnp.asarray(finite_array(name, values))

@@ -131,7 +131,7 @@ def _reading(
         others = {name: t for name, t in rest.items() if FIRST.search(name)}
         sizes = {"inputs": layers[0].W_x.shape[1], "units": layers[-1].W_h.shape[1]}
         W_e, W_y, why = ends_of(plain, others, **sizes, options=options)
-        bias = bias_of(W_y) if biased(W_y, plain) else ""
+        bias = bias_of(W_y, plain)
         readout: Readout | str = why.pop("readout", "")
         if W_y:
             readout = Readout(W_y, plain[W_y], plain.get(bias))
@@ -162,7 +162,7 @@ def ends_of(
     matrices = {n: t for n, t in tensors.items() if t.ndim == 2 and t.dtype.kind == "f"}
     fits = _readouts(tensors, matrices, units, inputs, options.embedding)
     W_y = _choose("readout", options.readout, fits, tensors)
-    columns = [n for n, t in matrices.items() if t.shape[1] == inputs and not biased(n, tensors)]
+    columns = [n for n, t in matrices.items() if t.shape[1] == inputs and not bias_of(n, tensors)]
     fits = [name for name in columns if name != W_y]
     W_e = _choose("embedding", options.embedding, fits, tensors)
     remarks: dict[str, str] = {}
@@ -211,7 +211,7 @@ def _readouts(
 ) -> list[str]:
     """The names that may be the readout's: those with a bias, else what is no embedding."""
     wide = [n for n, t in matrices.items() if t.shape[1] == units]
-    if with_bias := [n for n in wide if biased(n, tensors)]:
+    if with_bias := [n for n in wide if bias_of(n, tensors)]:
         return with_bias
     if inputs != units:
         return wide
@@ -222,11 +222,7 @@ def _readouts(
     return wide[:1] if tied else []
 
 
-def bias_of(name: str) -> str:
-    """The bias that goes with a weight's name."""
-    return name.removesuffix("weight") + "bias"
-
-
-def biased(name: str, tensors: Tensors) -> bool:
-    """Whether a matrix has a bias, as a linear layer has and an embedding has not."""
-    return name.endswith("weight") and bias_of(name) in tensors
+def bias_of(name: str, tensors: Tensors) -> str:
+    """The bias that goes with a matrix, "" without one: linear layers have it, embeddings not."""
+    bias = name.removesuffix("weight") + "bias"
+    return bias if name.endswith("weight") and bias in tensors else ""

@@ -13,17 +13,12 @@ import numpy as np
 from ...cells import Blocks
 from ...cells.parts import Convolution, Dense, exact_gelu, GatedMLP, Norm
 from ...nets import Recurrent
+from ..recurrent_cell import PLAIN
 from ..safetensors import Tensors
 
 
-ACTIVATIONS: dict[str, Callable] = {
-    "silu": jax.nn.silu,
-    "swish": jax.nn.silu,
-    "gelu_pytorch_tanh": jax.nn.gelu,
-    "gelu_new": jax.nn.gelu,
-    "gelu": exact_gelu,
-    "relu": jax.nn.relu,
-}
+GELUS = {"gelu_pytorch_tanh": jax.nn.gelu, "gelu_new": jax.nn.gelu, "gelu": exact_gelu}
+ACTIVATIONS: dict[str, Callable] = {name: PLAIN[name] for name in ("silu", "swish", "relu")} | GELUS
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,8 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...cells import Started
+from ..reading import finite_array
 from ..recurrent_cell import Clipped, GATES, PLAIN, recurrent_cell, SHAPED, Shaped, TAKES_BETA
-from ..safetensors import finite, plain, real
+from ..safetensors import plain, real
 from .graph import Scope
 
 
@@ -98,8 +99,7 @@ def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:
         raise ValueError(
             f"{name} of {operator.name!a} is {value.shape}; {sides} direction(s) would do"
         )
-    title = f"{name} of {operator.name}"
-    return finite({title: real(title, plain(value[side]))})[title]
+    return finite_array(f"{name} of {operator.name}", value[side])
 
 
 def _functions(operator: Operator, side: int) -> Any:
