@@ -70,6 +70,7 @@ def test_every_broken_array_is_read_or_refused(tmp_path, capsys):
     path, counts = tmp_path / "inputs.npy", Counts("arrays of inputs")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for content in files(np.random.default_rng(0)):
+        path.unlink(missing_ok=True)  # to write over a file waits for the disk
         path.write_bytes(content)
         try:
             array = from_npy(path).values

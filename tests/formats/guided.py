@@ -26,9 +26,15 @@ SCRATCH = pathlib.Path("any.safetensors")
 """In the folder where it is started."""
 
 
+def write(content: bytes) -> None:
+    """A new file: to write over one waits for the disk."""
+    SCRATCH.unlink(missing_ok=True)
+    SCRATCH.write_bytes(content)
+
+
 def headers(content: bytes) -> None:
     """The bytes as a weights file, up to its tensors and metadata."""
-    SCRATCH.write_bytes(content)
+    write(content)
     read(SCRATCH)
 
 
@@ -40,7 +46,7 @@ def networks(content: bytes) -> None:
         size = min(max(ends, default=0), 4096)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         size = 0
-    SCRATCH.write_bytes(len(content).to_bytes(8, "little") + content + bytes(size))
+    write(len(content).to_bytes(8, "little") + content + bytes(size))
     load(SCRATCH, quiet=True)
 
 

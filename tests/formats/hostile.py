@@ -198,9 +198,9 @@ def main(files: str, seed: str) -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     slowest = 0.0
     sys.addaudithook(watch)
-    for _ in range(int(files)):
+    for number in range(int(files)):  # to write over a file would wait for the disk
         ending, whole = starts[rng.integers(len(starts))]
-        path = HERE / f"hostile{ending}"
+        path = HERE / f"hostile-{number}{ending}"
         path.write_bytes(hostile(rng, ending, whole))
         start = time.perf_counter()
         try:
