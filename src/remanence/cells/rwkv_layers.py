@@ -1,7 +1,5 @@
 """Layers of RWKV-4 (Peng et al. 2023) and RWKV-7 (Peng et al. 2025), with their token shifts."""
 
-from typing import Any
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -24,10 +22,16 @@ def blend(x: Array, before: Array, share: Array) -> Array:
 
 
 class AbstractRWKVLayer(AbstractLayer):
-    """A layer that keeps the last input of its time mixing and of its channel mixing."""
+    """Time mixing by a recurrence and channel mixing, each hearing a blend with the input before.
+
+    `time` and `channel` are their linear maps by the names that files have for them, the
+    `mixes` the shares of the present input in what each map hears.
+    """
 
     norms: eqx.AbstractVar[tuple[Norm, Norm]]
-    recurrence: eqx.AbstractVar[Any]
+    recurrence: eqx.AbstractVar[LinearRecurrence | DeltaRule]
+    channel: eqx.AbstractVar[dict[str, Dense]]
+    channel_mixes: eqx.AbstractVar[Float[Array, "mixes width"]]
 
     @property
     def memory(self) -> int:
@@ -37,37 +41,36 @@ class AbstractRWKVLayer(AbstractLayer):
         zeros = jnp.zeros_like(self.norms[0].weight)
         return LayerState(self.recurrence.initial_state(), (zeros, zeros))
 
+    def mix_channels(self, last: Array, xs: Array) -> tuple[Array, Array]:
+        """The last input of the channel mixing, and the stream with what it adds."""
+        x = self.norms[1](xs)
+        before = shift(last, x)
+        key, *receptance = (blend(x, before, share) for share in self.channel_mixes)
+        ys = self.channel["value"](jnp.square(jax.nn.relu(self.channel["key"](key))))
+        if receptance:
+            ys = jax.nn.sigmoid(self.channel["receptance"](receptance[0])) * ys
+        return x[-1], xs + ys
+
 
 class RWKV4Layer(AbstractRWKVLayer):
-    """Time mixing by RWKV-4 and channel mixing, each hearing a blend with the input before."""
+    """RWKV-4; its mixes are those of k, v and r, and of k and r of the channel mixing."""
 
     norms: tuple[Norm, Norm]
-    mixes: Float[Array, "5 width"]
-    """The share of the present input in k, v, r, and in k and r of the channel mixing."""
-    key: Dense
-    value: Dense
-    receptance: Dense
     recurrence: LinearRecurrence
-    W_out: Dense
-    channel_key: Dense
-    channel_value: Dense
-    channel_receptance: Dense
+    time: dict[str, Dense]
+    time_mixes: Float[Array, "3 width"]
+    channel: dict[str, Dense]
+    channel_mixes: Float[Array, "2 width"]
 
     def run(self, state: LayerState, xs: Float[Array, "time width"]) -> LayerRun:
         x = self.norms[0](xs)
-        k, v, r, ck, cr = self.mixes
         before = shift(state.recent[0], x)
-        keys, values = (self.key(blend(x, before, k)), self.value(blend(x, before, v)))
-        us = jnp.concatenate([keys, values], axis=1)
+        k, v, r = (blend(x, before, share) for share in self.time_mixes)
+        us = jnp.concatenate([self.time["key"](k), self.time["value"](v)], axis=1)
         states, ys = self.recurrence.along(state.recurrent, us)
-        gate = jax.nn.sigmoid(self.receptance(blend(x, before, r)))
-        xs = xs + self.W_out(gate * ys)
-        last, x = x[-1], self.norms[1](xs)
-        before = shift(state.recent[1], x)
-        inner = jnp.square(jax.nn.relu(self.channel_key(blend(x, before, ck))))
-        gate = jax.nn.sigmoid(self.channel_receptance(blend(x, before, cr)))
-        ys = xs + gate * self.channel_value(inner)
-        return LayerRun(LayerState(states[-1], (last, x[-1])), ys, us, states)
+        gate = jax.nn.sigmoid(self.time["receptance"](r))
+        last, ys = self.mix_channels(state.recent[1], xs + self.time["output"](gate * ys))
+        return LayerRun(LayerState(states[-1], (x[-1], last)), ys, us, states)
 
 
 class LowRankMap(eqx.Module):
@@ -83,54 +86,45 @@ class LowRankMap(eqx.Module):
 
 
 class RWKV7Layer(AbstractRWKVLayer):
-    """Time mixing by RWKV-7 (Peng et al. 2025) and channel mixing.
+    """RWKV-7; its mixes are those of r, w, k, v, a and g, and that of the channel mixing.
 
-    Layers after the first blend their values with the first layer's, which travel in the
-    columns behind the residual stream's own: `first` writes them there.
+    `low_rank` are the maps of the decay w, the rate a, the gate g and, after the first layer,
+    the share v of the first layer's values, which travel in the columns behind the residual
+    stream's own: the first layer writes them there.
     """
 
     norms: tuple[Norm, Norm]
-    mixes: Float[Array, "7 width"]
-    """The share of the present input in r, w, k, v, a, g, and in the channel mixing."""
-    receptance: Dense
-    key: Dense
-    value: Dense
-    decay: LowRankMap
-    rate: LowRankMap
-    value_share: LowRankMap | None
-    gate: LowRankMap
+    recurrence: DeltaRule
+    time: dict[str, Dense]
+    time_mixes: Float[Array, "6 width"]
+    channel: dict[str, Dense]
+    channel_mixes: Float[Array, "1 width"]
+    low_rank: dict[str, LowRankMap]
     k_k: Float[Array, " width"]
     k_a: Float[Array, " width"]
     bonus: Float[Array, "heads size"]
     norm_out: Norm
-    recurrence: DeltaRule
-    W_out: Dense
-    channel_key: Dense
-    channel_value: Dense
 
     def run(self, state: LayerState, xs: Float[Array, "time both"]) -> LayerRun:
-        width = len(self.k_k)
+        width, low = len(self.k_k), self.low_rank
         stream, first = xs[:, :width], xs[:, width:]
         x = self.norms[0](stream)
         before = shift(state.recent[0], x)
-        r, w, k, v, a, g = (blend(x, before, share) for share in self.mixes[:6])
-        w = jnp.exp(-0.606531 * jax.nn.sigmoid(self.decay(w, jnp.tanh)))
-        a, g = jax.nn.sigmoid(self.rate(a)), self.gate(g, jax.nn.sigmoid)
-        r, k, own = self.receptance(r), self.key(k), self.value(v)
-        if self.value_share is None:
-            v = first = own
+        r, w, k, v, a, g = (blend(x, before, share) for share in self.time_mixes)
+        w = jnp.exp(-0.606531 * jax.nn.sigmoid(low["w"](w, jnp.tanh)))
+        a, g = jax.nn.sigmoid(low["a"](a)), low["g"](g, jax.nn.sigmoid)
+        r, k, own = self.time["receptance"](r), self.time["key"](k), self.time["value"](v)
+        if "v" in low:
+            v = own + (first - own) * jax.nn.sigmoid(low["v"](v))
         else:
-            v = own + (first - own) * jax.nn.sigmoid(self.value_share(v))
+            v = first = own
         kappa, k = k * self.k_k, k * (1 + (a - 1) * self.k_a)
         us = jnp.concatenate([r, k, v, w, kappa, a], axis=1)
         states, ys = self.recurrence.along(state.recurrent, us)
         heads = lambda part: part.reshape(len(part), *self.bonus.shape)
         same = jnp.sum(heads(r) * heads(k) * self.bonus, axis=-1, keepdims=True)
         ys = self.norm_out(ys) + (same * heads(v)).reshape(ys.shape)
-        stream, last = stream + self.W_out(ys * g), x[-1]
-        x = self.norms[1](stream)
-        before = shift(state.recent[1], x)
-        inner = jnp.square(jax.nn.relu(self.channel_key(blend(x, before, self.mixes[6]))))
-        stream = stream + self.channel_value(inner)
+        stream = stream + self.time["output"](ys * g)
+        last, stream = self.mix_channels(state.recent[1], stream)
         ys = jnp.concatenate([stream, first], axis=1)
-        return LayerRun(LayerState(states[-1], (last, x[-1])), ys, us, states)
+        return LayerRun(LayerState(states[-1], (x[-1], last)), ys, us, states)

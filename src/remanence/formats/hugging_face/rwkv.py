@@ -8,7 +8,6 @@ import re
 import jax.numpy as jnp
 
 from ...cells import DeltaRule, Heads, LinearRecurrence, RWKV4, RWKV7
-from ...cells.parts import Norm
 from ...cells.rwkv_layers import LowRankMap, RWKV4Layer, RWKV7Layer
 from ...nets import Recurrent
 from ..safetensors import Tensors
@@ -37,20 +36,16 @@ def rwkv4(source: Source) -> Recurrent:
 
 def _rwkv4_layer(block: Source, eps: float) -> RWKV4Layer:
     time, channel = block.under("attention"), block.under("feed_forward")
-    mixes = [time.array(f"time_mix_{part}") for part in ("key", "value", "receptance")]
-    mixes += [channel.array(f"time_mix_{part}") for part in ("key", "receptance")]
+    parts = ("key", "value", "receptance")
+    mixes = lambda of, names: jnp.stack([of.array(f"time_mix_{n}").reshape(-1) for n in names])
     gates = RWKV4(time.array("time_decay", 1), time.array("time_first", 1))
     return RWKV4Layer(
         norms=(block.norm("ln1", eps, centred=True), block.norm("ln2", eps, centred=True)),
-        mixes=jnp.stack([mix.reshape(-1) for mix in mixes]),
-        key=time.dense("key"),
-        value=time.dense("value"),
-        receptance=time.dense("receptance"),
         recurrence=LinearRecurrence(gates),
-        W_out=time.dense("output"),
-        channel_key=channel.dense("key"),
-        channel_value=channel.dense("value"),
-        channel_receptance=channel.dense("receptance"),
+        time={name: time.dense(name) for name in (*parts, "output")},
+        time_mixes=mixes(time, parts),
+        channel={name: channel.dense(name) for name in parts},
+        channel_mixes=mixes(channel, ("key", "receptance")),
     )
 
 
@@ -84,25 +79,17 @@ def _rwkv7_layer(block: Source, *, first: bool) -> RWKV7Layer:
     )
     bonus = att.array("r_k", 2)
     H, N = bonus.shape
-    # Files hold the share of the input before.
-    mixes = [flat(f"x_{part}") for part in "rwkvag"] + [ffn.array("x_k").reshape(-1)]
-    ln_x = att.norm("ln_x", 64e-5, centred=True)
     return RWKV7Layer(
         norms=(block.norm("ln1", 1e-5, centred=True), block.norm("ln2", 1e-5, centred=True)),
-        mixes=1 - jnp.stack(mixes),
-        receptance=att.dense("receptance"),
-        key=att.dense("key"),
-        value=att.dense("value"),
-        decay=low("w"),
-        rate=low("a"),
-        value_share=None if first else low("v"),
-        gate=low("g"),
+        recurrence=DeltaRule(RWKV7(Heads(H, N, N))),
+        time={name: att.dense(name) for name in ("receptance", "key", "value", "output")},
+        # Files hold the share of the input before.
+        time_mixes=1 - jnp.stack([flat(f"x_{part}") for part in "rwkvag"]),
+        channel={name: ffn.dense(name) for name in ("key", "value")},
+        channel_mixes=1 - ffn.array("x_k").reshape(1, -1),
+        low_rank={name: low(name) for name in ("wag" if first else "wagv")},
         k_k=flat("k_k"),
         k_a=flat("k_a"),
         bonus=bonus,
-        norm_out=Norm(ln_x.weight, ln_x.bias, ln_x.eps, True, H),
-        recurrence=DeltaRule(RWKV7(Heads(H, N, N))),
-        W_out=att.dense("output"),
-        channel_key=ffn.dense("key"),
-        channel_value=ffn.dense("value"),
+        norm_out=att.norm("ln_x", 64e-5, centred=True, groups=H),
     )
