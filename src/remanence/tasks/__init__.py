@@ -1,8 +1,8 @@
 """What is to be remembered."""
 
-from .adding import adding as adding
-from .download import data_file as data_file
-from .music import Music as Music, music as music
-from .pixels import drawn_digits as drawn_digits, Pixels as Pixels, pixels as pixels
-from .series import sunspots as sunspots
-from .text import characters as characters, columns as columns, Text as Text, wikitext as wikitext
+from .adding import adding
+from .download import data_file
+from .music import Music, music
+from .pixels import drawn_digits, Pixels, pixels
+from .series import sunspots
+from .text import characters, columns, Text, wikitext
