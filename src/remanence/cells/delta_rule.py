@@ -34,10 +34,6 @@ class AbstractDeltaGates(AbstractHeadGates):
     def write(self, u: Array) -> tuple[Array, Array]:
         """The key and the value whose product is added."""
 
-    @abc.abstractmethod
-    def read(self, after: Array, u: Array) -> Array:
-        """What a layer sees."""
-
 
 def unit_vectors(x: Array, eps: float) -> Array:
     """Rows of length one."""
@@ -78,7 +74,7 @@ class GatedDelta(AbstractDeltaGates):
         k, beta = self._keys(u)
         return beta * k, self.split(u)[2]
 
-    def read(self, after: Array, u: Array) -> Array:
+    def read(self, before: Array, after: Array, u: Array) -> Array:
         q = unit_vectors(self.split(u)[0], self.eps)
         return jnp.einsum("hk,hkv->hv", q * self.heads.keys**-0.5, after).ravel()
 
@@ -107,10 +103,6 @@ class RWKV7(AbstractDeltaGates):
     def write(self, u: Array) -> tuple[Array, Array]:
         _, k, v, *_ = self.split(u)
         return k, v
-
-    def read(self, after: Array, u: Array) -> Array:
-        r = self.split(u)[0]
-        return jnp.einsum("hk,hkv->hv", r, after).ravel()
 
 
 class DeltaRule(AbstractGatedCell):
@@ -143,9 +135,9 @@ class DeltaRule(AbstractGatedCell):
     def along(self, h: Float[Array, "..."], us: Float[Array, "time inputs"]) -> tuple[Array, Array]:
         """The states after every step, and what is read of them."""
 
-        def step(S, u):
-            S = self._step(S, u)
-            return S, (S, self.gates.read(S, u))
+        def step(before, u):
+            after = self._step(before, u)
+            return after, (after, self.gates.read(before, after, u))
 
         return jax.lax.scan(step, h, us)[1]
 

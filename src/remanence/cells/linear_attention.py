@@ -14,14 +14,11 @@ from .linear_recurrence import AbstractGates, AbstractHeadGates, Heads
 
 
 class AbstractLinearAttention(AbstractHeadGates, AbstractGates):
-    """$k v^\top$ is written and $q^\top S$ is read."""
+    r"""$k v^\top$ is written and $q^\top S$ is read."""
 
     def write(self, u: Array) -> Array:
         k, v = self.split(u)[1:3]
         return k[:, :, None] * v[:, None, :]
-
-    def read(self, before: Array, after: Array, u: Array) -> Array:
-        return jnp.einsum("hk,hkv->hv", self.split(u)[0], after).ravel()
 
 
 class GLA(AbstractLinearAttention):

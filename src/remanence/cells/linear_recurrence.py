@@ -174,3 +174,7 @@ class AbstractHeadGates(eqx.Module):
         edges = [sum(sizes[: i + 1]) for i in range(len(sizes) - 1)]
         q, k, v, *others = jnp.split(u, edges)
         return [q.reshape(H, n), k.reshape(H, n), v.reshape(H, m), *others]
+
+    def read(self, before: Array, after: Array, u: Array) -> Array:
+        r"""$q^\top S$, head by head, unless a kind says otherwise."""
+        return jnp.einsum("hk,hkv->hv", self.split(u)[0], after).ravel()

@@ -109,23 +109,15 @@ class WeaklyCoupled(AbstractCell):
     def __check_init__(self):
         if isinstance(self.coupling, float | int) and not self.coupling >= 0:
             raise ValueError(f"coupling must not be negative, got {self.coupling}")
-        if jnp.ndim(self.R) == 2:
-            units, sizes = jnp.shape(self.R)[0], set()
-            for leaf in jax.tree.leaves(jax.eval_shape(self.cell.initial_state)):
-                sizes.add(leaf.shape[-1])
-            if sizes != {units}:
-                raise ValueError(
-                    f"R is {units} x {units}, but the cell's state has parts of {sorted(sizes)}"
-                )
-
-    def residual(self, h: State) -> State:
-        """What the residual alone makes of the state."""
-        keep = lambda leaf: self.R * leaf if jnp.ndim(self.R) == 0 else self.R @ leaf
-        return jax.tree.map(keep, h)
+        sizes = {h.shape[-1] for h in jax.tree.leaves(jax.eval_shape(self.cell.initial_state))}
+        if jnp.ndim(self.R) == 2 and sizes != {(units := jnp.shape(self.R)[0])}:
+            raise ValueError(
+                f"R is {units} x {units}, but the cell's state has parts of {sorted(sizes)}"
+            )
 
     def __call__(self, h: State, x: Input) -> State:
-        add = lambda kept, new: kept + self.coupling * new
-        return jax.tree.map(add, self.residual(h), self.cell(h, x))
+        keep = lambda h: self.R * h if jnp.ndim(self.R) == 0 else self.R @ h
+        return jax.tree.map(lambda h, new: keep(h) + self.coupling * new, h, self.cell(h, x))
 
     def output(self, h: State) -> Float[Array, " outputs"]:
         return output(self.cell, h)
