@@ -118,3 +118,5 @@ FULL = Config(
         SHAKESPEARE, units=64, length=40, steps=200, rates=(0.5,), windows=(2, 5, 10, 20, 30)
     ),
 )
+WORDS = Config(language=(dataclasses.replace(WIKITEXT, steps=20 * EPOCH, draws={}),))
+"""WikiText-2 alone, longer than the full profile has time for."""
