@@ -10,7 +10,7 @@ from read_figures import drawn_axes, DRAWS, lines_of, verdict_and_evidence
 
 from remanence.report import Bench
 from remanence.subjects.memorization import figures as memorization
-from remanence.subjects.memorization.experiments import atlas
+from remanence.subjects.memorization.atlas import atlas
 from remanence.subjects.memorization.frontier import frontier
 from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.figures import recipes_figure
@@ -62,9 +62,9 @@ def test_the_metric_that_wins_is_drawn_above_the_others():
 
 
 def test_the_largest_dimension_of_the_atlas_is_the_highest_step_drawn(tmp_path):
-    table = atlas(9, Bench(tmp_path, quiet=True))
+    table = atlas(((2, 9), (3, 5)), Bench(tmp_path, quiet=True))
     verdict, evidence = verdict_and_evidence("000.13", {"atlas": table})
-    real = drawn_axes(memorization._draw_atlas, table)[0]
+    real, _, growth, *_ = drawn_axes(memorization._draw_atlas, table)
     assert verdict == "holds" and lines_of(real)["largest needed"].max() == evidence["largest"]
     shares = real.collections[0].get_array()
     counts = evidence["counts"]["9"]
@@ -72,6 +72,10 @@ def test_the_largest_dimension_of_the_atlas_is_the_highest_step_drawn(tmp_path):
         share = counts.get(str(dimension), 0) / sum(counts.values())
         drawn = shares[:, -1][dimension]
         assert np.ma.is_masked(drawn) if share == 0 else drawn == pytest.approx(share)
+    verdict, evidence = verdict_and_evidence("000.20", {"atlas": table})
+    lines = lines_of(growth)
+    assert verdict == "holds" and list(lines["2 symbols"]) == evidence["largest"]
+    assert (lines["2 symbols"] >= lines["2 symbols, proved by counting"]).all()
 
 
 @pytest.mark.parametrize("swap", [False, True])

@@ -81,7 +81,7 @@ def _bounds(word: str, end: bool, symbols: int, say: Any) -> dict[str, Any]:
 
     least = minimal_dimension(word, end=end)
     more = "" if least.optimal else f"; at most {least.upper} are needed"
-    say(f"no memory without feedback has fewer than {least.lower} dimensions (proved){more}")
+    say(f"no linear memory without feedback has fewer than {least.lower} dimensions (proved){more}")
     # At n + 1 the shift map serves, so that only the least |a| is sought.
     one: Any = minimal_dimension(word, end=end, stability=symbols + 1.0, time_limit=2.0)
     low, high = one.least
@@ -169,7 +169,8 @@ def _files(
         import matplotlib.pyplot as plt
 
         from ..report.style import style
-        from ..subjects.memorization.figures import frontier_figure, walk_figure
+        from ..subjects.memorization.figures import frontier_figure
+        from ..subjects.memorization.walk_figures import walk_figure
 
         drawings = {figure: walk_figure(memory)}
         if points:

@@ -5,6 +5,7 @@ POWERS = {"d": 12, "n": 3, "phi_d": 4, "phi_n": 2}
 TANH = {"tried": 5, "recalled": 5, "one_hot": 0.69}
 NECKLACES = {"period": 9, "words": 28, "example": "000010011", "needs": 4}
 ATLAS = {"proved": True, "checked": {"6": {"2": 3, "3": 2}}, "words": 30, "up_to": 8, "largest": 4}
+GROWTH = {"largest": [2, 4, 6], "proved": [1, 2, 3], "slope": 0.4, "error": 0.02, "up_to": 14}
 SETS = {"cheaper": 10, "optimal": 10}
 ONE_UNIT = {
     "tried": 9,
@@ -49,5 +50,6 @@ CASES = {
     "000.16": (TRADE | {"one_unit": 1.6}, TRADE | {"one_unit": -0.1}),
     "000.17": ({"kept": 1, "words": 1, "margin": 1}, {"kept": 1, "words": 1, "margin": -1}),
     "000.18": (ROOTS | {"near": 9, "angles_near": 10}, ROOTS | {"near": 0, "angles_near": 2}),
+    "000.20": (GROWTH, GROWTH | {"largest": [2, 4, 1]}),
     "000.19": (FACTORS | {"largest_of_period_7": 1.46557}, FACTORS | {"largest_of_period_7": 1.6}),
 }

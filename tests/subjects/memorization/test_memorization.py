@@ -16,7 +16,7 @@ from remanence.subjects.memorization.learned import modes
 TINY = {
     "steps": 2000,
     "directions": 16,
-    "periods": 9,
+    "periods": ((2, 9), (3, 5)),
     "feedback_periods": 7,
     "drawn": 12,
     "blocks": 4,

@@ -13,8 +13,8 @@ class Config:
     """How long each construction is run in float32 and float64."""
     directions: int = 64
     """Drawn perturbations of each construction."""
-    periods: int = 11
-    """The atlas goes up to this period."""
+    periods: tuple[tuple[int, int], ...] = ((2, 11), (3, 7), (4, 6))
+    """Numbers of symbols, and the period up to which the atlas of such words goes."""
     feedback_periods: int = 9
     """The least |a| of one unit is sought up to this period."""
     drawn: int = 100
@@ -33,7 +33,7 @@ class Config:
 
 QUICK = Config()
 FULL = Config(
-    periods=14,
+    periods=((2, 21), (3, 14), (4, 12)),
     feedback_periods=12,
     drawn=300,
     blocks=20,

@@ -1,4 +1,4 @@
-"""The sentences of the notes, tried one by one, as plain evidence; tables of all necklaces."""
+"""The sentences of the notes, tried one by one, as plain evidence."""
 
 import math
 
@@ -155,30 +155,6 @@ def drawn_sets(attempts: int, seed: int) -> Evidence:
         spell[kind] += separation(tuple(letters), phi).u is not None
         tried[kind] += 1
     return {**tried, **{f"{kind}_spell": int(n) for kind, n in spell.items()}}
-
-
-def atlas(periods: int, bench: Bench) -> xr.Dataset:
-    """How many classes of words need each dimension, for periods 2 to `periods`."""
-    shape, dims = (periods - 1, periods), ("period", "dimension")
-    counts = {field: np.zeros(shape, dtype=np.int64) for field in ("real", "rational")}
-    proved = np.ones(periods - 1, dtype=bool)
-    for i, p in enumerate(range(2, periods + 1)):
-        bench.tell(f"atlas: binary necklaces of period {p}")
-        for letters in necklaces(p):
-            for field, table in counts.items():
-                found = harmonic_dimension(word(letters), field=field, time_limit=60.0)
-                table[i, found.dimension] += 1
-                proved[i] &= found.optimal
-    return xr.Dataset(
-        {**{field: (dims, table) for field, table in counts.items()}, "proved": ("period", proved)},
-        coords={"period": np.arange(2, periods + 1), "dimension": np.arange(periods)},
-    )
-
-
-def distribution(table: xr.Dataset, period: int) -> dict[str, int]:
-    """The classes of one period by the dimension that they need."""
-    row = table["real"].sel(period=period)
-    return {str(int(d)): int(c) for d, c in zip(row.dimension, row, strict=True) if c}
 
 
 def least_factors(periods: int, bench: Bench) -> xr.Dataset:

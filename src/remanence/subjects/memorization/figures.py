@@ -7,13 +7,12 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
-from matplotlib.colors import ListedColormap
 
 from ...report import Figure
+from .atlas import counting_bound, largest_dimensions
 from .frontier import frontier_table, Point
 from .learned import Modes, needed
-from .memorize import memorize
-from .memory import Memory
+from .walk_figures import polygon_figure
 
 
 def figures(word: str, results: Mapping[str, Any]) -> tuple[Figure, ...]:
@@ -26,8 +25,9 @@ def figures(word: str, results: Mapping[str, Any]) -> tuple[Figure, ...]:
         Figure(
             "atlas",
             "How small can d be?",
-            "All binary necklaces (up to rotation and complement), every minimum proved: "
-            "the share that needs each dimension, over the reals and over the rationals.",
+            "All necklaces (up to rotation and renaming), every minimum proved. Left: the share of "
+            "binary ones that needs each dimension, over the reals and over the rationals. Right: "
+            "the largest that some word of the period needs, and what counting alone proves.",
             partial(_draw_atlas, atlas),
             atlas,
         ),
@@ -44,7 +44,7 @@ def figures(word: str, results: Mapping[str, Any]) -> tuple[Figure, ...]:
             "learned",
             "Memories that were learned",
             "Share of seeds whose network says the word for the periods it was shown, and for "
-            "ten. The grey line is d*, below which no linear network can keep a word; bars are "
+            "ten. The grey line is d*, below which no linear network keeps a word for ever without feedback; bars are "
             "one standard error over seeds.",
             partial(_draw_learned, learned),
             learned[["learned", "kept", "loss"]],
@@ -93,19 +93,29 @@ def _draw_frontier(table: xr.Dataset):
 
 
 def _draw_atlas(atlas: xr.Dataset):
-    fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), sharey=True)
+    fig, axes = plt.subplots(1, 3, figsize=(14, 3.8), layout="constrained")
+    binary = atlas.sel(symbols=2)
     image: Any = None
-    for ax, field in zip(axes, ("real", "rational"), strict=True):
-        share = (atlas[field] / atlas[field].sum("dimension")).transpose("dimension", "period")
+    for ax, field in zip(axes, ("real", "rational"), strict=False):
+        share = (binary[field] / binary[field].sum("dimension")).transpose("dimension", "period")
         at = (atlas.period, atlas.dimension)
         image = ax.pcolormesh(*at, share.where(share > 0), cmap="viridis", vmin=0, vmax=1)
         top = atlas.dimension.where(share > 0).max("dimension")
         ax.step(atlas.period, top, where="mid", color="C1", label="largest needed")
-        ax.plot(atlas.period, atlas.period / 2, ":", color="C7", label="p / 2")
-        ax.set(xlabel="period p", title=field)
-    axes[0].set_ylabel("minimal dimension d*")
+        ax.set(xlabel="period p", title=f"two symbols, {field}", ylabel="minimal dimension d*")
     axes[0].legend()
-    fig.colorbar(image, ax=axes, label="share of necklaces")
+    fig.colorbar(image, ax=axes[:2], label="share of necklaces")
+    for i, n in enumerate(atlas.symbols.values):
+        largest = largest_dimensions(atlas["real"].sel(symbols=n))
+        style = {"color": f"C{i + 1}", "label": f"{n} symbols"}
+        axes[2].plot(list(largest), list(largest.values()), "o-", ms=4, **style)
+    bound = [counting_bound(int(p)) for p in atlas.period]
+    axes[2].step(
+        atlas.period, bound, where="mid", color="C7", label="2 symbols, proved by counting"
+    )
+    axes[2].set(xlabel="period p", ylabel="largest d* of the period", title="growth, real")
+    axes[2].set_ylim(bottom=0)
+    axes[2].legend()
     return fig
 
 
@@ -162,85 +172,3 @@ def _draw_eigenvalues(table: xr.Dataset):
         if word:
             ax.legend(loc="center")
     return fig
-
-
-def polygon_figure(words: tuple[str, ...]) -> Figure:
-    """Words that two units hold: the walk round a polygon, each symbol in its region."""
-    memories = [memorize(word, method="rotation") for word in words]
-    orbits = {
-        f"orbit_{i}": ((f"step_{i}", "unit"), memory.written.orbit(memory.word.period))
-        for i, memory in enumerate(memories)
-    }
-
-    def draw() -> Any:
-        fig, axes = plt.subplots(1, len(words), figsize=(3.1 * len(words), 3.3))
-        for ax, word, memory in zip(axes, words, memories, strict=True):
-            polygon(ax, memory)
-            ax.set_title(word)
-        return fig
-
-    return Figure(
-        "polygons",
-        "Two units: a walk round a polygon",
-        "The state h_t (numbered by step) and the regions in which each symbol has the "
-        "largest logit. p steps make one turn, or as many as the chosen frequency.",
-        draw,
-        xr.Dataset(orbits),
-    )
-
-
-def polygon(ax: Any, memory: Memory) -> None:
-    """One walk in the plane with its argmax regions."""
-    orbit, used = memory.written.orbit(memory.word.period), list(memory.word.used)
-    reach = 1.45 * max(1.0, float(np.abs(orbit).max()))
-    line = np.linspace(-reach, reach, 400)
-    x, y = np.meshgrid(line, line)
-    logits = memory.written.W_y @ np.stack([x.ravel(), y.ravel()]) + memory.written.b_y[:, None]
-    regions = logits[used].argmax(axis=0).reshape(x.shape)
-    colours = ListedColormap([f"C{i % 7}" for i in range(len(used))])
-    look: Any = {"vmin": -0.5, "vmax": len(used) - 0.5, "alpha": 0.28, "interpolation": "nearest"}
-    place: Any = {"origin": "lower", "extent": (-reach, reach, -reach, reach)}
-    ax.imshow(regions, cmap=colours, **look, **place)
-    # What is read once does not come back.
-    walk(ax, orbit, memory, closed=memory.method != "once")
-    for t, (h, k) in enumerate(zip(orbit, memory.word.indices, strict=True)):
-        symbol = str(memory.word.alphabet[k]).replace(" ", "␣")
-        step = str(t + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
-        ax.annotate(symbol + step, h * 1.2, ha="center", va="center", fontsize=8)
-    ax.set(aspect="equal", xlabel="$h[0]$", ylabel="$h[1]$")
-
-
-def walk(ax: Any, at: np.ndarray, memory: Memory, *, closed: bool) -> None:
-    """Points of the plane in order, each in the colour of its symbol."""
-    used = list(memory.word.used)
-    ring = np.vstack([at, at[:1]]) if closed else at
-    ax.plot(ring[:, 0], ring[:, 1], color="C7", lw=0.8)
-    for point, k in zip(at, memory.word.indices, strict=True):
-        ax.plot(*point, "o", ms=7, color=f"C{used.index(k) % 7}")
-
-
-def walk_figure(memory: Memory) -> Figure:
-    """Any memory's walk: its polygon, its one unit over time, or the two widest directions."""
-    orbit = np.asarray(memory.written.orbit(memory.word.period), dtype=float)
-
-    def draw() -> Any:
-        fig, ax = plt.subplots(figsize=(4.2, 4.2))
-        if memory.dimension == 2 and memory.written.activation == "linear":
-            polygon(ax, memory)
-        else:
-            centred, names = orbit - orbit.mean(axis=0), ("first direction", "second direction")
-            at = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
-            if memory.dimension == 1:
-                at, names = np.column_stack([np.arange(1, len(orbit) + 1), orbit]), ("step", "$h$")
-            walk(ax, at, memory, closed=False)
-            ax.set(xlabel=names[0], ylabel=names[1])
-        ax.set_title(f"{memory.method}, d = {memory.dimension}")
-        return fig
-
-    return Figure(
-        "walk",
-        f"The walk of a {memory.method} memory",
-        "The states of one period; colours are symbols.",
-        draw,
-        xr.Dataset({"orbit": (("step", "unit"), orbit)}),
-    )

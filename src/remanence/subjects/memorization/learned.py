@@ -153,7 +153,7 @@ def train_memories(config: Config, bench: Bench) -> xr.Dataset:
 
 
 def needed(letters: str) -> int:
-    """d* of the word, the fewest units that any memory without feedback has."""
+    """d* of the word, the fewest units that any linear memory without feedback has."""
     return harmonic_dimension(word(letters)).dimension
 
 

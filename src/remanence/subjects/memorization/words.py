@@ -6,6 +6,7 @@ characters "<START>" inside a string mean nothing but themselves.
 
 import dataclasses
 import enum
+import itertools
 from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
@@ -103,18 +104,28 @@ def true_period(indices: Sequence[int]) -> int:
     return next(p for p in divisors if (whole[p:] == whole[: n - p]).all())
 
 
-def necklaces(period: int) -> Iterator[tuple[int, ...]]:
-    """Binary words of exactly this period, one for each class under rotation and
-    complement.
+def necklaces(period: int, symbols: int = 2) -> Iterator[tuple[int, ...]]:
+    """Words of exactly this period with all of the symbols, one for each class under rotation
+    and renaming of symbols.
 
     >>> [sum(1 for _ in necklaces(p)) for p in (6, 7, 8, 9)]
     [5, 9, 16, 28]
+    >>> list(necklaces(4, symbols=3))
+    [(0, 0, 1, 2), (0, 1, 0, 2)]
     """
-    full, shifts = (1 << period) - 1, range(period)
-    for code in range(1 << max(period - 1, 0)):
-        turns = {(code << s | code >> (period - s)) & full for s in shifts}
-        if len(turns) == period and code == min(turns | {full ^ turn for turn in turns}):
-            yield tuple(code >> (period - 1 - i) & 1 for i in shifts)
+    for tail in itertools.product(range(symbols), repeat=period - 1):
+        w = (0, *tail)
+        if max(w) < symbols - 1 or renamed(w) != w:
+            continue
+        turns = (w[s:] + w[:s] for s in range(1, period))
+        if all(w <= renamed(turn) for turn in turns) and true_period(w) == period:
+            yield w
+
+
+def renamed(w: tuple[int, ...]) -> tuple[int, ...]:
+    """The word with its symbols numbered in the order in which they appear."""
+    at: dict[int, int] = {}
+    return tuple(at.setdefault(symbol, len(at)) for symbol in w)
 
 
 def draw_strings(

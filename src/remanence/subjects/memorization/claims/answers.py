@@ -1,4 +1,4 @@
-"""Our answers to the notes' open question: how small, how precise, how stable."""
+"""Our answers to the notes' open question: how precise, how stable, how learned."""
 
 import collections
 import math
@@ -8,50 +8,9 @@ from typing import Any
 import numpy as np
 
 from ....report import Claim, Evidence, Verdict
-from ..experiments import distribution, drawn_sets, strings
+from ..experiments import strings
 from ..learned import NEAR, needed, smallest
 from ..words import word
-
-
-COUNTS = {
-    6: {"2": 3, "3": 2},
-    7: {"2": 7, "4": 2},
-    8: {"2": 7, "3": 4, "4": 5},
-    9: {"2": 10, "4": 18},
-}
-"""Counts of necklaces by dimension that an independent program found."""
-
-
-def atlas(results: Mapping[str, Any]) -> Evidence:
-    """All necklaces by the dimension that they need, beside independent counts."""
-    table = results["atlas"]
-    periods = [p for p in COUNTS if p <= int(table.period.max())]
-    some = (table["real"].sum("period") > 0).values
-    return {
-        "proved": bool(table.proved.all()),
-        "counts": {str(p): distribution(table, p) for p in periods},
-        "checked": {str(p): COUNTS[p] for p in periods},
-        "words": int(table["real"].sum()),
-        "up_to": int(table.period.max()),
-        "largest": int(table.dimension[some].max()),
-    }
-
-
-def all_proved(e: Evidence) -> Verdict:
-    """Holds if every dimension is proved optimal and the counts of periods 6 to 9 are those
-    of an independent program; else refuted."""
-    right = e["proved"] and bool(e["checked"]) and e["counts"] == e["checked"]
-    return "holds" if right else "refuted"
-
-
-def theorem(e: Evidence) -> Verdict:
-    """Proved (docs/science/memorization.md): the mean of a memory over the shifts of its
-    period is a memory made of harmonics. Drawn sets of harmonics check it: refuted if one
-    cheaper than the optimum spells its word; open unless sets at the optimum are found to
-    spell theirs."""
-    if e["cheaper_spell"]:
-        return "refuted"
-    return "holds" if e["optimal_spell"] > 0 else "open"
 
 
 def one_unit(results: Mapping[str, Any]) -> Evidence:
@@ -165,26 +124,6 @@ def below_log_n(e: Evidence) -> Verdict:
 
 
 ANSWERS = (
-    Claim(
-        id="000.13",
-        says="Ours: the smallest d without feedback is the cheapest set of harmonics, every "
-        "cheaper one refuted by proof.",
-        published="open question",
-        finding="all {words:,} necklaces up to period {up_to} proved; largest d {largest}",
-        evidence=atlas,
-        rule=all_proved,
-        figure="atlas",
-    ),
-    Claim(
-        id="000.14",
-        says="Ours: no real W_h, of any order or none, beats that optimum for a periodic "
-        "string (theorem).",
-        published="open question",
-        finding="proved; {cheaper_spell} of {cheaper} cheaper sets spell, {optimal_spell} of "
-        "{optimal} at the optimum",
-        evidence=lambda r: drawn_sets(r["config"].attempts, r["seed"] + 3),
-        rule=theorem,
-    ),
     Claim(
         id="000.15",
         says="Ours: with feedback one unit spells every string, at exponent log n and "

@@ -1,0 +1,98 @@
+r"""The smallest dimension $d^*$ of all words, and how fast the largest one must grow with the period.
+
+A set of harmonics of cost $c$ puts the $p$ steps of a period at $p$ points in $c$ dimensions. By Cover
+(1965) at most $2\sum_{k \leq c} \binom{p-1}{k}$ of their labellings by two symbols are separable, so the
+sets of cost at most $d$ spell at most the sum of that over the sets of cost $d$ and $d - 1$ (each
+cheaper set lies in one of these). Where that is less than the number of words of period $p$, some word
+needs more than $d$. With $C(p/2, d/2)$ sets this gives $d \geq \delta p$, where the entropy $H(\delta)$ is
+$2/3$ bits: $\delta = 0.174$.
+"""
+
+import math
+
+import numpy as np
+import xarray as xr
+
+from ...report import Bench
+from ...train.store import opened_store
+from .minimal.cheapest_harmonics import harmonic_dimension
+from .words import necklaces, word
+
+
+FIELDS = ("real", "rational")
+
+
+def atlas(periods: tuple[tuple[int, int], ...], bench: Bench) -> xr.Dataset:
+    """How many classes of words over n symbols need each dimension, from period 2 up to the
+    one given for n. A finished period is stored and not computed again."""
+    last = max(p for _, p in periods)
+    dims = ("symbols", "period", "dimension")
+    counts = {f: np.zeros((len(periods), last - 1, last), dtype=np.int64) for f in FIELDS}
+    proved = np.ones((len(periods), last - 1), dtype=bool)
+    with opened_store(bench.folder / "atlas", {"table": "atlas"}, harmonic_dimension) as store:
+        for i, (symbols, longest) in enumerate(periods):
+            for p in range(2, longest + 1):
+                name = f"{symbols}-symbols-period-{p}"
+                found = store.get(name)
+                if found is None:
+                    bench.tell(f"atlas: words of period {p} over {symbols} symbols")
+                    found = count_dimensions(p, symbols)
+                    store.put(name, found)
+                for field in FIELDS:
+                    counts[field][i, p - 2, :p] = found[field]
+                proved[i, p - 2] = found["proved"]
+    return xr.Dataset(
+        {**{f: (dims, table) for f, table in counts.items()}, "proved": (dims[:2], proved)},
+        coords={
+            "symbols": [n for n, _ in periods],
+            "period": np.arange(2, last + 1),
+            "dimension": np.arange(last),
+        },
+    )
+
+
+def count_dimensions(period: int, symbols: int) -> dict[str, np.ndarray]:
+    """The classes of words of one period by the dimension that they need, and if all are proved."""
+    counts = {field: np.zeros(period, dtype=np.int64) for field in FIELDS}
+    proved = True
+    for letters in necklaces(period, symbols):
+        for field, row in counts.items():
+            found = harmonic_dimension(word(letters), field=field, time_limit=60.0)
+            row[found.dimension] += 1
+            proved &= found.optimal
+    return counts | {"proved": np.array(proved)}
+
+
+def distribution(table: xr.Dataset, period: int) -> dict[str, int]:
+    """The classes of binary words of one period by the dimension that they need."""
+    row = table["real"].sel(symbols=2, period=period)
+    return {str(int(d)): int(c) for d, c in zip(row.dimension, row, strict=True) if c}
+
+
+def largest_dimensions(counts: xr.DataArray) -> dict[int, int]:
+    """The largest dimension that some word of each period needs, for the periods that have words."""
+    top = counts.dimension.where(counts > 0).max("dimension")
+    return {int(p): int(d) for p, d in zip(top.period, top, strict=True) if np.isfinite(d)}
+
+
+def counting_bound(period: int) -> int:
+    """A dimension that some binary word of this period needs, by counting.
+
+    >>> [counting_bound(p) for p in (4, 8, 16, 32)]
+    [2, 3, 4, 8]
+    """
+    words, before = primitive_words(period), 0
+    for d in range(period):
+        # An odd period has no set of an odd cost.
+        sets = 0 if period % 2 and d % 2 else math.comb((period - 1) // 2, d // 2)
+        spelled = sets * 2 * sum(math.comb(period - 1, k) for k in range(d + 1))
+        if before + spelled >= words:
+            return d
+        before = spelled
+    raise AssertionError("all harmonics spell every word")
+
+
+def primitive_words(period: int) -> int:
+    """Binary words of exactly this period, rotations counted apart."""
+    shorter = (q for q in range(1, period) if period % q == 0)
+    return 2**period - sum(primitive_words(q) for q in shorter)
