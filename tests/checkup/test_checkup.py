@@ -105,7 +105,7 @@ def test_the_gate(found):
     assert all(row["title"] and row["meaning"] for row in rows)
     assert failure("window<=300", found.figures) is None
     assert "required window<=1, found" in failure("window<=1", found.figures)
-    assert "not known" in failure("capacity>1", {"capacity": None})
+    assert "not known" in failure("certified_window>1", {"certified_window": None})
     assert failure("remembers >= inf", {"remembers": np.inf}) is None
     with pytest.raises(ValueError, match="reads like 'window<=128'"):
         failure("window under 3", found.figures)

@@ -8,8 +8,7 @@ import pytest
 
 from remanence._precision import as_double, double
 from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM
-from remanence.measure import gradient_decay, memory_horizon
-from remanence.measure.gradients import decay as module
+from remanence.measure import gradient_decay, gradients as module, memory_horizon
 from remanence.nets import unroll
 
 
