@@ -7,8 +7,8 @@ import pytest
 
 from remanence.cells import Diagonal, Elman, GRU, Linear, LSTM, Residual, Stack
 from remanence.measure.contraction import contraction
-from remanence.measure.contraction.comparison import maximum_proof, scaled_proof
 from remanence.measure.contraction.loop import loop_of
+from remanence.measure.contraction.metric import maximum_proof, scaled_proof
 from remanence.measure.contraction.quadratic_metric import inequality_holds, verified_proof
 from remanence.measure.contraction.rounding import definite, norm_above, sigmoid_at, tanh_at
 from remanence.nets import Recurrent

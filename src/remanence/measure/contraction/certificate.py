@@ -12,16 +12,14 @@ import numpy as np
 from ...cells import DiagonalForm, dimension, GRUForm, LoopForm, LSTMForm, StackForm
 from ...nets import Recurrent
 from .blocks import blocks_certificate
-from .choice import best, Bounds, METRICS, Request
 from .gates import gated_certificate
 from .gru import compare_gru
-from .loop import infinity_proof, loop_bounds, loop_of, masked_radius, norm_proof
+from .loop import infinity_proof, loop_bounds, loop_of, masked_radius, norm_proof, Slopes
 from .lstm import compare_lstm
 from .metric import euclidean, Proof
 from .quadratic_metric import lyapunov_proof, quadratic_proof
-from .record import Contraction
+from .record import best, Bounds, Contraction, METRICS, Request
 from .rounding import above, below, exact_weights, input_gains
-from .slopes import Slopes
 from .stack import stack_certificate
 
 

@@ -15,6 +15,7 @@ from .ranged import (
     affine,
     exactly,
     exp,
+    joined,
     normed,
     on_sphere,
     outward,
@@ -176,10 +177,8 @@ def _mlstm(gates: cells.MLSTM, u: Ranged) -> GateRange:
     q, k, v, i, f = _heads(gates.heads, u, H, H)
     capped = lambda a: rising(a, lambda ball: cap * (ball / cap).tanh(), 1.0)
     i, f = (capped(a).each(lambda a: a[:, None, None]) for a in (i, f))
-    one = exactly(np.ones((H, 1, 1)))
-    v = Ranged(
-        *(np.concatenate([getattr(v, e), getattr(one, e)], -1) for e in ("low", "high", "slope"))
-    )
+    one = np.ones((H, 1, 1))
+    v = joined(v, Ranged(one, one, np.zeros((len(v.slope), H, 1, 1))))
 
     def read(S: Ranged) -> Ranged:
         scaled = times(q, exactly(gates.heads.keys**-0.5 * (1 + 1e-15)))

@@ -13,7 +13,7 @@ import numpy as np
 from ...cells.layers import GatedLayer
 from ...cells.parts import Activation, exact_gelu, GatedMLP, identity, Norm
 from .gate_ranges import GateRange
-from .ranged import affine, exactly, normed, on_sphere, plus, Ranged, sigmoid, times
+from .ranged import affine, exactly, joined, normed, on_sphere, plus, Ranged, sigmoid, times
 from .rounding import above, norm_above, Values
 
 
@@ -73,12 +73,7 @@ def gate_inputs(layer: GatedLayer) -> Ranged:
     part = lambda size: Ranged(np.zeros_like(size), size, np.zeros((2, len(size))))
     mixed = plus(times(part(both[0]), mixed), -times(part(both[1]), mixed))
     mixed = plus(mixed, exactly(bias + np.zeros(len(taps))))
-    return _joined(_active(mixed, layer.activation), rest)
-
-
-def _joined(a: Ranged, b: Ranged) -> Ranged:
-    join = lambda x, y: np.concatenate([x, y], axis=-1)
-    return Ranged(*(join(x, y) for x, y in zip(a, b, strict=True)))
+    return joined(_active(mixed, layer.activation), rest)
 
 
 def layer_gains(layer: GatedLayer, step: GateRange) -> dict[str, Any]:

@@ -1,8 +1,8 @@
-r"""Numbers of a layer that lie in intervals, and how far they move when its inputs do.
+r"""Numbers that lie in intervals, and how far they move when what they are made of does.
 
-$v \in [\underline v, \overline v]$, and between two runs $|\delta v| \le s_0\,\delta + s_1\,\gamma$:
-$\delta$ is the gap of the stream that the layer hears (Euclidean), $\gamma$ that of its state, in
-units of the state's bound. Every rounding is counted.
+$v \in [\underline v, \overline v]$, and between two runs $|\delta v| \le \sum_k s_k\,\delta_k$ for the gaps
+$\delta_k$ of some sources: the components of a state and an input, or the norms of the gaps of a
+stream and of a layer's state. Every rounding is counted.
 """
 
 import itertools
@@ -12,25 +12,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .rounding import above, enclose, sigmoid_at, SMALLEST, Values
+from .rounding import above, below, enclose, sigmoid_at, SMALLEST, tanh_at, Values
 
 
 class Ranged(NamedTuple):
-    """Lower and upper ends, and the slopes against the two gaps along a first axis."""
+    """Lower and upper ends, and the slopes against the sources along a first axis."""
 
     low: Values
     high: Values
-    slope: Float[np.ndarray, "2 ..."]
+    slope: Float[np.ndarray, "sources ..."]
 
     @property
     def size(self) -> Values:
         """The largest modulus."""
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
+    @property
+    def nearest(self) -> Values:
+        """The modulus of the point inside that is nearest to zero."""
+        return np.abs(np.clip(0.0, self.low, self.high))
+
     def each(self, change: Callable[[Values], Values]) -> "Ranged":
         """The same numbers in another shape, order or selection."""
-        slope = np.stack([change(s) for s in self.slope])
-        return Ranged(change(self.low), change(self.high), slope)
+        low, high = change(self.low), change(self.high)
+        slope = np.array([change(s) for s in self.slope]).reshape(len(self.slope), *low.shape)
+        return Ranged(low, high, slope)
 
     def split(self, *edges: int) -> list["Ranged"]:
         """The parts of a vector."""
@@ -42,9 +48,14 @@ class Ranged(NamedTuple):
 
 
 def exactly(value: Any) -> Ranged:
-    """Stored weights."""
+    """Stored weights, which no source moves."""
     value = np.asarray(value, np.float64)
-    return Ranged(value, value, np.zeros((2, *value.shape)))
+    return Ranged(value, value, np.zeros((1, *value.shape)))
+
+
+def joined(a: Ranged, b: Ranged) -> Ranged:
+    """Two vectors as one."""
+    return Ranged(*(np.concatenate(ends, axis=-1) for ends in zip(a, b, strict=True)))
 
 
 def outward(low: Values, high: Values, slope: Values) -> Ranged:
@@ -122,7 +133,20 @@ def exp(a: Ranged) -> Ranged:
 
 def sigmoid(a: Ranged) -> Ranged:
     """A gate."""
-    return rising(a, lambda ball: 1 / (1 + (-ball).exp()), 0.25)
+    # The slope falls with |z| and, above one half, with the value: a lower end of the value
+    # nearest to zero bounds it from above.
+    s = np.maximum(sigmoid_at(a.nearest)[0], 0.5)
+    steepest = np.minimum(above(s * above(1 - s, 1), 2), 0.25)
+    found = rising(a, lambda ball: 1 / (1 + (-ball).exp()), steepest)
+    return found._replace(low=np.maximum(found.low, 0.0), high=np.minimum(found.high, 1.0))
+
+
+def tanh(a: Ranged) -> Ranged:
+    """A candidate."""
+    least = np.maximum(tanh_at(a.nearest)[0], 0.0)
+    steepest = np.minimum(above(1 - below(least * least, 1), 1), 1.0)
+    found = rising(a, lambda ball: ball.tanh(), steepest)
+    return found._replace(low=np.maximum(found.low, -1.0), high=np.minimum(found.high, 1.0))
 
 
 def softplus(a: Ranged) -> Ranged:

@@ -15,10 +15,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .choice import best, Bounds
-from .comparison import weighted_proof
-from .metric import ALL_STATES, Domain, euclidean, Norm, Proof
-from .record import Contraction
+from .metric import ALL_STATES, Domain, euclidean, Norm, Proof, weighted_proof
+from .record import best, Bounds, Contraction
 from .rounding import above
 
 
