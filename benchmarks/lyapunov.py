@@ -37,7 +37,7 @@ from _turns import PAUSE
 from remanence._precision import as_double, double
 from remanence.cells import Elman, Residual
 from remanence.measure import growth_along, lyapunov_spectrum
-from remanence.measure.lyapunov.frame import start_frame
+from remanence.measure.lyapunov.segment import start_frame
 
 
 LONG, JSON = "--long" in sys.argv, "--json" in sys.argv

@@ -86,5 +86,5 @@ def test_a_slow_point_is_told_from_a_fixed_one():
 
 def test_refusals():
     cell = Elman.init(2, 3, key=jr.key(0))
-    with pytest.raises(ValueError, match="takes 2 numbers a step, the input has shape"):
+    with pytest.raises(ValueError, match="takes 2 numbers a step, the inputs have 3"):
         fixed_points(cell, np.ones(3))

@@ -62,7 +62,7 @@ def test_the_precision_of_the_first_state_does_not_matter(start, xs, expected):
     cell = Turned(start)
     found = rm.memory_horizon(cell, xs, quick=True)
     np.testing.assert_allclose(found.spectrum.exponents, np.log(0.9), atol=1e-6)
-    for name in ("gradient", "half-life", "window"):
+    for name in ("gradient", "window"):
         assert found[name] == pytest.approx(expected[name], rel=1e-6), name
     assert rm.truncation_window(cell, error=1e-3, inputs=xs) == expected["window"]
     (point,) = fixed_points(cell, np.zeros(2))

@@ -81,7 +81,6 @@ FIGURES: dict[str, CheckupFigure] = {
             lambda found: getattr(found.horizon.gradients.plateau, "level", None),
             lambda found: str(found.horizon.gradients.plateau or "none: it goes on falling"),
         ),
-        _panel("half_life", "half-life of a perturbation", "half-life"),
         CheckupFigure(
             "largest_exponent",
             "largest exponent",

@@ -1,17 +1,17 @@
 r"""What a measurement is given: a map $\phi$ in float64 and the sequences that drive it."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Int
 
 from .._precision import as_double
 from ..cells import input_size, Started
-from ..nets import ClosedLoop, Recurrent
+from ..nets import Recurrent
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,19 +20,18 @@ class Drive:
 
     cell: Any
     xs: Any
-    time: int
-    lengths: Any = None
+    ends: Int[np.ndarray, " sequences"]
+    """How many steps each sequence has."""
 
     @property
     def sequences(self) -> int:
         """How many orbits are followed at once."""
-        return 1 if self.xs is None else self.xs.shape[0]
+        return len(self.ends)
 
     @property
-    def ends(self) -> np.ndarray:
-        """How many steps each of them has."""
-        full = np.full(self.sequences, self.time)
-        return full if self.lengths is None else np.asarray(self.lengths, full.dtype)
+    def time(self) -> int:
+        """Their steps, padding included."""
+        return int(self.ends[0]) if self.xs is None else self.xs.shape[1]
 
 
 def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = None) -> Drive:
@@ -49,7 +48,7 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
             raise ValueError(f"a map without inputs needs steps, at least 1, got {steps}")
         if lengths is not None:
             raise ValueError("lengths go with inputs, and there are none")
-        return Drive(cell, None, steps)
+        return Drive(cell, None, np.array([steps]))
     if steps is not None:
         raise ValueError("give inputs or steps, not both")
     xs = np.asarray(inputs, dtype=np.float64)
@@ -71,9 +70,9 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
     if not np.isfinite(xs).all():
         raise ValueError("the inputs hold NaN or infinite numbers")
     _refuse_no_step(cell, xs[0, 0])
-    ends = None if ends is None else jnp.asarray(ends, jnp.int32)
+    ends = np.full(len(xs), xs.shape[1]) if ends is None else ends.astype(int)
     # Not jnp.asarray, which compiles a program for every shape.
-    return Drive(cell, jax.device_put(xs), xs.shape[1], ends)
+    return Drive(cell, jax.device_put(xs), ends)
 
 
 def in_double(cell: Any) -> Any:
@@ -111,30 +110,6 @@ def refuse_fractions(**counts: Any) -> None:
         whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
         if count is not None and not whole:
             raise ValueError(f"{name} must be a whole number, got {count!r}")
-
-
-def sequences_of(inputs: Any, lengths: Any = None) -> list[np.ndarray]:
-    """The sequences of a batch (or the only one), each without its padding.
-
-    With `lengths` the longest comes first: it is the one to follow where one must do.
-    """
-    xs = _numbers(inputs)
-    many = xs.ndim == (2 if np.issubdtype(xs.dtype, np.integer) else 3)
-    ends = _lengths(lengths, xs, many)
-    if ends is None:
-        return list(xs) if many else [xs]
-    order = np.argsort(-ends, kind="stable")
-    return [xs[i, : ends[i]] for i in order]
-
-
-def close_loop(cell: Any, inputs: Any, feedback: Callable[[Any], Any] | None) -> Any:
-    """The cell, or where there is `feedback` the loop that it closes."""
-    if feedback is None:
-        return cell
-    if inputs is not None:
-        raise ValueError("a closed loop takes its own feedback as input: give no inputs")
-    bare = cell.cell if isinstance(cell, Recurrent) else cell
-    return ClosedLoop(in_double(bare), feedback)
 
 
 def _numbers(inputs: Any) -> np.ndarray:

@@ -18,9 +18,9 @@ from jaxtyping import Complex, Float
 
 from .._precision import double
 from .._types import Key
-from ..cells import dimension, input_size, jacobian
+from ..cells import dimension, jacobian
 from ..nets import Recurrent
-from .drive import in_double, refuse_bad_weights
+from .drive import driven
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,14 +97,15 @@ def fixed_points(
     >>> [(abs(p.state).round(4).tolist(), p.stability) for p in fixed_points(cell)]
     [([0.0], 'repeller'), ([0.9575], 'stable'), ([0.9575], 'stable')]
     """
-    cell = cell.cell if isinstance(cell, Recurrent) else cell
-    refuse_bad_weights(cell)
     if int(starts) < 1:
         raise ValueError(f"starts must be at least 1, got {starts}")
     with double():
-        cell = in_double(cell)
-        if x is not None:
-            x = _constant_input(cell, x)
+        cell = cell.cell if isinstance(cell, Recurrent) else cell
+        if x is None:
+            cell = driven(cell, None, steps=1).cell
+        else:
+            drive = driven(cell, np.asarray(x)[None])
+            cell, x = drive.cell, drive.xs[0, 0]
         origins = _origins(dimension(cell), int(starts), near, jr.key(0) if key is None else key)
         found, speeds = (np.asarray(a) for a in _search(cell, x, origins, steps))
         unravel = ravel_pytree(cell.initial_state())[1]
@@ -121,16 +122,6 @@ def fixed_points(
         ]
     size = lambda p: round(float(np.linalg.norm(p.state)), 6)
     return tuple(sorted(points, key=lambda p: (p.kind, size(p), *np.round(p.state, 6))))
-
-
-def _constant_input(cell: Any, x: Any) -> Any:
-    x = jnp.asarray(np.asarray(x), jnp.float64)
-    width = input_size(cell)
-    if width is not None and x.shape != (width,):
-        raise ValueError(f"the cell takes {width} numbers a step, the input has shape {x.shape}")
-    if not np.isfinite(x).all():
-        raise ValueError("the input holds NaN or infinite numbers")
-    return x
 
 
 def _origins(size: int, starts: int, near: Any, key: Key) -> Any:

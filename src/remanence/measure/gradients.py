@@ -2,8 +2,7 @@ r"""How the gradient fades: $\|\partial h_{t+i} / \partial x_t\|_F$ over lags $i
 
 From each position the columns of $\partial h_t / \partial x_t$ are pushed along the orbit.
 The Frobenius norm of $J \cdots J\,F$ is that of $J \cdots J\,L$ where $F = L Q^\top$, so never more
-columns than the state has numbers are followed, however wide the input. Each position also
-carries one random unit perturbation of its state, for the half-life.
+columns than the state has numbers are followed, however wide the input.
 """
 
 import dataclasses
@@ -21,6 +20,7 @@ from .._precision import double
 from .._types import Key
 from ..cells import dimension, pushforward
 from .drive import Drive, driven, refuse_fractions
+from .replay.token_record import first_good
 
 
 WORK = 5e10  # multiplications: beyond it fewer positions are looked at, then directions
@@ -52,7 +52,7 @@ class Plateau:
 
 @dataclasses.dataclass(frozen=True)
 class GradientDecay:
-    """The norms of gradients and of state perturbations, at every lag and position."""
+    """The norms of gradients at every lag and position."""
 
     lags: Int[np.ndarray, " lags"]
     positions: Int[np.ndarray, " positions"]
@@ -61,8 +61,6 @@ class GradientDecay:
     """The sequence of the batch that each position belongs to."""
     norms: Float[np.ndarray, "positions lags"]
     """Norm of the derivative of the state at lag i by the input at each position."""
-    perturbations: Float[np.ndarray, "positions lags"]
-    """Norm of a random unit perturbation of the state, at lag i."""
     directions: int
     """Directions of the input that were followed."""
     exact: bool
@@ -75,7 +73,7 @@ class GradientDecay:
     @property
     def fall(self) -> Float[np.ndarray, " positions"]:
         """Per position, the lag from which the gradient stays at or below 1/e of lag 0."""
-        return _settling_lag(_relative(self.norms), np.exp(-1.0))
+        return first_good(_relative(self.norms), np.exp(-1.0) * (1 + 1e-9)) - 1
 
     @property
     def remembers(self) -> float:
@@ -108,24 +106,10 @@ class GradientDecay:
         unit = unit.removesuffix("s") if self.remembers == 1 else unit
         return f"remembers about {self.remembers:.0f} {unit}"
 
-    @property
-    def half_life(self) -> float:
-        """Median lag from which a random perturbation of the state stays at or below half."""
-        fall = _settling_lag(self.perturbations, 0.5)
-        return float(np.quantile(fall, 0.5, method="lower"))
-
 
 def _relative(norms: np.ndarray) -> np.ndarray:
     start = norms[:, :1]
     return np.divide(norms, start, out=np.zeros_like(norms), where=start > 0)
-
-
-def _settling_lag(values: np.ndarray, level: float) -> np.ndarray:
-    """The lag after the last value above the level; inf if the last lag is above it."""
-    above = values > level * (1 + 1e-9)
-    last = values.shape[1] - 1 - np.argmax(above[:, ::-1], axis=1)
-    last = np.where(above.any(axis=1), last, -1).astype(float)
-    return np.where(above[:, -1], np.inf, last + 1)
 
 
 def gradient_decay(
@@ -147,8 +131,8 @@ def gradient_decay(
     >>> from remanence.cells import Linear
     >>> cell = Linear(0.5 * jnp.eye(2), jnp.eye(2))
     >>> decay = gradient_decay(cell, jnp.ones((40, 2)), lags=3)
-    >>> decay.quantile(0.5).tolist(), decay.remembers, decay.half_life
-    ([1.0, 0.5, 0.25, 0.125], 2.0, 1.0)
+    >>> decay.quantile(0.5).tolist(), decay.remembers
+    ([1.0, 0.5, 0.25, 0.125], 2.0)
     """
     refuse_fractions(lags=lags, positions=positions)
     with double():
@@ -165,16 +149,14 @@ def gradient_decay(
         keys = jr.split(jr.key(0) if key is None else key, len(at))
         until = xs[:, : at.max() + 1]
         starts = _states_at(drive.cell, until, jnp.asarray(row), jnp.asarray(at))
-        grads, states = _gradient_norms(drive.cell, starts, inputs, keys, drawn)
-    norms, perturbed = np.asarray(grads), np.asarray(states)
+        norms = np.asarray(_gradient_norms(drive.cell, starts, inputs, keys, drawn))
     if not np.isfinite(norms).all():
         raise ValueError(
             "the gradients leave the range of floats: the map is unstable on these inputs"
         )
     all_that_matter = min(drive.xs.shape[2], starts.shape[1])
-    return GradientDecay(
-        np.arange(lags + 1), at, which, norms, perturbed, drawn or all_that_matter, drawn is None
-    )
+    directions = drawn or all_that_matter
+    return GradientDecay(np.arange(lags + 1), at, which, norms, directions, drawn is None)
 
 
 def _affordable(drive: Drive, lags: int, positions: int) -> tuple[int, int | None]:
@@ -183,8 +165,8 @@ def _affordable(drive: Drive, lags: int, positions: int) -> tuple[int, int | Non
     weights = sum(np.size(leaf) for leaf in jax.tree.leaves(drive.cell))
     each = WORK / (lags * max(weights, size))  # columns followed from all positions
     columns = min(size, width)
-    positions = min(positions, max(FEW, int(each / (columns + 1))))
-    drawn = max(FEW, int(each / positions) - 1)
+    positions = min(positions, max(FEW, int(each / columns)))
+    drawn = max(FEW, int(each / positions))
     return positions, drawn if drawn < columns else None
 
 
@@ -219,32 +201,28 @@ def _gradient_norms(
     inputs: Float[Array, "positions lags inputs"],
     keys: Array,
     drawn: int | None,
-) -> tuple[Float[Array, "positions lags"], Float[Array, "positions lags"]]:
-    """The norms of each position's gradient and of its perturbation, at every lag."""
+) -> Float[Array, "positions lags"]:
+    """The norms of each position's gradient at every lag."""
     unravel = ravel_pytree(cell.initial_state())[1]
     size, width = starts.shape[1], inputs.shape[2]
 
     def one(h: Array, xs: Array, key: Key):
-        key_x, key_h = jr.split(key)
         hear = lambda x: ravel_pytree(cell(unravel(h), x))[0]
         if drawn is None and width > size:
             F = jnp.linalg.qr(jax.jacrev(hear)(xs[0]).T, mode="r").T
         else:
             V = jnp.eye(width)
             if drawn is not None:  # E|Gv|² = |G|² for such v
-                V = jr.normal(key_x, (width, drawn)) / drawn**0.5
+                V = jr.normal(key, (width, drawn)) / drawn**0.5
             along = lambda v: jax.jvp(hear, (xs[0],), (v,))[1]
             F = jax.vmap(along, in_axes=1, out_axes=1)(V)
-        w = jr.normal(key_h, (size, 1))
-        frame = jnp.concatenate([F, w / jnp.linalg.norm(w)], axis=1)
 
         def step(carry, x):
             h, frame = carry
             following, frame = pushforward(cell, h, x, frame)
-            return (following, frame), jnp.sum(frame**2, axis=0)
+            return (following, frame), jnp.linalg.norm(frame)
 
-        later = jax.lax.scan(step, (unravel(hear(xs[0])), frame), xs[1:])[1]
-        squares = jnp.concatenate([jnp.sum(frame**2, axis=0)[None], later])
-        return jnp.sqrt(squares[:, :-1].sum(axis=1)), jnp.sqrt(squares[:, -1])
+        later = jax.lax.scan(step, (unravel(hear(xs[0])), F), xs[1:])[1]
+        return jnp.concatenate([jnp.linalg.norm(F)[None], later])
 
     return jax.vmap(one)(starts, inputs, keys)

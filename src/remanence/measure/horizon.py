@@ -16,7 +16,7 @@ from .._precision import double
 from .._show import aligned, html_table
 from ..nets import Recurrent
 from .contraction import Contraction, contraction
-from .drive import refuse_fractions, sequences_of
+from .drive import driven, refuse_fractions
 from .gradients import gradient_decay, GradientDecay
 from .lyapunov import lyapunov_spectrum, Spectrum
 from .replay import replay_window, ReplayWindow, WORK
@@ -27,7 +27,6 @@ MEANINGS = {
     "gradient": "Half of the positions have, from this lag on, less than 1/e of the gradient "
     "that the state has at once: 'remembers about n steps' means this.",
     "exponent": "1/|λ₁|: in this time the slowest direction of all fades by e, in the long run.",
-    "half-life": "A random small perturbation of the state has fallen to half and stays below.",
     "window": "Started from its empty state and given this many of the last inputs, or more, the "
     "network's output is within the allowed error of the full run's, wherever it was measured.",
     "certified window": "The same with a proof, for every input in the bound.",
@@ -118,8 +117,8 @@ def memory_horizon(
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
     >>> panel = memory_horizon(Linear(0.9 * jnp.eye(2), jnp.eye(2)), jnp.ones((300, 2)))
-    >>> panel.remembers, round(panel["exponent"], 2), panel["half-life"]
-    (10.0, 9.49, 7.0)
+    >>> panel.remembers, round(panel["exponent"], 2), panel["window"]
+    (10.0, 9.49, 91.0)
     """
     refuse_fractions(k=k, lags=lags)
     if not (isinstance(error, int | float) and error > 0):
@@ -137,8 +136,7 @@ def memory_horizon(
     tell("a proof that the past is forgotten")
     if input_bound is None:
         with double():
-            vectors = [np.asarray(net.embed(xs)) for xs in sequences_of(inputs, lengths)]
-        input_bound = max(float(np.abs(xs).max()) for xs in vectors)
+            input_bound = float(np.abs(driven(net, inputs, lengths=lengths).xs).max())
     certificate, proved, why = _proved_window(net, input_bound, time_limit, error)
     low, high = (np.quantile(gradients.fall, q, method="lower") for q in (0.1, 0.9))
     level = gradients.plateau or f"lags up to {int(gradients.lags[-1])}"
@@ -147,7 +145,6 @@ def memory_horizon(
     measures = (
         Measure("gradient", gradients.remembers, fall),
         Measure("exponent", *_exponent_horizon(spectrum)),
-        Measure("half-life", gradients.half_life),
         Measure("window", replay.window, f"{spread}; {replay.evidence}"),
         Measure("certified window", proved, why),
     )

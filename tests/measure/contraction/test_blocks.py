@@ -33,6 +33,7 @@ def log_decays(layer, us):
     return jnp.max(jnp.log(jnp.linalg.norm(A, ord=2, axis=(-2, -1))))
 
 
+@eqx.filter_jit
 def observed(cell, xs):
     """Gaps of the outputs after 1, 2, ... inputs since the restart, and every layer's decays."""
     _, full, runs = cell.along(cell.initial_state(), xs)

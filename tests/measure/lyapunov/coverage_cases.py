@@ -16,9 +16,8 @@ import numpy as np
 
 from remanence._precision import double
 from remanence.cells import Residual
-from remanence.measure.lyapunov.frame import start_frame
 from remanence.measure.lyapunov.run import Growth, segment_edges
-from remanence.measure.lyapunov.segment import segment
+from remanence.measure.lyapunov.segment import segment, start_frame
 from remanence.measure.lyapunov.summary import summary
 
 

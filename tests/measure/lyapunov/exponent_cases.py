@@ -1,5 +1,6 @@
 """Networks that several tests of exponents share, and their Jacobians."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -21,9 +22,10 @@ def tanh_net(units=12, *, gain=1.2, seed=0, steps=600, inputs=2):
     return cell, np.asarray(jr.normal(key_x, (steps, inputs)))
 
 
+@eqx.filter_jit
 def jacobians(cell, xs):
     """The Jacobian of every step from the cell's own initial state."""
     h0 = cell.initial_state()
     shift = lambda first, rest: jnp.concatenate([first[None], rest[:-1]])
     before = jax.tree.map(shift, h0, unroll(cell, h0, xs))
-    return np.asarray(jax.vmap(jacobian, in_axes=(None, 0, 0))(cell, before, xs))
+    return jax.vmap(jacobian, in_axes=(None, 0, 0))(cell, before, xs)

@@ -35,7 +35,10 @@ def test_frames_give_the_same(name, key):
     assert (np.abs(closed.exponents - frames.exponents) < 4 * error + 3 / 800).all()
 
 
-@pytest.mark.parametrize("name", ["mamba", "mlstm", "rwkv6", "gated deltanet"])
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("mlstm", "rwkv6")]
+
+
+@pytest.mark.parametrize("name", ["mamba", "gated deltanet", *SLOW])
 def test_frames_of_a_whole_stack_give_the_same(name, key):
     cell = tiny_blocks(name, key)
     xs = texts(800)

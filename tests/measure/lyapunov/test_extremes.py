@@ -14,7 +14,7 @@ from remanence._precision import as_double, double
 from remanence.cells import Diagonal, Elman, GRU, LSTM
 from remanence.cells.affine import log_slope, value_and_slope
 from remanence.measure import growth_along
-from remanence.measure.lyapunov.frame import start_frame
+from remanence.measure.lyapunov.segment import start_frame
 
 
 def textbook(cell, xs, warmup):
@@ -149,7 +149,7 @@ def test_saturated_gates_keep_their_digits(kind):
         x, state = jnp.array([0.3]), jnp.array([0.4, -0.7])
         h = (state[:1], state[1:]) if kind is LSTM else state[:1]
         size = 2 if kind is LSTM else 1
-        J = np.asarray(rm.cells.jacobian(cell, h, x))
+        J = np.asarray(eqx.filter_jit(rm.cells.jacobian)(cell, h, x))
     W, U, bias = (np.asarray(a)[:, 0] for a in (cell.W_h, cell.W_x, b[:, None]))
     inner = 0.0 if kind is LSTM else float(cell.b_n[0])
     sigmoid = lambda v: 1 / (1 + mpmath.exp(-v))

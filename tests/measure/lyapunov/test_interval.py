@@ -10,7 +10,7 @@ import remanence as rm
 from remanence._precision import as_double, double
 from remanence.cells import Elman, pushforward, Residual
 from remanence.measure import exponents_along, growth_along
-from remanence.measure.lyapunov.frame import start_frame
+from remanence.measure.lyapunov.segment import start_frame
 
 
 class Unknown:

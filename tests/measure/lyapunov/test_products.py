@@ -11,8 +11,7 @@ from exponent_cases import jacobians
 import remanence as rm
 from remanence._precision import as_double, double
 from remanence.cells import Diagonal, dimension, Elman, GRU, LSTM, Residual, Stack
-from remanence.measure.lyapunov.frame import start_frame
-from remanence.measure.lyapunov.segment import segment
+from remanence.measure.lyapunov.segment import segment, start_frame
 from remanence.nets import unroll
 
 

@@ -30,11 +30,11 @@ def test_starts_are_drawn_over_all_sequences_and_their_whole_length(monkeypatch)
     seen = []
     follow = runs.follow
 
-    def spy(full, starts, **options):
-        seen.append(starts)
-        return follow(full, starts, **options)
+    def spy(full, tally, first, last, **options):
+        seen.append(tally.starts[first:last])
+        follow(full, tally, first, last, **options)
 
-    monkeypatch.setattr("remanence.measure.replay.starts.follow", spy)
+    monkeypatch.setattr(runs, "follow", spy)
     cell = Linear(0.5 * jnp.eye(1), jnp.ones((1, 1)))
     rm.replay_window(cell, np.ones((4, 300, 1)), work=1e7, key=jr.key(3))
     starts = np.concatenate(seen)

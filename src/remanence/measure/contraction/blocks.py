@@ -156,28 +156,23 @@ def _layer_proof(index: int, layer: Any) -> tuple[LayerProof | None, str]:
     """What is proved of a layer, and why no window follows."""
     if layer.recurrence is None:
         return None, "no gain through local attention is derived"
-    gates = layer.recurrence.gates
-    known: dict[str, Any] = {"layer": index, "kind": type(gates).__name__}
-    if type(gates) not in GATES:
-        why = "its transition may stretch a state, so that no rate follows in the Euclidean norm"
-        return LayerProof(log_decay=np.zeros(1), **known), why
-    plain = isinstance(layer, GatedLayer)
+    gates, plain = layer.recurrence.gates, isinstance(layer, GatedLayer)
+    proof = LayerProof(layer=index, kind=type(gates).__name__, log_decay=np.zeros(1))
     try:
+        if type(gates) not in GATES:
+            raise NoGain("its transition may stretch a state, so no Euclidean rate follows")
         u = gate_inputs(layer) if plain else exactly(np.zeros(gates.width))
-    except NoGain as problem:
-        return LayerProof(log_decay=np.zeros(1), **known), str(problem)
-    step = GATES[type(gates)](gates, u)
-    known["log_decay"] = step.log_decay
-    if step.log_decay.max() > -1e-300:
-        return LayerProof(**known), "for all that is proved, a channel may never forget"
-    if not plain or step.write is None or step.read is None:
-        return LayerProof(**known), "no gain through its readout is derived"
-    try:
+        step = GATES[type(gates)](gates, u)
+        proof = dataclasses.replace(proof, log_decay=step.log_decay)
+        if step.log_decay.max() > -1e-300:
+            raise NoGain("for all that is proved, a channel may never forget")
+        if not plain or step.write is None or step.read is None:
+            raise NoGain("no gain through its readout is derived")
         gains = layer_gains(layer, step)
     except NoGain as problem:
-        return LayerProof(**known), str(problem)
+        return proof, str(problem)
     finite = all(map(math.isfinite, gains.values()))
     why = "" if finite else "its gains are beyond double precision"
     # A first input that is written whole is one more token on which the two runs differ.
     memory = layer.memory + int(getattr(gates, "resets", False))
-    return LayerProof(memory=memory, **(known | gains)), why
+    return dataclasses.replace(proof, memory=memory, **gains), why

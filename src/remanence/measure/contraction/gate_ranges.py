@@ -11,22 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ... import cells
-from .ranged import (
-    affine,
-    exactly,
-    exp,
-    joined,
-    normed,
-    on_sphere,
-    outward,
-    plus,
-    Ranged,
-    rising,
-    sigmoid,
-    softplus,
-    times,
-    total,
-)
+from .ranged import affine, exactly, joined, normed, on_sphere, outward, Ranged
 from .rounding import above, enclose, Values
 
 
@@ -75,11 +60,10 @@ def _mamba(gates: cells.Mamba, u: Ranged) -> GateRange:
     else:
         drive, B, C = (normed(part, gates.eps, mean=True) for part in (drive, B, C))
         drive = on_sphere(W_dt, b_dt, above(rank**0.5, 1), drive.slope[:, 0])
-    dt = softplus(drive).each(lambda a: a[:, None])
-    log_a = -times(exp(exactly(gates.A_log)), dt)
-    write = times(times(dt, u.each(lambda a: a[:, None])), B)
-    read = lambda S: plus(total(times(S, C), axis=1), times(exactly(D), u))
-    return gate_range(log_a, write, read)
+    dt = drive.softplus()[:, None]
+    log_a = -(exactly(gates.A_log).exp() * dt)
+    read = lambda S: (S * C).sum(axis=1) + exactly(D) * u
+    return gate_range(log_a, dt * u[:, None] * B, read)
 
 
 def _mamba2(gates: cells.Mamba2, u: Ranged) -> GateRange:
@@ -87,39 +71,32 @@ def _mamba2(gates: cells.Mamba2, u: Ranged) -> GateRange:
     at = [H * p, H * p + gates.groups * n, H * p + 2 * gates.groups * n]
     x, B, C, dt = u.split(*at)
     heads = lambda a: np.repeat(a.reshape(gates.groups, 1, n), H // gates.groups, 0)
-    x, B, C = x.each(lambda a: a.reshape(H, p, 1)), B.each(heads), C.each(heads)
-    dt = softplus(plus(dt, exactly(gates.dt_bias)))
-    dt = Ranged(np.clip(dt.low, *gates.limits), np.clip(dt.high, *gates.limits), dt.slope)
-    dt = dt.each(lambda a: a[:, None, None])
-    log_a = -times(exp(exactly(gates.A_log).each(lambda a: a[:, None, None])), dt)
-    skip = times(exactly(gates.D).each(lambda a: a[:, None]), x.each(lambda a: a[..., 0]))
-    read = lambda S: plus(total(times(S, C), axis=2), skip).each(np.ravel)
-    return gate_range(log_a, times(times(dt, x), B), read)
+    x, B, C = x.reshape(H, p, 1), B.each(heads), C.each(heads)
+    dt = (dt + exactly(gates.dt_bias)).softplus().within(*gates.limits)[:, None, None]
+    log_a = -(exactly(gates.A_log).exp()[:, None, None] * dt)
+    skip = exactly(gates.D)[:, None] * x[..., 0]
+    read = lambda S: ((S * C).sum(axis=2) + skip).reshape(-1)
+    return gate_range(log_a, dt * x * B, read)
 
 
 def _rglru(gates: cells.RGLRU, u: Ranged) -> GateRange:
     def gate(W: Any, b: Any) -> Ranged:
         W, b = _weights(W, b)
-        parts = u.each(lambda a: a.reshape(b.shape))
-        drives = [affine(W[i].T, parts.each(lambda a, i=i: a[i]), b[i]) for i in range(len(b))]
-        low, high, slope = zip(*drives, strict=True)
-        return sigmoid(Ranged(np.ravel(low), np.ravel(high), np.concatenate(slope, axis=1)))
+        parts = u.reshape(*b.shape)
+        return joined(*(affine(W[i].T, parts[i], b[i]) for i in range(len(b)))).sigmoid()
 
     r, i = gate(gates.W_r, gates.b_r), gate(gates.W_i, gates.b_i)
-    scale = softplus(exactly(gates.Lambda))
-    log_a = -times(times(exactly(8.0), scale), r)
+    log_a = -(exactly(8.0) * exactly(gates.Lambda).softplus() * r)
     high = np.minimum(log_a.high, 0.0)
     root = lambda ball: (-(2 * ball).expm1()).sqrt()
     least, most = np.nan_to_num(enclose(high, root)[0]), enclose(log_a.low, root)[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = above(log_a.slope / np.maximum(least, 0.0), 2)
-    heard = times(i, u)
-    write = times(
-        Ranged(np.maximum(least, 0), np.maximum(most, 1e-15), np.nan_to_num(slope)), heard
-    )
+    heard = i * u
+    kept = Ranged(np.maximum(least, 0), np.maximum(most, 1e-15), np.nan_to_num(slope))
     ratio = lambda ball: ((1 + ball.exp()) / -ball.expm1()).sqrt()
     bound = above(heard.size * np.nan_to_num(enclose(high, ratio)[1], nan=np.inf), 1)
-    return gate_range(log_a, write, lambda S: S, bound)
+    return gate_range(log_a, kept * heard, lambda S: S, bound)
 
 
 def _candidate(u: Ranged) -> Ranged:
@@ -130,13 +107,13 @@ def _candidate(u: Ranged) -> Ranged:
 def _mingru(gates: cells.MinGRU, u: Ranged) -> GateRange:
     h, z = u.split(gates.units)
     new = _candidate(h)
-    return gate_range(-softplus(z), times(sigmoid(z), new), lambda S: S, new.size)
+    return gate_range(-z.softplus(), z.sigmoid() * new, lambda S: S, new.size)
 
 
 def _minlstm(gates: cells.MinLSTM, u: Ranged) -> GateRange:
     h, f, i = u.split(gates.units, 2 * gates.units)
-    odds, new = plus(softplus(-f), -softplus(-i)), _candidate(h)
-    return gate_range(-softplus(odds), times(sigmoid(odds), new), lambda S: S, new.size)
+    odds, new = (-f).softplus() + -(-i).softplus(), _candidate(h)
+    return gate_range(-odds.softplus(), odds.sigmoid() * new, lambda S: S, new.size)
 
 
 def _heads(heads: Any, u: Ranged, *rest: int) -> list[Ranged]:
@@ -144,51 +121,49 @@ def _heads(heads: Any, u: Ranged, *rest: int) -> list[Ranged]:
     H, n, m = heads.count, heads.keys, heads.values
     edges = list(itertools.accumulate([H * n, H * n, H * m, *rest]))[:-1]
     q, k, v, *others = u.split(*edges)
-    column, row = (lambda a: a.reshape(H, n, 1)), (lambda a: a.reshape(H, 1, m))
-    return [q.each(column), k.each(column), v.each(row), *others]
+    return [q.reshape(H, n, 1), k.reshape(H, n, 1), v.reshape(H, 1, m), *others]
 
 
 def _gla(gates: cells.GLA, u: Ranged) -> GateRange:
     H, n = gates.heads.count, gates.heads.keys
     *qkv, alpha = _heads(gates.heads, u, H * n)
-    alpha = alpha.each(lambda a: a.reshape(H, n, 1))
-    log_a = -times(outward(*exactly(1 / gates.temperature)), softplus(-alpha))
-    return _attention(log_a, *qkv)
+    quotient = np.array([1 / gates.temperature])
+    cooled = outward(quotient, quotient, np.zeros((1, 1)))
+    return _attention(-(cooled * (-alpha.reshape(H, n, 1)).softplus()), *qkv)
 
 
 def _retnet(gates: cells.RetNet, u: Ranged) -> GateRange:
-    log_a = rising(exactly(gates.gamma), lambda ball: ball.log(), 0.0)
-    return _attention(log_a.each(lambda a: a[:, None, None]), *_heads(gates.heads, u))
+    log_a = exactly(gates.gamma).rising(lambda ball: ball.log(), 0.0)
+    return _attention(log_a[:, None, None], *_heads(gates.heads, u))
 
 
 def _attention(log_a: Ranged, q: Ranged, k: Ranged, v: Ranged) -> GateRange:
     """Keys times values are written, and queries read."""
-    return gate_range(log_a, times(k, v), lambda S: total(times(q, S), 1).each(np.ravel))
+    return gate_range(log_a, k * v, lambda S: (q * S).sum(axis=1).reshape(-1))
 
 
 def _rwkv(gates: cells.RWKV4 | cells.RWKV6, u: Ranged) -> GateRange:
     if gates.decay is not None:
-        return gate_range(-exp(exactly(gates.decay)))
-    return gate_range(-exp(_heads(gates.heads, u, gates.bonus.size)[3]))
+        return gate_range(-exactly(gates.decay).exp())
+    return gate_range(-_heads(gates.heads, u, gates.bonus.size)[3].exp())
 
 
 def _mlstm(gates: cells.MLSTM, u: Ranged) -> GateRange:
     H, cap = gates.heads.count, gates.cap
     q, k, v, i, f = _heads(gates.heads, u, H, H)
-    capped = lambda a: rising(a, lambda ball: cap * (ball / cap).tanh(), 1.0)
-    i, f = (capped(a).each(lambda a: a[:, None, None]) for a in (i, f))
+    capped = lambda a: a.rising(lambda ball: cap * (ball / cap).tanh(), 1.0)
+    i, f = (capped(a)[:, None, None] for a in (i, f))
     one = np.ones((H, 1, 1))
     v = joined(v, Ranged(one, one, np.zeros((len(v.slope), H, 1, 1))))
 
     def read(S: Ranged) -> Ranged:
-        scaled = times(q, exactly(gates.heads.keys**-0.5 * (1 + 1e-15)))
-        both = total(times(scaled, S), 1)
-        top, under = both.each(lambda a: a[:, :-1]), both.each(lambda a: a[:, -1:])
+        both = (q * exactly(gates.heads.keys**-0.5 * (1 + 1e-15)) * S).sum(axis=1)
+        top, under = both[:, :-1], both[:, -1:]
         # Divided by at least 1, and 1/max(|n|, 1) has no slope above 1.
         slope = above(top.slope + top.size * under.slope, 2)
-        return Ranged(-top.size, top.size, slope).each(np.ravel)
+        return Ranged(-top.size, top.size, slope).reshape(-1)
 
-    return gate_range(-softplus(-f), times(times(exp(i), k), v), read)
+    return gate_range(-(-f).softplus(), i.exp() * k * v, read)
 
 
 def _delta(gates: cells.GatedDelta, u: Ranged) -> GateRange:
@@ -196,13 +171,13 @@ def _delta(gates: cells.GatedDelta, u: Ranged) -> GateRange:
     H, n = gates.heads.count, gates.heads.keys
     rest = () if gates.A_log is None else (gates.A_log.size,)
     q, k, v, b, *drive = _heads(gates.heads, u, H, *rest)
-    q, k = (normed(a.each(lambda a: a[..., 0]), gates.eps, mean=False) for a in (q, k))
-    beta = sigmoid(b)
+    q, k = (normed(a[..., 0], gates.eps, mean=False) for a in (q, k))
+    beta = b.sigmoid()
     log_a, moved = np.zeros(H), np.zeros((2, H))
     if drive:
         assert gates.bias is not None and gates.A_log is not None
-        a = plus(drive[0].each(lambda a: a.reshape(H, -1)), exactly(gates.bias))
-        alpha = gate_range(-times(exp(exactly(gates.A_log)), softplus(a)))
+        a = drive[0].reshape(H, -1) + exactly(gates.bias)
+        alpha = gate_range(-(exactly(gates.A_log).exp() * a.softplus()))
         log_a = alpha.log_decay.max(axis=1)
         moved = alpha.decay_slope.max(axis=2)
     k_moved = k.slope[..., 0]

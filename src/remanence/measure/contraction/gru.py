@@ -14,7 +14,7 @@ import numpy as np
 from ...cells import GRUForm
 from .gates import Compared, gate_weights, in_box, smallest_box
 from .metric import weighted_proof
-from .ranged import affine, exactly, joined, plus, Ranged, sigmoid, tanh, times
+from .ranged import affine, exactly, joined, Ranged
 from .rounding import above, exact_weights
 
 
@@ -25,9 +25,9 @@ def compare_gru(form: GRUForm, input_bound: float) -> Compared:
     inner = np.zeros(N) if form.b_n is None else exact_weights("b_n", form.b_n, (N,))
 
     def gate_and_candidate(h: Ranged, x: Ranged) -> tuple[Ranged, Ranged]:
-        r, z = (sigmoid(affine(W[k], joined(h, x), b[k])) for k in (0, 1))
+        r, z = (affine(W[k], joined(h, x), b[k]).sigmoid() for k in (0, 1))
         recalled = affine(W[2][:, :N], h, inner)
-        return z, tanh(plus(affine(W[2][:, N:], x, b[2]), times(r, recalled)))
+        return z, (affine(W[2][:, N:], x, b[2]) + r * recalled).tanh()
 
     x, silent = np.full(inputs, input_bound), np.zeros(inputs)
     # A mixture of state and candidate stays where both are.
@@ -40,5 +40,5 @@ def compare_gru(form: GRUForm, input_bound: float) -> Compared:
     ends = (low[:, :N] + np.diag(z.low), high[:, :N] + np.diag(z.high))
     ends = tuple(above(end, 1) for end in ends)
     z, n = gate_and_candidate(*in_box(np.zeros(N), silent, sources=False))
-    at_rest = times(plus(exactly(1.0), -z), n).size
+    at_rest = ((exactly(1.0) + -z) * n).size
     return Compared(h, ends, low[:, N:], at_rest, weighted_proof(np.ones(N), *ends))

@@ -13,7 +13,7 @@ import numpy as np
 from ...cells.layers import GatedLayer
 from ...cells.parts import Activation, exact_gelu, GatedMLP, identity, Norm
 from .gate_ranges import GateRange
-from .ranged import affine, exactly, joined, normed, on_sphere, plus, Ranged, sigmoid, times
+from .ranged import affine, exactly, joined, normed, on_sphere, Ranged
 from .rounding import above, norm_above, Values
 
 
@@ -41,16 +41,14 @@ def _through_norm(norm: Norm, dense: Any) -> Ranged:
     centre = np.zeros(len(W)) if dense.b is None else np.asarray(dense.b, np.float64)
     slope = np.array([normed_gain(norm), 0.0])
     found = on_sphere(W * g, centre, above(len(g) ** 0.5, 1), slope)
-    if norm.bias is None:
-        return found
-    return plus(found, affine(W, exactly(norm.bias)))
+    return found if norm.bias is None else found + affine(W, exactly(norm.bias))
 
 
 def _active(a: Ranged, function: Activation) -> Ranged:
     if function is identity:
         return a
     if function is jax.nn.sigmoid:
-        return sigmoid(a)
+        return a.sigmoid()
     if function not in ACTIVATIONS:
         raise NoGain("its activation is not one whose slope is known")
     below, steep = ACTIVATIONS[function]
@@ -66,13 +64,12 @@ def gate_inputs(layer: GatedLayer) -> Ranged:
     taps = np.asarray(layer.convolution.weight, np.float64)
     mixed, rest = u.split(len(taps))
     # A text begins with zeros in the convolution.
-    mixed = mixed._replace(low=np.minimum(mixed.low, 0.0), high=np.maximum(mixed.high, 0.0))
-    bias = 0.0 if layer.convolution.bias is None else np.asarray(layer.convolution.bias, np.float64)
+    mixed = Ranged(np.minimum(mixed.low, 0.0), np.maximum(mixed.high, 0.0), mixed.slope)
     up, down = np.maximum(taps, 0).sum(axis=1), -np.minimum(taps, 0).sum(axis=1)
-    both = [above(part, taps.shape[1]) for part in (up, down)]
-    part = lambda size: Ranged(np.zeros_like(size), size, np.zeros((2, len(size))))
-    mixed = plus(times(part(both[0]), mixed), -times(part(both[1]), mixed))
-    mixed = plus(mixed, exactly(bias + np.zeros(len(taps))))
+    upto = lambda size: Ranged(0 * size, above(size, taps.shape[1]), np.zeros((1, len(size))))
+    mixed = upto(up) * mixed + -(upto(down) * mixed)
+    if layer.convolution.bias is not None:
+        mixed = mixed + exactly(layer.convolution.bias)
     return joined(_active(mixed, layer.activation), rest)
 
 
@@ -87,7 +84,7 @@ def layer_gains(layer: GatedLayer, step: GateRange) -> dict[str, Any]:
         if layer.norm_out is not None and not layer.norm_last:
             y = _normed_outputs(y, layer.norm_out)
         if layer.W_gate is not None:
-            y = times(y, _active(_through_norm(layer.norm, layer.W_gate), layer.gate))
+            y = y * _active(_through_norm(layer.norm, layer.W_gate), layer.gate)
         if layer.norm_out is not None and layer.norm_last:
             y = _normed_outputs(y, layer.norm_out)
         lengths = _lengths(layer.W_out)
@@ -106,10 +103,9 @@ def layer_gains(layer: GatedLayer, step: GateRange) -> dict[str, Any]:
 
 
 def _normed_outputs(y: Ranged, norm: Norm) -> Ranged:
-    groups = y.each(lambda a: a.reshape(norm.groups, -1))
-    found = normed(groups, max(norm.eps, 1e-100), mean=True).each(np.ravel)
-    found = times(found, exactly(norm.weight))
-    return found if norm.bias is None else plus(found, exactly(norm.bias))
+    groups = y.reshape(norm.groups, -1)
+    found = normed(groups, max(norm.eps, 1e-100), mean=True).reshape(-1) * exactly(norm.weight)
+    return found if norm.bias is None else found + exactly(norm.bias)
 
 
 def _lengths(dense: Any) -> Callable[[Values], float]:
@@ -130,7 +126,7 @@ def _perceptron(mlp: Any) -> tuple[float, float]:
     if not isinstance(mlp, GatedMLP) or mlp.norm is None:
         raise NoGain("a mixture of experts switches between them, so that no gain follows")
     gate = _active(_through_norm(mlp.norm, mlp.gate), mlp.activation)
-    inner = times(gate, _through_norm(mlp.norm, mlp.up))
+    inner = gate * _through_norm(mlp.norm, mlp.up)
     lengths = _lengths(mlp.down)
     bias = 0.0 if mlp.down.b is None else float(np.linalg.norm(mlp.down.b))
     return lengths(inner.slope[0]), above(lengths(inner.size) + bias, 2)

@@ -13,7 +13,7 @@ import numpy as np
 from ...cells import LSTMForm
 from .gates import Compared, gate_weights, in_box, smallest_box, Units
 from .metric import Proof, weighted_proof
-from .ranged import affine, joined, plus, Ranged, sigmoid, tanh, times
+from .ranged import affine, joined, Ranged
 from .rounding import above, below, sigmoid_at, Values
 
 
@@ -39,7 +39,7 @@ def compare_lstm(form: LSTMForm, input_bound: float) -> Compared:
 def _gates(W: list, b: list, h: Ranged, x: Ranged) -> tuple[Ranged, Ranged, Ranged, Ranged]:
     v = joined(h, x)
     i, f, g, o = (affine(*block) for block in zip(W, [v] * 4, b, strict=True))
-    return sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)
+    return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
 
 
 def _largest_memory(W: list, b: list, h: Units, x: Values) -> Units:
@@ -51,8 +51,8 @@ def _largest_memory(W: list, b: list, h: Units, x: Values) -> Units:
 def _step(W: list, b: list, h: Ranged, c: Ranged, x: Ranged) -> tuple[Ranged, Ranged]:
     """The state (h, c) after a step."""
     i, f, g, o = _gates(W, b, h, x)
-    c = plus(times(f, c), times(i, g))
-    return times(o, tanh(c)), c
+    c = f * c + i * g
+    return o * c.tanh(), c
 
 
 def paper_proof(W: list, b: list, input_bound: float) -> Proof:

@@ -5,9 +5,10 @@ $\delta_k$ of some sources: the components of a state and an input, or the norms
 stream and of a layer's state. Every rounding is counted.
 """
 
+import dataclasses
 import itertools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -15,7 +16,8 @@ from jaxtyping import Float
 from .rounding import above, below, enclose, sigmoid_at, SMALLEST, tanh_at, Values
 
 
-class Ranged(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Ranged:
     """Lower and upper ends, and the slopes against the sources along a first axis."""
 
     low: Values
@@ -38,13 +40,71 @@ class Ranged(NamedTuple):
         slope = np.array([change(s) for s in self.slope]).reshape(len(self.slope), *low.shape)
         return Ranged(low, high, slope)
 
+    def __getitem__(self, key: Any) -> "Ranged":
+        return self.each(lambda a: a[key])
+
+    def reshape(self, *shape: int) -> "Ranged":
+        """The same numbers in another shape."""
+        return self.each(lambda a: a.reshape(shape))
+
     def split(self, *edges: int) -> list["Ranged"]:
         """The parts of a vector."""
-        cuts = [0, *edges, len(self.low)]
-        return [self.each(lambda a, i=i, j=j: a[i:j]) for i, j in itertools.pairwise(cuts)]
+        return [self[i:j] for i, j in itertools.pairwise([0, *edges, len(self.low)])]
+
+    def within(self, least: float, most: float) -> "Ranged":
+        """The same numbers where they are known to lie within these ends."""
+        low, high = np.clip(self.low, least, most), np.clip(self.high, least, most)
+        return Ranged(low, high, self.slope)
 
     def __neg__(self) -> "Ranged":
         return Ranged(-self.high, -self.low, self.slope)
+
+    def __add__(self, other: "Ranged") -> "Ranged":
+        a, b = _aligned(self, other)
+        return outward(a.low + b.low, a.high + b.high, a.slope + b.slope)
+
+    def __mul__(self, other: "Ranged") -> "Ranged":
+        a, b = _aligned(self, other)
+        corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+        slope = a.size * b.slope + b.size * a.slope
+        return outward(np.minimum.reduce(corners), np.maximum.reduce(corners), slope)
+
+    def sum(self, axis: int) -> "Ranged":
+        """The sum along an axis."""
+        count = self.low.shape[axis]
+        lost = (count + 2) * 2.0**-52 * self.size.sum(axis=axis) + SMALLEST
+        slope = np.stack([s.sum(axis=axis) for s in self.slope])
+        low, high = self.low.sum(axis=axis) - lost, self.high.sum(axis=axis) + lost
+        return Ranged(low, high, above(slope, count))
+
+    def rising(self, function: Callable[[Any], Any], steepest: Values | float) -> "Ranged":
+        """An increasing function of balls, no steeper than that in the interval."""
+        low, high = enclose(self.low, function)[0], enclose(self.high, function)[1]
+        return Ranged(low, high, above(steepest * self.slope, 1))
+
+    def exp(self) -> "Ranged":
+        """The exponential."""
+        function = lambda ball: ball.exp()
+        return self.rising(function, enclose(self.high, function)[1])
+
+    def softplus(self) -> "Ranged":
+        """log(1 + e^a)."""
+        found = self.rising(lambda ball: ball.exp().log1p(), sigmoid_at(self.high)[1])
+        return found.within(0.0, np.inf)
+
+    def sigmoid(self) -> "Ranged":
+        """A gate."""
+        # The slope falls with |z| and, above one half, with the value: a lower end of the value
+        # nearest to zero bounds it from above.
+        s = np.maximum(sigmoid_at(self.nearest)[0], 0.5)
+        steepest = np.minimum(above(s * above(1 - s, 1), 2), 0.25)
+        return self.rising(lambda ball: 1 / (1 + (-ball).exp()), steepest).within(0.0, 1.0)
+
+    def tanh(self) -> "Ranged":
+        """A candidate."""
+        least = np.maximum(tanh_at(self.nearest)[0], 0.0)
+        steepest = np.minimum(above(1 - below(least * least, 1), 1), 1.0)
+        return self.rising(lambda ball: ball.tanh(), steepest).within(-1.0, 1.0)
 
 
 def exactly(value: Any) -> Ranged:
@@ -53,9 +113,10 @@ def exactly(value: Any) -> Ranged:
     return Ranged(value, value, np.zeros((1, *value.shape)))
 
 
-def joined(a: Ranged, b: Ranged) -> Ranged:
-    """Two vectors as one."""
-    return Ranged(*(np.concatenate(ends, axis=-1) for ends in zip(a, b, strict=True)))
+def joined(*parts: Ranged) -> Ranged:
+    """Vectors as one."""
+    join = lambda name: np.concatenate([getattr(part, name) for part in parts], axis=-1)
+    return Ranged(join("low"), join("high"), join("slope"))
 
 
 def outward(low: Values, high: Values, slope: Values) -> Ranged:
@@ -63,34 +124,10 @@ def outward(low: Values, high: Values, slope: Values) -> Ranged:
     return Ranged(np.nextafter(low, -np.inf), np.nextafter(high, np.inf), above(slope, 4))
 
 
-def aligned(*parts: Ranged) -> list[Ranged]:
+def _aligned(*parts: Ranged) -> list[Ranged]:
     """The same with as many axes each, which the slopes' own first axis asks for."""
     axes = max(part.low.ndim for part in parts)
-    lift = lambda a: a.reshape((1,) * (axes - a.ndim) + a.shape)
-    return [part.each(lift) for part in parts]
-
-
-def plus(a: Ranged, b: Ranged) -> Ranged:
-    """The sum."""
-    a, b = aligned(a, b)
-    return outward(a.low + b.low, a.high + b.high, a.slope + b.slope)
-
-
-def times(a: Ranged, b: Ranged) -> Ranged:
-    """The product."""
-    a, b = aligned(a, b)
-    corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    slope = a.size * b.slope + b.size * a.slope
-    return outward(np.minimum.reduce(corners), np.maximum.reduce(corners), slope)
-
-
-def total(a: Ranged, axis: int) -> Ranged:
-    """The sum along an axis."""
-    count = a.low.shape[axis]
-    lost = (count + 2) * 2.0**-52 * a.size.sum(axis=axis) + SMALLEST
-    slope = np.stack([s.sum(axis=axis) for s in a.slope])
-    low, high = a.low.sum(axis=axis) - lost, a.high.sum(axis=axis) + lost
-    return Ranged(low, high, above(slope, count))
+    return [part.reshape(*(1,) * (axes - part.low.ndim), *part.low.shape) for part in parts]
 
 
 def affine(W: Values, a: Ranged, b: Any = 0.0, size: Values | None = None) -> Ranged:
@@ -118,38 +155,3 @@ def normed(a: Ranged, eps: float, *, mean: bool) -> Ranged:
     top = above(np.full(a.low.shape, length), 2)
     moved = np.linalg.norm(a.slope, axis=-1, keepdims=True) * eps**-0.5
     return Ranged(-top, top, above(np.broadcast_to(moved, a.slope.shape), a.low.shape[-1] + 4))
-
-
-def rising(a: Ranged, function: Callable[[Any], Any], steepest: Values | float) -> Ranged:
-    """An increasing function of balls, no steeper than that in the interval."""
-    low, high = enclose(a.low, function)[0], enclose(a.high, function)[1]
-    return Ranged(low, high, above(steepest * a.slope, 1))
-
-
-def exp(a: Ranged) -> Ranged:
-    """The exponential."""
-    return rising(a, lambda ball: ball.exp(), enclose(a.high, lambda ball: ball.exp())[1])
-
-
-def sigmoid(a: Ranged) -> Ranged:
-    """A gate."""
-    # The slope falls with |z| and, above one half, with the value: a lower end of the value
-    # nearest to zero bounds it from above.
-    s = np.maximum(sigmoid_at(a.nearest)[0], 0.5)
-    steepest = np.minimum(above(s * above(1 - s, 1), 2), 0.25)
-    found = rising(a, lambda ball: 1 / (1 + (-ball).exp()), steepest)
-    return found._replace(low=np.maximum(found.low, 0.0), high=np.minimum(found.high, 1.0))
-
-
-def tanh(a: Ranged) -> Ranged:
-    """A candidate."""
-    least = np.maximum(tanh_at(a.nearest)[0], 0.0)
-    steepest = np.minimum(above(1 - below(least * least, 1), 1), 1.0)
-    found = rising(a, lambda ball: ball.tanh(), steepest)
-    return found._replace(low=np.maximum(found.low, -1.0), high=np.minimum(found.high, 1.0))
-
-
-def softplus(a: Ranged) -> Ranged:
-    """log(1 + e^a)."""
-    found = rising(a, lambda ball: ball.exp().log1p(), sigmoid_at(a.high)[1])
-    return found._replace(low=np.maximum(found.low, 0.0))

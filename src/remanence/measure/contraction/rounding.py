@@ -119,14 +119,13 @@ def input_gains(G: Matrix) -> tuple[float, float]:
     return min(largest, above(euclidean * G.shape[1] ** 0.5, 3)), euclidean
 
 
-def perron(K: Matrix, *, iterations: int = 3000) -> tuple[Values, Values]:
+def perron(K: Matrix) -> tuple[Values, Values]:
     """Positive right and left vectors of a non-negative matrix, near Perron's."""
     # A little of everything is added so that reducible matrices have them too.
     K = K + (1e-6 * float(K.max(initial=0.0)) / len(K) + SMALLEST**0.5)
-    start = np.ones(len(K))
-    return power_iteration(lambda v: K @ v, start, iterations), power_iteration(
-        lambda v: K.T @ v, start, iterations
-    )
+    steps = (lambda v: K @ v), (lambda v: K.T @ v)
+    right, left = (power_iteration(step, np.ones(len(K)), 3000) for step in steps)
+    return right, left
 
 
 def power_iteration(step: Callable[[Values], Values], v: Values, iterations: int) -> Values:

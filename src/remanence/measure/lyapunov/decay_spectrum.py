@@ -1,61 +1,112 @@
 r"""The Lyapunov spectrum of cells that offer their decays: $\lambda = \langle \log A_t \rangle$.
 
-The tangent map of a stack along driven inputs is block triangular, so its spectrum is the
-union of its recurrences' spectra, with errors of means of correlated series. Convolutions,
-token shifts and local attention are nilpotent: $-\infty$, counted and not listed.
+A cell whose Jacobian is diagonal or triangular offers its decays, and one forward pass gives
+their sums. A delta rule offers its transition, keys x keys for a head, whose product is
+factorised as $Q_{t+1} R_{t+1} = A_t Q_t$. The tangent map of a stack along driven inputs is block
+triangular, so its spectrum is the union of its recurrences' spectra. Convolutions, token shifts
+and local attention are nilpotent: $-\infty$, counted and not listed. Inputs are taken in pieces,
+so that memory does not grow with their number.
 """
 
+import dataclasses
+import itertools
+from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
-from ...cells import dimension
-from .decay_growth import DecayGrowth, Part
+from ...cells import dimension, Started
+from ...cells.delta_rule import transported
+from ...nets import unroll
+from ..drive import Drive
 from .errors import batch_means, BatchMeans, effective_inputs, settling
 from .record import LayerDecays, Spectrum
-from .summary import judge
+from .run import batch_count
+from .summary import judged_spectrum
 
 
-def decay_spectrum(cell: Any, run: DecayGrowth, xs: Any, k: int | None) -> Spectrum:
-    """Exponents, errors and timescales from what every recurrence did in each batch."""
-    steps = run.steps
-    inputs = effective_inputs(np.asarray(xs), run.edges, steps)
-    found = [_exponents(part, steps, inputs) for part in run.parts]
-    every = [means for means, _ in found]
-    join = lambda name: np.concatenate([getattr(means, name) for means in every])
-    known = min(means.known for means in every)
-    joined = BatchMeans(join("mean"), join("stderr"), join("effective"), join("drift"), known)
-    left = np.concatenate([left for _, left in found])
-    stderr = np.hypot(joined.stderr, left)
-    hidden = np.zeros(len(left), bool)
-    converged, verdict = judge(joined, left, stderr, hidden, inputs=inputs, diverged_at=None)
-    layers = tuple(
-        _layer(part, means, left, steps)
-        for part, (means, left) in zip(run.parts, found, strict=True)
-    )
-    times = np.cumsum(steps.sum(axis=0))
-    running = np.concatenate([_running(part, times) for part in run.parts], axis=1)
+LONGEST = 128  # steps of a piece
+
+
+def offers_decays(cell: Any) -> bool:
+    """Whether a cell's exponents follow from its own decays or transitions."""
+    bare = cell.cell if isinstance(cell, Started) else cell
+    return any(hasattr(bare, name) for name in ("layers", "log_decays", "transition"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """What one recurrence did: the growth of its channels, heads, or directions of frames."""
+
+    layer: int
+    cell: Any
+    growth: Float[np.ndarray, "sequences batches *exponents"]
+    early: Float[np.ndarray, "*exponents"]
+    """The growth during the warm-up, the mean over sequences."""
+
+    @property
+    def framed(self) -> bool:
+        """Whether these are directions of frames, `heads x keys`."""
+        return hasattr(self.cell, "transition")
+
+
+def decay_spectrum(
+    drive: Drive,
+    h0: Any,
+    warmup: int,
+    k: int | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Spectrum:
+    """Exponents, errors and timescales from one forward pass over every sequence."""
+    cell = drive.cell.cell if isinstance(drive.cell, Started) else drive.cell
+    S, T = drive.sequences, drive.time
+    lengths = drive.ends.tolist()
+    batches = batch_count(min(lengths) - warmup, S)
+    sums, batch = [], []
+    for s, length in enumerate(lengths):
+        # A batch is equal pieces, which share a program; what does not divide is warmed up.
+        span = (length - warmup) // batches
+        pieces = -(-span // LONGEST)
+        size = span // pieces
+        batch.append(size * pieces)
+        tell = None if progress is None else lambda t, s=s: progress(s * T + t, S * T)
+        xs = drive.xs[s, :length]
+        sums.append(_batch_sums(cell, h0, xs, batches, size, batch[-1], tell))
+    steps = np.repeat(np.array(batch)[:, None], batches, axis=1)
+    parts = []
+    for (layer, recurrence), *every in zip(_recurrences(cell), *sums, strict=True):
+        rate = np.asarray(recurrence.rate if hasattr(recurrence, "clock") else 1.0, float)
+        growth = np.stack(every) * rate
+        parts.append(Part(layer, recurrence, growth[:, 1:], growth[:, 0].mean(axis=0)))
+    edges = lengths[0] - np.arange(batches, -1, -1) * batch[0]
+    inputs = effective_inputs(np.asarray(drive.xs), edges, steps)
+    found = [_exponents(part, steps, inputs) for part in parts]
+    layers = tuple(_layer(part, *each, steps) for part, each in zip(parts, found, strict=True))
+    joined = BatchMeans.join([means for means, _ in found])
     counts = [np.full(one.exponents.size, one.multiplicity) for one in layers]
-    repeated = np.repeat(np.arange(len(left)), np.concatenate(counts))
-    order = repeated[np.argsort(-joined.mean[repeated], kind="stable")][:k]
+    repeated = np.repeat(np.arange(len(joined.mean)), np.concatenate(counts))
     recent = [layer.initial_state().recent for layer in getattr(cell, "layers", ())]
     lost = sum(leaf.size for leaf in jax.tree.leaves(recent))
-    return Spectrum(
-        exponents=joined.mean[order],
-        stderr=stderr[order],
-        converged=converged,
-        verdict=verdict,
-        running=running[:, order],
-        times=times / len(steps),
+    means, frames = "means of log decays", "frames of keys x keys a head"
+    ways = {frames if part.framed else means for part in parts}
+    times = np.cumsum(steps.sum(axis=0))
+    sums = np.concatenate([part.growth.sum(axis=0).reshape(batches, -1) for part in parts], axis=1)
+    return judged_spectrum(
+        joined,
+        np.concatenate([left for _, left in found]),
+        repeated[np.argsort(-joined.mean[repeated], kind="stable")][:k],
+        inputs=inputs,
+        running=np.cumsum(sums, axis=0) / times[:, None],
+        times=times / S,
         dimension=len(repeated) + lost,
-        steps=int(steps.sum(axis=1).max()),
-        warmup=int(run.edges[0]),
-        sequences=len(steps),
-        dof=joined.dof,
-        interval=1.0,
-        rounding=np.zeros(len(order)),
-        method=_method(run.parts),
+        steps=max(batch) * batches,
+        warmup=int(edges[0]),
+        sequences=S,
+        method=f"{', and '.join(sorted(ways, reverse=True))}, one forward pass",
         lost=lost,
         layers=layers,
     )
@@ -66,31 +117,21 @@ def _exponents(part: Part, steps: np.ndarray, inputs: float) -> tuple[BatchMeans
     found = batch_means(part.growth.reshape(*steps.shape, -1), steps, inputs)
     early, left = part.early.ravel(), np.zeros(part.early.size)
     if part.framed:
-        mean_steps = steps.sum() / len(steps)
+        span = {"steps": steps.sum() / len(steps), "sequences": len(steps)}
         for head in np.arange(early.size).reshape(part.early.shape):
-            of_head = found.of(head)
-            left[head] = settling(of_head, early[head], steps=mean_steps, sequences=len(steps))
-    rate = np.broadcast_to(part.rate, part.shape).ravel()
-    spread = lambda a: np.broadcast_to(a.reshape(part.early.shape), part.shape).ravel()
-    means = BatchMeans(
-        rate * spread(found.mean),
-        np.abs(rate) * spread(found.stderr),
-        spread(found.effective),
-        rate * spread(found.drift),
-        found.known,
-    )
-    return means, np.abs(rate) * spread(left)
+            left[head] = settling(found.of(head), early[head], **span)
+    return found, left
 
 
 def _layer(part: Part, means: BatchMeans, left: np.ndarray, steps: np.ndarray) -> LayerDecays:
-    by_batch = steps.reshape(*steps.shape, *[1] * part.early.ndim)
-    each = (part.growth / by_batch).reshape(-1, *part.early.shape) * part.rate
-    low, high = np.quantile(each, [0.05, 0.95], axis=0)
+    shape = part.early.shape
+    each = part.growth / steps.reshape(*steps.shape, *[1] * len(shape))
+    low, high = np.quantile(each.reshape(-1, *shape), [0.05, 0.95], axis=0)
     return LayerDecays(
         layer=part.layer,
         kind=type(getattr(part.cell, "gates", part.cell)).__name__,
-        exponents=means.mean.reshape(part.shape),
-        stderr=np.hypot(means.stderr, left).reshape(part.shape),
+        exponents=means.mean.reshape(shape),
+        stderr=np.hypot(means.stderr, left).reshape(shape),
         multiplicity=dimension(part.cell) // means.mean.size,
         low=low,
         high=high,
@@ -99,14 +140,82 @@ def _layer(part: Part, means: BatchMeans, left: np.ndarray, steps: np.ndarray) -
     )
 
 
-def _running(part: Part, times: np.ndarray) -> np.ndarray:
-    """The estimates after each batch."""
-    sums = np.cumsum(part.growth.sum(axis=0), axis=0)
-    mean = sums / times.reshape(-1, *[1] * part.early.ndim)
-    return (mean * part.rate).reshape(len(times), -1)
+def _recurrences(cell: Any) -> list[tuple[int, Any]]:
+    """The cell itself, or the recurrences of its layers, each with its layer."""
+    layers = getattr(cell, "layers", None)
+    if layers is None:
+        return [(0, cell)]
+    each = ((i, layer.recurrence) for i, layer in enumerate(layers))
+    return [(i, recurrence) for i, recurrence in each if recurrence is not None]
 
 
-def _method(parts: list[Part]) -> str:
-    means, frames = "means of log decays", "frames of keys x keys a head"
-    ways = {frames if part.framed else means for part in parts}
-    return f"{', and '.join(sorted(ways, reverse=True))}, one forward pass"
+def _batch_sums(cell, h, xs, batches, size, batch, progress) -> list[np.ndarray]:
+    """The growth of every recurrence during the warm-up and in each batch."""
+    frames = [_frames(recurrence, i) for i, (_, recurrence) in enumerate(_recurrences(cell))]
+    T, totals = len(xs), []
+    edges = np.unique([0, *range(T % size, T + 1, size)])
+    for begin, end in itertools.pairwise(edges):
+        h, frames, growth = _advance(cell, h, frames, xs[begin:end])
+        growth = [np.asarray(g) for g in growth]
+        if any(np.isnan(g).any() or np.isposinf(g).any() for g in growth):
+            raise ValueError(f"the state leaves the range of floats before step {end}")
+        totals = totals or [np.zeros((batches + 1, *g.shape)) for g in growth]
+        at = max(0, batches + (end - 1 - T) // batch + 1)
+        for total, g in zip(totals, growth, strict=True):
+            total[at] += g
+        if progress is not None:
+            progress(int(end))
+    return totals
+
+
+def _frames(recurrence: Any, seed: int) -> Array | None:
+    """A frame for every head of a delta rule, turned so that it favours no key."""
+    if not hasattr(recurrence, "transition"):
+        return None
+    heads, keys, _ = recurrence.gates.shape
+    return jnp.linalg.qr(jax.random.normal(jax.random.key(seed), (heads, keys, keys)))[0]
+
+
+@eqx.filter_jit
+def _advance(cell, h, frames, xs):
+    """Some steps: the state, the frames of delta rules, and the growth of every recurrence."""
+    if hasattr(cell, "layers"):
+        h, _, runs = cell.along(h, xs)
+        inputs = [(None, run.inputs) for run in runs if run.inputs is not None]
+    else:
+        states = unroll(cell, h, xs)
+        before = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b[:-1]]), h, states)
+        h, inputs = jax.tree.map(lambda a: a[-1], states), [(before, xs)]
+    growth, following = [], []
+    each = zip(_recurrences(cell), inputs, frames, strict=True)
+    for (_, recurrence), (before, us), Q in each:
+        if Q is None:
+            grown = jnp.sum(jax.vmap(_clock(recurrence))(before, us), axis=0)
+        else:
+            Q, grown = _carry_frames(recurrence, Q, us)
+        growth.append(grown)
+        following.append(Q)
+    return h, following, growth
+
+
+def _clock(cell: Any) -> Callable[[Any, Any], Array]:
+    """What one step adds to the growth of every group."""
+    if hasattr(cell, "clock"):
+        return cell.clock
+
+    def flat(h, x):
+        full = lambda a, state: jnp.broadcast_to(a, jnp.shape(state)).ravel()
+        return jnp.concatenate(jax.tree.leaves(jax.tree.map(full, cell.log_decays(h, x), h)))
+
+    return flat
+
+
+def _carry_frames(cell: Any, Q: Array, us: Array) -> tuple[Array, Array]:
+    """The frames of every head after some steps, and how much their directions grew."""
+
+    def step(Q, u):
+        Q, R = jnp.linalg.qr(transported(cell.transition(None, u), Q))
+        return Q, jnp.log(jnp.abs(jnp.diagonal(R, axis1=1, axis2=2)))
+
+    Q, growth = jax.lax.scan(step, Q, us)
+    return Q, jnp.sum(growth, axis=0)

@@ -41,6 +41,13 @@ class BatchMeans:
         """Degrees of freedom of the standard errors, those of the least known one."""
         return max(0, int(min(self.effective.min(), self.known)) - 1)
 
+    @classmethod
+    def join(cls, parts: "list[BatchMeans]") -> "BatchMeans":
+        """Those of several series, one behind the other."""
+        names = ("mean", "stderr", "effective", "drift")
+        each = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(**each, known=min(part.known for part in parts))
+
     def of(self, order: Int[np.ndarray, " k"]) -> "BatchMeans":
         """Only these, in this order."""
         mean, stderr = self.mean[order], self.stderr[order]

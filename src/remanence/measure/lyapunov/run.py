@@ -2,7 +2,6 @@ r"""A run along the orbit in segments: one for the warm-up, one for each batch o
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,7 +19,7 @@ from .segment import segment
 BATCHES = 48  # enough to see correlations, few enough to outlast them
 FEWEST = 8  # of each of many sequences
 TOGETHER = 4  # segments of one compiled call; between calls progress is told
-SHORTEST = 256  # steps: sequences are padded to this times a power of two
+SHORTEST = 256  # steps: sequences are padded to this, or to the next power of two
 PROGRAMS = 16  # compiled programs that are kept
 
 
@@ -64,12 +63,14 @@ def _follow_segments(cell, place, xs, lengths, edges, adaptive) -> tuple[_Place,
     """The segments between these edges, of every sequence at once."""
 
     def one(h, Q, scale, xs, length, m, ignored, start, stop):
-        span = {"start": start, "stop": stop, "interval": m, "adaptive": adaptive}
-        return segment(cell, h, Q, xs, **span, scale=scale, length=length, ignored=ignored)
+        # What is behind the length is padding.
+        span = {"start": jnp.minimum(start, length), "stop": jnp.minimum(stop, length)}
+        how = {"interval": m, "adaptive": adaptive, "scale": scale, "ignored": ignored}
+        return segment(cell, h, Q, xs, **span, **how)
 
     def batch(at, ends):
-        own = (None if xs is None else 0, None if lengths is None else 0)
-        every = jax.vmap(one, in_axes=(0, 0, 0, *own, 0, None, None, None))
+        own = None if xs is None else 0
+        every = jax.vmap(one, in_axes=(0, 0, 0, own, 0, 0, None, None, None))
         done = every(at.h, at.Q, at.scale, xs, lengths, at.m, at.dead, *ends)
         finite = jnp.stack([jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(done.h)]).all()
         interval = done.interval.mean(dtype=done.growth.dtype)
@@ -119,10 +120,10 @@ def follow_orbit(
     start: Any = (jax.tree.map(many, h), many(Q), np.zeros((S, k)))
     start += (np.full(S, fixed or 1, np.int32), np.zeros(k, bool))
     place = _Place(*start)
-    xs, found = _pad_to_power_of_two(drive.xs), []
+    xs, ends, found = _pad_to_power_of_two(drive.xs), drive.ends.astype(np.int32), []
     for first in range(0, count, TOGETHER):
         here = full[first : first + TOGETHER + 1]
-        place, part = _run(drive.cell, place, xs, drive.lengths, here, fixed is None)
+        place, part = _run(drive.cell, place, xs, ends, here, fixed is None)
         found.append(jax.tree.map(np.asarray, part))
         if not found[-1].finite.all():
             break
@@ -160,7 +161,7 @@ def _pad_to_power_of_two(xs: Any) -> Any:
     if xs is None:
         return None
     T = xs.shape[1]
-    room = SHORTEST * 2 ** max(0, math.ceil(math.log2(T / SHORTEST)))
+    room = max(SHORTEST, 1 << (T - 1).bit_length())
     # In NumPy and put there once, not for every call.
     return jax.device_put(np.pad(xs, ((0, 0), (0, room - T), (0, 0))))
 

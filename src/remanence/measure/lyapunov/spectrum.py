@@ -16,13 +16,11 @@ from jaxtyping import Array, Float
 from ..._precision import double
 from ..._types import Key, State
 from ...cells import dimension
-from ..drive import close_loop, driven, refuse_fractions, start_state
-from .decay_growth import decay_growth, offers_decays
-from .decay_spectrum import decay_spectrum
-from .frame import start_frame
+from ..drive import driven, refuse_fractions, start_state
+from .decay_spectrum import decay_spectrum, offers_decays
 from .record import Spectrum
 from .run import follow_orbit
-from .segment import Count, segment
+from .segment import Count, segment, start_frame
 from .summary import summary
 
 
@@ -36,7 +34,6 @@ def lyapunov_spectrum(
     key: Key | None = None,
     steps: int | None = None,
     lengths: Any = None,
-    feedback: Callable[[State], Any] | None = None,
     interval: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Spectrum:
@@ -44,9 +41,8 @@ def lyapunov_spectrum(
 
     The map is driven by `inputs` (one sequence, `time x width`, or several,
     `sequences x time x width`, padded where `lengths` says so; tokens if `cell` is
-    a `Recurrent` with an embedding), or runs by itself for `steps`: alone (`x` is
-    None), or hearing `feedback(h)`, in which case $J$ is the derivative of the
-    whole loop. An LSTM's state is $(h, c)$: it has $2N$ exponents.
+    a `Recurrent` with an embedding), or runs by itself for `steps` (`x` is None; a
+    `ClosedLoop` hears its own outputs). An LSTM's state is $(h, c)$: it has $2N$ exponents.
 
     The first `warmup` steps (a fifth, by default) align state and frame and are
     not counted. `k` asks for the first exponents only. The frame is factorised as
@@ -71,7 +67,6 @@ def lyapunov_spectrum(
     """
     refuse_fractions(k=k, warmup=warmup, steps=steps, interval=interval)
     with double():
-        cell = close_loop(cell, inputs, feedback)
         drive = driven(cell, inputs, steps=steps, lengths=lengths)
         warmup = drive.time // 5 if warmup is None else warmup
         shortest = int(drive.ends.min())
@@ -88,13 +83,12 @@ def lyapunov_spectrum(
             raise ValueError(f"interval must be at least 1, got {interval}")
         h = start_state(drive.cell, h0)
         if interval is None and drive.xs is not None and offers_decays(drive.cell):
-            grown = decay_growth(drive, h, warmup, progress)
-            return decay_spectrum(drive.cell, grown, drive.xs, k)
+            return decay_spectrum(drive, h, warmup, k, progress)
         # One direction more shows how far the last one asked for has settled.
         columns = min(k + 1, size)
         Q = start_frame(h, columns, key=jr.key(0) if key is None else key)
         run = follow_orbit(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
-    return summary(run, k=k, dimension=size, xs=drive.xs, lengths=drive.lengths)
+    return summary(run, k=k, dimension=size, xs=drive.xs, lengths=drive.ends)
 
 
 def exponents_along(

@@ -3,7 +3,7 @@ r"""From the growth of directions, batch by batch, to exponents with errors and 
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from .errors import batch_means, BatchMeans, effective_inputs, ENOUGH, settling
 from .record import Spectrum
@@ -33,45 +33,64 @@ def summary(
         sequences=sequences,
         unseen=dimension - growth.shape[-1],
     )
-    below = np.isinf(run.rounding)
-    stderr = np.hypot(found.stderr, np.hypot(left, np.where(below, 0, run.rounding)))
-    order = np.argsort(-found.mean[:k], kind="stable")
-    found = found.of(order)
-    converged, verdict = judge(
-        found, left[order], stderr[order], below[order], inputs=inputs, diverged_at=run.diverged_at
-    )
     totals = np.cumsum(spans.sum(axis=0))[:, None]
-    return Spectrum(
-        exponents=found.mean,
-        stderr=stderr[order],
-        converged=converged,
-        verdict=verdict,
-        running=(np.cumsum(growth.sum(axis=0), axis=0) / totals)[:, order],
+    return judged_spectrum(
+        found,
+        left,
+        np.argsort(-found.mean[:k], kind="stable"),
+        run.rounding,
+        inputs=inputs,
+        running=np.cumsum(growth.sum(axis=0), axis=0) / totals,
         times=(edges[1:] - edges[0]).astype(float),
         dimension=dimension,
         steps=int(spans.sum(axis=1).max()),
         warmup=int(edges[0]),
         sequences=len(growth),
-        dof=found.dof,
         interval=run.interval,
-        rounding=run.rounding[order],
         diverged_at=run.diverged_at,
     )
 
 
-def judge(
+def judged_spectrum(
+    found: BatchMeans,
+    left: Float[np.ndarray, " all"],
+    order: Int[np.ndarray, " k"],
+    rounding: Float[np.ndarray, " all"] | float = 0.0,
+    *,
+    inputs: float,
+    running: Float[np.ndarray, "batches all"],
+    **known: Any,
+) -> Spectrum:
+    """The exponents `found` in an order, with all their error and a verdict.
+
+    Of the error `left` is from the start; `rounding` is inf where an exponent is hidden.
+    """
+    found, left = found.of(order), left[order]
+    rounding = np.broadcast_to(rounding, running.shape[1:])[order]
+    below = np.isinf(rounding)
+    stderr = np.hypot(found.stderr, np.hypot(left, np.where(below, 0, rounding)))
+    converged, verdict = _judge(found, left, stderr, below, inputs, known.get("diverged_at"))
+    return Spectrum(
+        exponents=found.mean,
+        stderr=stderr,
+        converged=converged,
+        verdict=verdict,
+        running=running[:, order],
+        dof=found.dof,
+        rounding=rounding,
+        **known,
+    )
+
+
+def _judge(
     found: BatchMeans,
     left: Float[np.ndarray, " k"],
     stderr: Float[np.ndarray, " k"],
     below: Bool[np.ndarray, " k"],
-    *,
     inputs: float,
     diverged_at: int | None,
 ) -> tuple[bool, str]:
-    """The verdict on exponents `found` with all their error, `left` of it from the start.
-
-    Directions `below` what rounding shows are not judged, nor are dead ones.
-    """
+    """Directions `below` what rounding shows are not judged, nor are dead ones."""
     top = int(np.argmax(found.mean))
     lambda_1, error = found.mean[top], stderr[top]
     dead = np.isneginf(found.mean)

@@ -4,25 +4,33 @@ A run started at $a$ stands at position $t = a + k$ after $k$ steps, having hear
 last $k$ inputs: one run shows every window at once. A run is followed to the end of its
 sequence, or until its whole state agrees with the full run's to rounding, since from
 there on the two are one. Many runs advance side by side, a few steps at a time, and a
-run that ends makes room for the next.
+run that ends makes room for the next. All starts of all sequences are followed, or a random
+draw of them where that is too much work.
 """
 
 import dataclasses
-from collections.abc import Iterator
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
+from ..._types import Key
 from ...nets import Recurrent, unroll
 
 
 SLOTS = 256  # runs side by side
 STEPS = 32  # steps between two looks at which runs have ended
 ROUNDING = 1e-12  # of the state's norm: two runs this near are one
+WORK = 2e11
+"""Multiplications (steps times weights) above which starts are sampled: half a minute or so."""
+PILOT = 32
+"""Runs that show, before any is counted, how long one must be followed."""
+LEAST = 4096
+"""A step costs no less than this many multiplications, however small the network."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,18 +57,34 @@ class FullRun:
         return np.flatnonzero(self.history > 1)
 
 
-@dataclasses.dataclass(frozen=True)
-class Piece:
-    """Some steps of some runs: which run, which window, which row, and the errors there."""
+class Tally:
+    """The last window that fails at every row and in every run; sums for every window."""
 
-    run: np.ndarray
-    window: np.ndarray
-    row: np.ndarray
-    error: np.ndarray
-    excess: np.ndarray | None = None
-    """Loss above that of the full run, where there are targets."""
-    gain: np.ndarray | None = None
-    """1 where only the short run is right, -1 where only the full one is."""
+    def __init__(self, full: FullRun, starts: np.ndarray, error: float):
+        longest = int(full.history.max()) - 1
+        self.error, self.starts = error, starts
+        self.rows = np.zeros(len(full.history), np.int64)
+        self.runs = np.zeros(len(starts), np.int64)
+        self.largest, self.squares = np.zeros(longest), np.zeros(longest)
+        self.excess, self.gain = np.zeros(longest), np.zeros(longest)
+        """Loss above that of the full run; hits of the short runs less those of the full one."""
+        self.steps = 0
+
+    def add(
+        self, run: np.ndarray, window: np.ndarray, row: np.ndarray, error: np.ndarray, *scores
+    ) -> None:
+        """Count some steps of runs: the errors there and, with targets, excess and gain."""
+        k, longest = window - 1, len(self.squares)
+        error = np.where(np.isnan(error), np.inf, error)
+        bad = error > self.error
+        np.maximum.at(self.rows, row[bad], window[bad])
+        np.maximum.at(self.runs, run[bad], window[bad])
+        np.maximum.at(self.largest, k, error)
+        with np.errstate(over="ignore"):
+            self.squares += np.bincount(k, error**2, longest)
+        for total, score in zip((self.excess, self.gain), scores, strict=False):
+            total += np.bincount(k, score, longest)
+        self.steps += len(k)
 
 
 def full_run(net: Recurrent, xs: Any, ends: np.ndarray) -> FullRun:
@@ -121,38 +145,56 @@ def _advance(net, full, h, fresh, row, of, steps):
     return jax.lax.scan(step, h, jnp.arange(steps))
 
 
-def follow(full: FullRun, starts: np.ndarray, *, of: str, negligible: float) -> Iterator[Piece]:
-    """Follow runs from the given rows; errors far below `negligible` may go unreported."""
-    cell = full.net.cell
-    slots = min(SLOTS, len(starts))
+def follow_starts(
+    full: FullRun, error: float, *, of: str, work: float, key: Key | None
+) -> tuple[Tally, int]:
+    """Errors from every start, or from as many as the work allows, and how many count as drawn."""
+    starts = full.starts
+    weights = jax.tree.leaves((full.net.cell, full.net.W_y, full.net.head))
+    price = max(LEAST, sum(w.size for w in weights if hasattr(w, "size")))
+    if int(np.sum(full.end[starts] - starts)) * price <= work:
+        tally = Tally(full, starts, error)
+        follow(full, tally, 0, len(starts), of=of)
+        return tally, len(starts)
+    order = jr.permutation(jr.key(0) if key is None else key, len(starts))
+    tally = Tally(full, starts[np.asarray(order)], error)
+    first = min(PILOT, len(starts))
+    follow(full, tally, 0, first, of=of)
+    # Decided once, from the pilot alone, so that what follows is a plain random draw.
+    afford = max(PILOT, int(work / (price * tally.steps / first)))
+    last = min(first + afford, len(starts))
+    follow(full, tally, first, last, of=of)
+    tally.starts, tally.runs = tally.starts[:last], tally.runs[:last]
+    return tally, last - first
+
+
+def follow(full: FullRun, tally: Tally, first: int, last: int, *, of: str) -> None:
+    """Count the errors of the runs from some of the tally's starts."""
+    cell, starts = full.net.cell, tally.starts
+    slots = min(SLOTS, last - first)
     steps = min(STEPS, int(full.history.max()))
-    given = (full.xs, full.states, full.outputs, full.targets)
-    asked = full.targets is not None
-    given += (jax.vmap(_score)(full.outputs, full.targets) if asked else None,)
+    scores = None if full.targets is None else jax.vmap(_score)(full.outputs, full.targets)
+    given = (full.xs, full.states, full.outputs, full.targets, scores)
     tile = lambda leaf: jnp.zeros((slots, *jnp.shape(leaf)))
     h = jax.tree.map(tile, cell.initial_state())
     # The longest runs first, so that none is left alone at the end.
-    order = np.argsort(starts - full.end[starts], kind="stable")
+    length = (full.end[starts] - starts)[first:last]
+    waiting = first + np.argsort(-length, kind="stable")
     run = np.full(slots, -1)
     row, window = np.zeros(slots, np.int64), np.zeros(slots, np.int64)
-    following = 0
-    while True:
-        free = np.flatnonzero(run < 0)[: len(order) - following]
-        run[free] = order[following : following + len(free)]
-        following += len(free)
-        row[free], window[free] = starts[run[free]], 0
-        if (run < 0).all():
-            return
-        fresh = np.zeros(slots, bool)
-        fresh[free] = True
+    while len(waiting) or (run >= 0).any():
+        fresh = run < 0
+        fresh[np.flatnonzero(fresh)[len(waiting) :]] = False
+        run[fresh], waiting = np.split(waiting, [fresh.sum()])
+        row[fresh], window[fresh] = starts[run[fresh]], 0
         h, found = _advance(full.net, given, h, jnp.asarray(fresh), jnp.asarray(row), of, steps)
         same, gap, scores = jax.tree.map(np.asarray, found)
         at = row + np.arange(steps)[:, None]
         end = np.where(run < 0, 0, full.end[starts[run]])
         k = window + 1 + np.arange(steps)[:, None]
-        runs = np.broadcast_to(run, at.shape)
-        columns = (runs, k, at, gap, *(scores or ()))
-        yield Piece(*(column[at < end] for column in columns))
+        columns = (np.broadcast_to(run, at.shape), k, at, gap, *(scores or ()))
+        tally.add(*(column[at < end] for column in columns))
         row, window = row + steps, window + steps
-        same = same & (gap <= 1e-3 * negligible)
+        # Errors far below what is allowed may go uncounted.
+        same = same & (gap <= 1e-3 * tally.error)
         run[(row >= end) | same.all(axis=0)] = -1

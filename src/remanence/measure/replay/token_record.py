@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from scipy.special import betaincinv
 
-from .shares import window_of_share
+from .record import window_of_share
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

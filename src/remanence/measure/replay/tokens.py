@@ -25,15 +25,9 @@ STARTS = 24
 
 
 def token_replay(
-    net: Any,
-    tokens: Any,
-    *,
-    error: float,
-    lengths: Any = None,
-    starts: int = STARTS,
-    key: Key | None = None,
+    net: Any, tokens: Any, *, error: float, lengths: Any = None, key: Key | None = None
 ) -> TokenReplay:
-    """Empty the model at `starts` positions of one or several texts, and follow it.
+    """Empty the model at `STARTS` positions of one or several texts, and follow it.
 
     One of them is the first token of the first text, the others are drawn from all positions.
     A run ends with its text, or after half the length of the longest.
@@ -46,7 +40,7 @@ def token_replay(
         net = network_in_double(net)
         free = np.array([(i, a) for i, text in enumerate(texts) for a in range(1, len(text) - 1)])
         draw = 1 + jr.permutation(jr.key(0) if key is None else key, len(free) - 1)
-        places = free[np.sort(np.append(0, np.asarray(draw)[: starts - 1]))]
+        places = free[np.sort(np.append(0, np.asarray(draw)[: STARTS - 1]))]
         rows = []
         for i, text in enumerate(texts):
             positions = places[places[:, 0] == i, 1]

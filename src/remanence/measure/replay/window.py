@@ -2,23 +2,23 @@ r"""The replay window: the least $k$ with $\|y_t - y_t^{(j)}\| \le$ error at eve
 
 $y_t^{(j)}$ is the output of the network started from its empty state and given the last
 $j$ inputs before and at $t$. Errors need not fall with $j$, so a window counts only if
-every longer one is as good.
+every longer one is as good. What a window costs in loss is
+$\frac1M \sum_t \ell(y_t^{(k)}, z_t)$, in nats a target $z_t$.
 """
 
+import dataclasses
 import math
 from typing import Any, get_args
 
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import logsumexp
 
 from ..._precision import double
 from ..._types import Key
 from ..drive import driven, network_in_double
-from .cost import window_cost, with_targets
-from .record import Of, ReplayWindow
-from .runs import full_run
-from .shares import judges, longest_judged, window_of_share
-from .starts import follow_starts, WORK
+from .record import judges, longest_judged, Of, ReplayWindow, window_of_share, WindowCost
+from .runs import follow_starts, full_run, FullRun, Tally, WORK
 from .tokens import token_replay
 
 
@@ -77,7 +77,7 @@ def replay_window(
         if ends.max() < 2:
             raise ValueError("a window leaves nothing out of one input; two would do")
         full = full_run(net, drive.xs, ends)
-        full = with_targets(full, np.asarray(inputs), targets, ends)
+        full = _with_targets(full, np.asarray(inputs), targets, ends)
         tally, drawn = follow_starts(full, error, of=of, work=work, key=key)
         size = full.outputs if of == "outputs" else full.states
         scale = float(jnp.sqrt(jnp.mean(jnp.sum(size**2, axis=1))))
@@ -111,10 +111,7 @@ def _record(full, tally, drawn, error, of, scale, sequences) -> ReplayWindow:
     if math.isfinite(worst):
         grid = np.union1d(grid, int(worst))
     grid = grid[pairs[grid - 1] > 0]
-    cost = None
-    if full.targets is not None:
-        part = None if complete else tally.starts
-        cost = window_cost(full, grid, tally.excess, tally.gain, part)
+    cost = None if full.targets is None else _window_cost(full, tally, grid)
     cuts = np.flatnonzero(full.history == 1)[1:]
     return ReplayWindow(
         error=error,
@@ -133,4 +130,81 @@ def _record(full, tally, drawn, error, of, scale, sequences) -> ReplayWindow:
         longest=longest_judged(room),
         missed=0.0 if complete else 1 - 0.05 ** (1 / drawn),
         cost=cost,
+    )
+
+
+def _with_targets(full: FullRun, inputs: np.ndarray, targets: Any, ends: np.ndarray) -> FullRun:
+    """The full run with a target at some rows, if there are any to be had.
+
+    Where a network reads tokens and gives as many numbers as there are tokens, each
+    position is to predict the next token.
+    """
+    net, outputs = full.net, full.outputs.shape[1]
+    known = 0 if net.embedding is None else len(net.embedding)
+    tokens = known > 0 and np.issubdtype(inputs.dtype, np.integer)
+    S, T = len(ends), int(inputs.shape[-1] if tokens else inputs.shape[-2])
+    last = net.readout == "last"
+    y = np.asarray(full.outputs)
+    probabilities = (y >= 0).all() and np.allclose(y.sum(axis=1), 1, atol=1e-6)
+    found = np.full((S, T), -1, np.int64)
+    if targets is None:
+        silent = last or (net.W_y is None and net.head is None)
+        if not tokens or silent or outputs != known or probabilities:
+            return full
+        found[:, :-1] = inputs.reshape(S, T)[:, 1:]
+        found[np.arange(T) >= ends[:, None] - 1] = -1
+    else:
+        given = np.asarray(targets)
+        shape = (*inputs.shape[: -1 if tokens else -2], *(() if last else (T,)))
+        if not np.issubdtype(given.dtype, np.integer) or given.shape != shape:
+            raise ValueError(
+                f"targets must be whole numbers of shape {shape}, one a "
+                f"{'sequence' if last else 'position'}, got {given.dtype} of {given.shape}"
+            )
+        if probabilities:
+            raise ValueError(
+                "the outputs are probabilities; a head that gives their logarithms would do"
+            )
+        if last:
+            found[np.arange(S), ends - 1] = given
+        else:
+            found[:] = given.reshape(S, T)
+    rows = found[np.arange(T) < ends[:, None]]
+    if not 0 <= rows.max() < outputs:
+        raise ValueError(f"the largest target must lie in 0 to {outputs - 1}, got {rows.max()}")
+    unit = "token" if targets is None else "target"
+    return dataclasses.replace(full, targets=jnp.asarray(rows), unit=unit)
+
+
+def _window_cost(full: FullRun, tally: Tally, windows: np.ndarray) -> WindowCost:
+    """The cost at some windows, from sums over the runs followed."""
+    z = np.asarray(full.targets)
+    there = z >= 0
+    y, z = np.asarray(full.outputs)[there], z[there]
+    loss = float(np.mean(logsumexp(y, axis=1) - y[np.arange(len(z)), z]))
+    accuracy = float(np.mean(y.argmax(axis=1) == z))
+    M, K = len(z), len(tally.excess)
+    share = np.full(K, 1 / M)
+    if len(tally.starts) < len(full.starts):
+        # Of the positions with a target that a window shortens, the runs saw some.
+        seen = np.zeros(K)
+        for start in tally.starts:
+            stretch = there[start : full.end[start]]
+            seen[: len(stretch)] += stretch
+        cut = np.bincount(full.history[there] - 1, minlength=K + 1)
+        cut = cut[::-1].cumsum()[::-1][1:]
+        share = np.zeros(K)
+        np.divide(cut, M * seen, out=share, where=seen > 0)
+    mean_excess, mean_gain = tally.excess * share, tally.gain * share
+    reset = np.cumsum(mean_excess) / np.arange(1, K + 1)
+    at = windows - 1
+    return WindowCost(
+        windows=windows,
+        loss=loss + mean_excess[at],
+        accuracy=accuracy + mean_gain[at],
+        reset=loss + reset[at],
+        full_loss=loss,
+        full_accuracy=accuracy,
+        targets=M,
+        unit=full.unit,
     )
