@@ -22,9 +22,13 @@ def tanh_net(units=12, *, gain=1.2, seed=0, steps=600, inputs=2):
     return cell, np.asarray(jr.normal(key_x, (steps, inputs)))
 
 
-@eqx.filter_jit
 def jacobians(cell, xs):
     """The Jacobian of every step from the cell's own initial state."""
+    return np.asarray(_jacobians(cell, xs))
+
+
+@eqx.filter_jit
+def _jacobians(cell, xs):
     h0 = cell.initial_state()
     shift = lambda first, rest: jnp.concatenate([first[None], rest[:-1]])
     before = jax.tree.map(shift, h0, unroll(cell, h0, xs))
