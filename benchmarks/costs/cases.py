@@ -54,6 +54,12 @@ def decay(**sizes: int) -> Callable[[], Any]:
     return lambda: measure.gradient_decay(cell, xs, lags=100)
 
 
+def capacity(units: int = 32, steps: int = 2000) -> Callable[[], Any]:
+    """Linear memory capacity."""
+    cell = driven(units)[0]
+    return lambda: measure.memory_capacity(cell, steps=steps, lags=50)
+
+
 def replayed(**sizes: int) -> Callable[[], Any]:
     """The replay window, from every start."""
     cell, xs = driven(**sizes)
@@ -135,11 +141,13 @@ CASES = (
     Case(SPECTRA, "full spectrum", "T", STEPS, lambda t: spectrum(None, steps=t)),
     Case(SPECTRA, "first 8", "T", STEPS, lambda t: spectrum(8, steps=t)),
     Case(MEASURES, "gradient decay", "N", UNITS, lambda n: decay(units=n)),
+    Case(MEASURES, "memory capacity", "N", UNITS, lambda n: capacity(units=n)),
     Case(MEASURES, "measured window", "N", UNITS, lambda n: replayed(units=n)),
     Case(MEASURES, "fixed points", "N", UNITS, points),
     Case(MEASURES, "diagonal metric", "N", UNITS, lambda n: certificate(n, "diagonal")),
     Case(MEASURES, "full metric", "N", (8, 12, 16, 24), lambda n: certificate(n, "full")),
     Case(MEASURES, "gradient decay", "T", STEPS, lambda t: decay(steps=t)),
+    Case(MEASURES, "memory capacity", "T", STEPS, lambda t: capacity(steps=t)),
     Case(MEASURES, "measured window", "T", STEPS, lambda t: replayed(steps=t)),
     Case(MEASURES, "minimal dimension", "period", (8, 12, 16, 20), shortest),
     *(

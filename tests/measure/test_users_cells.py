@@ -9,7 +9,7 @@ import pytest
 
 import remanence as rm
 from remanence.cells import Linear
-from remanence.measure import fixed_points
+from remanence.measure import fixed_points, memory_capacity
 
 
 TURN = np.array([[0.6, -0.8], [0.8, 0.6]], np.float32)
@@ -62,7 +62,7 @@ def test_the_precision_of_the_first_state_does_not_matter(start, xs, expected):
     cell = Turned(start)
     found = rm.memory_horizon(cell, xs, quick=True)
     np.testing.assert_allclose(found.spectrum.exponents, np.log(0.9), atol=1e-6)
-    for name in ("gradient", "window"):
+    for name in ("gradient", "window", "capacity"):
         assert found[name] == pytest.approx(expected[name], rel=1e-6), name
     assert rm.truncation_window(cell, error=1e-3, inputs=xs) == expected["window"]
     (point,) = fixed_points(cell, np.zeros(2))
@@ -73,6 +73,7 @@ def test_plain_numbers_are_a_state(xs):
     exponents = rm.lyapunov_spectrum(Leaky(), xs[:, :1]).exponents
     np.testing.assert_allclose(exponents, np.log([0.9, 0.5]), atol=1e-9)
     assert rm.truncate(Leaky(), 5)(jnp.ones((9, 1))).shape == (9, 2)
+    assert memory_capacity(Leaky(), width=1, steps=400).limit == 2
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def _panel(name: str, title: str, measure: str, *, chief: bool = False) -> Check
     return CheckupFigure(
         name,
         title,
-        "steps",
+        "units" if measure == "capacity" else "steps",
         MEANINGS[measure],
         lambda found: found.horizon[measure],
         lambda found: next(m.remark for m in found.horizon.measures if m.name == measure),
@@ -98,6 +98,7 @@ FIGURES: dict[str, CheckupFigure] = {
             lambda found: float(found.spectrum.stderr[0]),
         ),
         _panel("exponent_horizon", "horizon by the exponent", "exponent"),
+        _panel("capacity", "linear memory capacity", "capacity", chief=True),
         CheckupFigure(
             "contraction_rate",
             "certified contraction rate",

@@ -1,5 +1,6 @@
 """Weights understood."""
 
+from .capacity import memory_capacity as memory_capacity, MemoryCapacity as MemoryCapacity
 from .contraction import (
     Contraction as Contraction,
     contraction as contraction,

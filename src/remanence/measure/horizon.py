@@ -15,6 +15,7 @@ import numpy as np
 from .._precision import double
 from .._show import aligned, html_table
 from ..nets import Recurrent
+from .capacity import memory_capacity, MemoryCapacity
 from .contraction import Contraction, contraction
 from .drive import driven, refuse_fractions
 from .gradients import gradient_decay, GradientDecay
@@ -30,20 +31,23 @@ MEANINGS = {
     "window": "Started from its empty state and given this many of the last inputs, or more, the "
     "network's output is within the allowed error of the full run's, wherever it was measured.",
     "certified window": "The same with a proof, for every input in the bound.",
+    "capacity": "Linear memory capacity: how many past inputs a linear readout could recall, "
+    "summed over lags, corrected for chance.",
 }
 
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """One horizon: its name, of those in `MEANINGS`, and its value in steps."""
+    """One horizon: its name, of those in `MEANINGS`, and its value in steps (capacity: in units)."""
 
     name: str
     value: float | None
     remark: str = ""
 
     def __str__(self) -> str:
-        steps = "" if self.value is None else " step" if self.value == 1 else " steps"
-        return f"{shown(self.value)}{steps}" + (f" ({self.remark})" if self.remark else "")
+        unit = " unit" if self.name == "capacity" else " step"
+        unit = "" if self.value is None else unit if self.value == 1 else f"{unit}s"
+        return f"{shown(self.value)}{unit}" + (f" ({self.remark})" if self.remark else "")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -56,6 +60,7 @@ class MemoryHorizon:
     spectrum: Spectrum
     gradients: GradientDecay
     replay: ReplayWindow
+    capacity: MemoryCapacity | None
     certificate: Contraction | None
 
     @property
@@ -133,10 +138,13 @@ def memory_horizon(
     tell("windows of every length at every position")
     options = {"lengths": lengths, "targets": targets, "work": WORK / 5 if quick else WORK}
     replay = replay_window(net, inputs, error=error, of="outputs", **options)
+    with double():
+        xs = np.asarray(driven(net, inputs, lengths=lengths).xs)
+    tell("linear memory capacity")
+    capacity, recalled = _capacity(net, xs, quick)
     tell("a proof that the past is forgotten")
     if input_bound is None:
-        with double():
-            input_bound = float(np.abs(driven(net, inputs, lengths=lengths).xs).max())
+        input_bound = float(np.abs(xs).max())
     certificate, proved, why = _proved_window(net, input_bound, time_limit, error)
     low, high = (np.quantile(gradients.fall, q, method="lower") for q in (0.1, 0.9))
     level = gradients.plateau or f"lags up to {int(gradients.lags[-1])}"
@@ -147,6 +155,7 @@ def memory_horizon(
         Measure("exponent", *_exponent_horizon(spectrum)),
         Measure("window", replay.window, f"{spread}; {replay.evidence}"),
         Measure("certified window", proved, why),
+        Measure("capacity", None if capacity is None else capacity.total, recalled),
     )
     return MemoryHorizon(
         measures=measures,
@@ -155,6 +164,7 @@ def memory_horizon(
         spectrum=spectrum,
         gradients=gradients,
         replay=replay,
+        capacity=capacity,
         certificate=certificate,
     )
 
@@ -171,6 +181,19 @@ def _exponent_horizon(spectrum: Spectrum) -> tuple[float, str]:
     if top < 2 * stderr:
         remark = f"no measurable forgetting: {remark}"
     return float("inf"), remark
+
+
+def _capacity(net: Recurrent, xs: np.ndarray, quick: bool) -> tuple[MemoryCapacity | None, str]:
+    """The capacity under noise as wide and as large as the inputs, or why there is none."""
+    options = {"lags": 512} if quick else {}
+    try:
+        scale = float(np.std(xs)) or 1.0
+        found = memory_capacity(net.cell, width=xs.shape[-1], scale=scale, **options)
+        return found, found.remark
+    except ValueError as refusal:
+        if "range of floats" in str(refusal):
+            return None, str(refusal)
+        raise
 
 
 def _proved_window(
@@ -194,8 +217,8 @@ def _notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...
     grows = bool(spectrum.exponents[0] > 2 * spectrum.stderr[0])
     fades = math.isfinite(exponent)
     sentences = {
-        "The largest exponent is positive: small differences grow, and no window and no "
-        "certificate can exist.": grows,
+        "The largest exponent is positive: small differences grow, no window and no "
+        "certificate can exist, and capacity counts only what a linear readout finds.": grows,
         "The largest exponent cannot be told from 0 here: whether anything fades in the "
         "long run is open, and more steps would tell.": not grows and not fades,
         "The exponent promises a longer memory than the gradient shows: the slowest direction "

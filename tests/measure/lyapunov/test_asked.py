@@ -66,7 +66,7 @@ def test_the_core_maps_over_networks():
 def test_dead_directions_are_minus_infinity_with_a_word():
     dead = rm.lyapunov_spectrum(linear(np.zeros((3, 3))), steps=50)
     assert np.isneginf(dead.exponents).all() and "dead" in dead.verdict
-    assert not np.isnan(dead.running).any()
+    assert not np.isnan(dead.running).any() and dead.kaplan_yorke == 0
     assert (dead.stderr == 0).all() and not np.isnan(dead.confidence()[0]).any()
     relu = Elman(
         jnp.array([[0.5, 0.1], [0.0, 0.9]]), jnp.array([[1.0], [-1.0]]), activation=jax.nn.relu

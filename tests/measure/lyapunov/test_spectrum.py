@@ -64,6 +64,8 @@ def test_henon():
     found = rm.lyapunov_spectrum(Map(henon, (0.1, 0.1)), steps=40_000)
     np.testing.assert_allclose(found.exponents, [0.419, -1.623], atol=4e-3)
     np.testing.assert_allclose(found.exponents.sum(), np.log(0.3), atol=1e-12)
+    np.testing.assert_allclose(found.kaplan_yorke, 1.258, atol=3e-3)
+    np.testing.assert_allclose(found.entropy, 0.419, atol=4e-3)
     assert found.converged
     low, high = found.confidence()
     assert low[0] < 0.4192 < high[0]

@@ -1,4 +1,12 @@
-"""Lyapunov exponents with their errors, and by layer: what `lyapunov_spectrum` returns."""
+r"""Lyapunov exponents with their errors, and by layer: what `lyapunov_spectrum` returns.
+
+Kaplan and Yorke's dimension and Pesin's entropy follow from them,
+
+$$D = j + \frac{\lambda_1 + \dots + \lambda_j}{|\lambda_{j+1}|}, \qquad
+  H = \sum_{\lambda_i > 0} \lambda_i$$
+
+with $j$ the last index whose partial sum is not negative.
+"""
 
 import dataclasses
 
@@ -94,6 +102,22 @@ class Spectrum:
         """Steps in which the slowest direction fades by a factor e; inf if it does not."""
         top = float(self.exponents[0])
         return -1.0 / top if top < 0 else float("inf")
+
+    @property
+    def entropy(self) -> float:
+        """The sum of the positive exponents (Pesin's bound), in nats per step."""
+        return float(self.exponents[self.exponents > 0].sum())
+
+    @property
+    def kaplan_yorke(self) -> float:
+        """Kaplan and Yorke's dimension; inf when the first `k` exponents do not settle it."""
+        sums = np.cumsum(self.exponents)
+        if not sums[0] >= 0:
+            return 0.0
+        j = int(np.flatnonzero(sums >= 0)[-1]) + 1
+        if j == len(self.exponents):
+            return float(j) if self.complete else float("inf")
+        return float(j + sums[j - 1] / abs(self.exponents[j]))
 
     def confidence(
         self, level: float = 0.95
