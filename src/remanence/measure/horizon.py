@@ -185,7 +185,7 @@ def _exponent_horizon(spectrum: Spectrum) -> tuple[float, str]:
 
 def _capacity(net: Recurrent, xs: np.ndarray, quick: bool) -> tuple[MemoryCapacity | None, str]:
     """The capacity under noise as wide and as large as the inputs, or why there is none."""
-    options = {"lags": 512} if quick else {}
+    options: dict[str, Any] = {"lags": 512} if quick else {}
     try:
         scale = float(np.std(xs)) or 1.0
         found = memory_capacity(net.cell, width=xs.shape[-1], scale=scale, **options)
