@@ -65,6 +65,9 @@ def test_tied_sizes_need_a_name():
             self.b = torch.nn.Linear(4, 8)
             self.rnn = torch.nn.GRU(4, 4)
 
+        def forward(self, x):
+            return self.b(self.rnn(x)[0])
+
     with pytest.raises(ValueError, match="readout may be any of"):
         formats.from_torch(Tied())
     net = formats.from_torch(Tied(), readout="b", embedding="")
