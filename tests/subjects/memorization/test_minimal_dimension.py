@@ -123,3 +123,14 @@ def test_bad_requests_are_refused():
         rm.minimal_dimension("ab", time_limit=-1.0)
     with pytest.raises(ValueError, match="stability"):
         rm.minimal_dimension("ab", stability=-0.5)
+
+
+@pytest.mark.parametrize(
+    ("letters", "field", "dimension"),
+    [("00102123203", "real", 4), ("000101202021", "real", 4), ("000000110010001101", "rational", 12)],
+)  # fmt: skip
+def test_sets_on_which_least_squares_is_undecided_are_decided_at_a_vertex(
+    letters, field, dimension
+):
+    found = rm.minimal_dimension(letters, field=field)
+    assert found.optimal and found.dimension == dimension

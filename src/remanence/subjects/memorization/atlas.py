@@ -28,7 +28,7 @@ def atlas(periods: tuple[tuple[int, int], ...], bench: Bench) -> xr.Dataset:
     last = max(p for _, p in periods)
     dims = ("symbols", "period", "dimension")
     counts = {f: np.zeros((len(periods), last - 1, last), dtype=np.int64) for f in FIELDS}
-    proved = np.ones((len(periods), last - 1), dtype=bool)
+    proved = np.zeros((len(periods), last - 1), dtype=np.int64)
     with opened_store(bench.folder / "atlas", {"table": "atlas"}, harmonic_dimension) as store:
         for i, (symbols, longest) in enumerate(periods):
             for p in range(2, longest + 1):
@@ -52,14 +52,15 @@ def atlas(periods: tuple[tuple[int, int], ...], bench: Bench) -> xr.Dataset:
 
 
 def count_dimensions(period: int, symbols: int) -> dict[str, np.ndarray]:
-    """The classes of words of one period by the dimension that they need, and if all are proved."""
+    """The classes of words of one period by the dimension that they need, and how many have
+    a proof over both fields."""
     counts = {field: np.zeros(period, dtype=np.int64) for field in FIELDS}
-    proved = True
+    proved = 0
     for letters in necklaces(period, symbols):
+        found = {f: harmonic_dimension(word(letters), field=f, time_limit=60.0) for f in FIELDS}
         for field, row in counts.items():
-            found = harmonic_dimension(word(letters), field=field, time_limit=60.0)
-            row[found.dimension] += 1
-            proved &= found.optimal
+            row[found[field].dimension] += 1
+        proved += all(each.optimal for each in found.values())
     return counts | {"proved": np.array(proved)}
 
 

@@ -33,7 +33,7 @@ class Config:
 
 QUICK = Config()
 FULL = Config(
-    periods=((2, 21), (3, 14), (4, 12)),
+    periods=((2, 20), (3, 13), (4, 11)),
     feedback_periods=12,
     drawn=300,
     blocks=20,

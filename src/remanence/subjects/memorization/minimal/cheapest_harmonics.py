@@ -129,11 +129,9 @@ def _cheapest(
         if known == S:
             return known, None, least, tuple(refuted.values())
         if not any(members <= large for large in refuted):
-            phi = features(p, S)
-            found = separation(labels, phi, deadline=deadline)
-            if found.u is not None and proved_lead(found.u, labels, phi) > 0:
-                return S, found.u, least, tuple(refuted.values())
-            proof = refutation(labels, S, found.pairs, deadline)
+            u, proof = _decide(labels, S, deadline)
+            if u is not None:
+                return S, u, least, tuple(refuted.values())
             if proof is not None:
                 refuted[members] = proof
             else:
@@ -141,6 +139,24 @@ def _cheapest(
         if deadline.late or (lower is not None and field == "real"):
             return known, None, least, tuple(refuted.values())
     raise AssertionError(f"{known} is no set of harmonics of period {p}")
+
+
+def _decide(
+    labels: Labels, S: Frequencies, deadline: Deadline
+) -> tuple[np.ndarray | None, Refutation | None]:
+    """A readout over S that is proved to spell the word, or a proof that there is none.
+
+    Multipliers that least squares spreads over too many pairs, and margins that it takes for
+    none, are tried again at a vertex.
+    """
+    phi = features(len(labels), S)
+    for vertex in (False, True):
+        found = separation(labels, phi, deadline=deadline, vertex=vertex)
+        if found.u is not None and proved_lead(found.u, labels, phi) > 0:
+            return found.u, None
+        if (proof := refutation(labels, S, found.pairs, deadline)) is not None:
+            return None, proof
+    return None, None
 
 
 def unions(period: int) -> Iterator[tuple[int, Frequencies]]:

@@ -73,11 +73,17 @@ class Separation:
 
 
 def separation(
-    labels: Labels, phi: np.ndarray, asked: np.ndarray | None = None, deadline: Deadline = NEVER
+    labels: Labels,
+    phi: np.ndarray,
+    asked: np.ndarray | None = None,
+    deadline: Deadline = NEVER,
+    *,
+    vertex: bool = False,
 ) -> Separation:
     """Either side of the alternative, for labels 0 … n - 1 and one column for each;
     `asked`, symbols × symbols, are the leads asked for, in proportion. Neither side
-    where the time runs out."""
+    where the time runs out. With `vertex` by the simplex method, whose multipliers are
+    determined by the pairs alone."""
     w, n, p = np.asarray(labels), max(labels) + 1, len(labels)
     if n == 1:
         return Separation(np.zeros((1, len(phi))))
@@ -114,6 +120,8 @@ def separation(
             return Separation(_readout(found.x[:-1] / -found.fun, len(phi)))
         return _against(-found.ineqlin.marginals, t, k)
 
+    if vertex:
+        return by_program("highs-ds")
     if seconds > SLOW or not deadline.affords(seconds):
         return by_program("highs-ipm")
     A = (signs[:, None, :] * columns).reshape(rows, len(t))
