@@ -1,6 +1,5 @@
 r"""Cells whose units take state and input through one affine map, $z = W_h h + W_x x + b$.
 
-`Linear` is that map alone, $h' = W_h h + W_x x$, `Elman` the classical cell, $h' = \rho(z)$.
 Slopes keep their digits, $\tanh' = \mathrm{sech}^2$ and $\sigma' = \sigma(z)\,\sigma(-z)$: from the
 values, $1 - y^2$ and $y(1 - y)$ cancel, and at $z = 20$ nothing would be left of them.
 """
@@ -9,14 +8,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, InputFrame, Key, Scalar, State, Vector
-from .base import AbstractCell, log_determinant, LoopForm
+from .._types import Input, Key, Scalar, State, Vector
+from .base import AbstractCell
 
 
 class AbstractAffine(AbstractCell):
@@ -94,87 +92,3 @@ def log_slope(activation: Callable, z: Vector) -> Vector:
     if activation is jax.nn.sigmoid:
         return jax.nn.log_sigmoid(z) + jax.nn.log_sigmoid(-z)
     return jnp.log(jnp.abs(value_and_slope(activation, z)[1]))
-
-
-class Linear(AbstractAffine):
-    """The simplest memory: no bias and no non-linearity.
-
-    >>> import jax.numpy as jnp
-    >>> cell = Linear(W_h=0.5 * jnp.eye(2), W_x=jnp.ones((2, 1)))
-    >>> cell(jnp.ones(2), jnp.ones(1)).tolist()
-    [1.5, 1.5]
-    """
-
-    W_h: Float[Array, "units units"]
-    W_x: Float[Array, "units inputs"]
-
-    @classmethod
-    def init(cls, inputs: int, units: int, *, key: Key, gain: float = 1.0) -> "Linear":
-        """Gaussian weights; the spectral radius of `W_h` is about `gain`."""
-        return cls(*gaussian_weights(inputs, units, key=key, gain=gain))
-
-    def __call__(self, h: Vector, x: Input) -> Vector:
-        drive = self.W_h @ h
-        return drive if x is None else drive + self.W_x @ x
-
-    def log_volume(self) -> Callable[[Vector, Input], Scalar]:
-        r"""$\log|\det W_h|$, everywhere."""
-        whole = log_determinant(self.W_h)
-        return lambda h, x: whole
-
-    def contraction_form(self) -> LoopForm:
-        return LoopForm(self.W_h, self.W_x)
-
-
-class Elman(AbstractAffine):
-    """`torch.nn.RNN`'s cell, with any elementwise activation.
-
-    >>> import jax, jax.numpy as jnp
-    >>> cell = Elman(W_h=jnp.eye(2), W_x=jnp.ones((2, 1)), activation=jax.nn.relu)
-    >>> cell(jnp.ones(2), -3 * jnp.ones(1)).tolist()
-    [0.0, 0.0]
-    """
-
-    W_h: Float[Array, "units units"]
-    W_x: Float[Array, "units inputs"]
-    b: Float[Array, " units"] | None = None
-    activation: Callable = eqx.field(static=True, default=jnp.tanh)
-
-    @classmethod
-    def init(
-        cls,
-        inputs: int,
-        units: int,
-        *,
-        key: Key,
-        gain: float = 1.0,
-        activation: Callable = jnp.tanh,
-    ) -> "Elman":
-        """Gaussian weights; the spectral radius of `W_h` is about `gain`."""
-        W_h, W_x = gaussian_weights(inputs, units, key=key, gain=gain)
-        return cls(W_h, W_x, jnp.zeros(units), activation)
-
-    def __call__(self, h: Vector, x: Input) -> Vector:
-        return self.from_drive(self.drive(h, x), h)
-
-    def from_drive(self, z: Array, h: Array) -> Array:
-        return self.activation(z)
-
-    def pushforward(
-        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[Vector, Frame]:
-        following, slope = value_and_slope(self.activation, self.drive(h, x))
-        Z = self.W_h @ Q if X is None else self.W_h @ Q + self.W_x @ X
-        return following, slope[:, None] * Z
-
-    def log_volume(self) -> Callable[[Vector, Input], Scalar]:
-        r"""$\log|\det J| = \log|\det W_h| + \sum_i \log|\rho'(z_i)|$."""
-        whole = log_determinant(self.W_h)
-
-        def at(h: Vector, x: Input) -> Scalar:
-            return whole + jnp.sum(log_slope(self.activation, self.drive(h, x)))
-
-        return at
-
-    def contraction_form(self) -> LoopForm:
-        return LoopForm(self.W_h, self.W_x, self.b, self.activation)

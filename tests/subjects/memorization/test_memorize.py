@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.constructions.integers_and_tanh import amplitude, exponent
+from remanence.subjects.memorization.constructions.tanh_cycle import amplitude, exponent
 from remanence.subjects.memorization.frontier import first_error
 from remanence.subjects.memorization.harmonics import units
 

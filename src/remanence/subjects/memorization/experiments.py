@@ -7,7 +7,7 @@ import xarray as xr
 from flint import fmpz_poly
 
 from ...report import Bench, Evidence
-from .constructions.integers_and_tanh import exponent, GAIN
+from .constructions.tanh_cycle import exponent, GAIN
 from .harmonics import cost, units
 from .memorize import memorize
 from .minimal.cheapest_harmonics import harmonic_dimension

@@ -11,16 +11,11 @@ from collections.abc import Hashable, Sequence
 
 from .certificates import CERTIFICATES
 from .certificates.certificate import shift_certificate
-from .constructions.integers_and_tanh import (
-    base,
-    exponent,
-    GAIN,
-    limit_cycle,
-    permutation,
-    rational,
-    shift_map,
-)
+from .constructions.permutation import permutation
+from .constructions.rational import rational
 from .constructions.rotations import harmonic, rotation
+from .constructions.shift_map import base, shift_map
+from .constructions.tanh_cycle import exponent, GAIN, limit_cycle
 from .memory import margin, Memory
 from .minimal.cheapest_harmonics import harmonic_dimension, LONG
 from .minimal.minimal_dimension import single_pass

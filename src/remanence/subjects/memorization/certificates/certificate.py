@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from ..constructions.integers_and_tanh import cycle
+from ..constructions.permutation import cycle
 from ..written import Labels, leads, Written
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..constructions.integers_and_tanh import shift_map
+from ..constructions.shift_map import shift_map
 from ..memory import TORCH, TORCH_BIASES
 from ..words import END, Word
 from ..written import with_start, Written
