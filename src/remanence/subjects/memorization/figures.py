@@ -116,6 +116,8 @@ def _draw_atlas(atlas: xr.Dataset):
     axes[2].set(xlabel="period p", ylabel="largest d* of the period", title="growth, real")
     axes[2].set_ylim(bottom=0)
     axes[2].legend()
+    for ax in axes:  # periods and dimensions are whole numbers
+        ax.locator_params(integer=True)
     return fig
 
 
