@@ -8,8 +8,11 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 STAMP = $(VENV)/.installed
 LIVE = $(VENV)/.live
-# Tests compile far longer than they compute: one thread a worker, LLVM without its passes.
-PLAIN = OMP_NUM_THREADS=1 \
+# Tests compile far longer than they compute: one thread a worker, LLVM without its passes, and
+# what was compiled once is kept, for the next run and for the tests of other targets.
+KEPT = JAX_COMPILATION_CACHE_DIR="$(CURDIR)/.cache/xla" \
+	JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0 JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES=0
+PLAIN = OMP_NUM_THREADS=1 $(KEPT) \
 	XLA_FLAGS="--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0"
 
 .DELETE_ON_ERROR:
@@ -40,8 +43,8 @@ $(LIVE): $(STAMP)
 
 # The packages of single cells stand aside: with xlstm in sight transformers' own xLSTM fails.
 live: $(LIVE)
-	$(BIN)/python -m pytest -q -m "torch or live"
-	PYTHONPATH=$(VENV)/peers $(BIN)/python -m pytest -q tests/cells/test_peers.py
+	$(KEPT) $(BIN)/python -m pytest -q -m "torch or live"
+	$(KEPT) PYTHONPATH=$(VENV)/peers $(BIN)/python -m pytest -q tests/cells/test_peers.py
 
 slow: $(STAMP)
 	$(BIN)/python -m pytest -q -m slow
@@ -54,7 +57,7 @@ types: $(STAMP)
 	$(BIN)/pyright
 
 docs: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src \
+	$(KEPT) OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -p no:cacheprovider --doctest-modules src \
 		--doctest-glob='*.md' --ignore=docs/equations.py --ignore=docs/static_lab.py README.md docs
 
 site: $(STAMP)
@@ -63,7 +66,7 @@ site: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 mutants: $(LIVE)
-	$(BIN)/python tests/mutants/run.py
+	$(KEPT) $(BIN)/python tests/mutants/run.py
 
 bench: .venv-bench/.installed
 	.venv-bench/bin/python benchmarks/run.py $(BENCH)

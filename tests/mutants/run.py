@@ -20,7 +20,7 @@ import tomllib
 
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[1]
-LEFT_OUT = (".git", ".venv*", "results", "site", "dist", "__pycache__", ".*_cache")
+LEFT_OUT = (".git", ".venv*", "results", "site", "dist", "__pycache__", ".cache", ".*_cache")
 PATIENCE = 600
 SOME_TEST_FAILED = 1  # pytest's own code: 2 is a collection error, 5 is no test at all
 
