@@ -1,8 +1,11 @@
-"""A study that takes no time: the two constructions of document 000, in NumPy.
+r"""Strings written into weights, $h' = W_h h$, $y = W_y h + b_y$.
 
-`install()` puts it in the place of all five studies, so that everything around a
-study (claims, files, pages, commands) is tested without waiting for one.
+A rotation by $2\pi/(a+b)$ repeats $0^a 1^b$; a cyclic permutation repeats anything.
 """
+
+# A study that takes no time: the two constructions of document 000, in NumPy. Its docstring is
+# the subject on its page. `install()` puts it in the place of all studies, so that everything
+# around a study (claims, files, pages, commands) is tested without waiting for one.
 
 import dataclasses
 import pathlib
@@ -17,12 +20,6 @@ import xarray as xr
 from remanence import subjects as studies
 from remanence.report import Bench, Claim, cross_table, Figure, Outcome, Row, Study
 from remanence.sweeps import Unfinished
-
-
-ABOUT = r"""Strings written into weights, $h' = W_h h$, $y = W_y h + b_y$.
-
-A rotation by $2\pi/(a+b)$ repeats $0^a 1^b$; a cyclic permutation repeats anything.
-"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,7 +197,7 @@ def study(name: str = "memorization", config: Config | None = None) -> Study:
 def install(**changes: dict) -> None:
     """Stand in for the five studies; `changes` by module name, `_` for `-`."""
     for name, module in studies.STUDIES.items():
-        stand_in = types.ModuleType(f"remanence.subjects.{module}.study", ABOUT)
+        stand_in = types.ModuleType(f"remanence.subjects.{module}.study")
         config = Config(**changes.get(module, {}))
         stand_in.STUDY = study(name, config)  # pyright: ignore[reportAttributeAccessIssue]
         sys.modules[stand_in.__name__] = stand_in

@@ -2,8 +2,12 @@
 
 import html
 import json
+import pathlib
 import shlex
 import shutil
+
+import pytest
+from command import ended
 
 from remanence.report.stored_result import digest
 from remanence.subjects import STUDIES
@@ -92,3 +96,15 @@ def test_cite_prints_bibtex(remanence):
     assert set(found) == set(STUDIES)
     assert found["stable-recurrence"].startswith("Miller and Hardt (2019), Stable")
     assert found["shared-representations"].startswith("Saxe et al. (2022)")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_full_results_of_the_repository_are_shown(name, capfd):
+    folder = pathlib.Path(__file__).parents[2] / "docs" / "results" / name
+    run = ended(capfd, "show", folder)
+    stored = json.loads((folder / "claims.json").read_text())
+    assert run.returncode == 0 and f"({stored['profile']}, seed 0)" in run.stdout
+    assert all(claim["id"] in run.stdout for claim in stored["claims"])
+    assert run.stdout.rstrip().endswith(stored["claims"][0]["command"])  # how it is made anew
+    known = (folder / "provenance.json").exists()
+    assert known != ("nothing is stored about it" in run.stdout)

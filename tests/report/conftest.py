@@ -30,7 +30,6 @@ def result(tmp_path_factory, full_claims):
         seed=0,
         command="remanence reproduce memorization",
         provenance={"seconds": 1.0},
-        about=small_study.ABOUT,
     )
     return write_record(record, tmp_path_factory.mktemp("results"))
 

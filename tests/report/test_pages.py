@@ -235,6 +235,10 @@ def test_equations_become_mathml_and_what_cannot_stays_as_written():
     for tex in (r"\nosuchthing{x}", "{" * 5000, "{" * 1000):
         assert mathml(tex) == f"<code>{tex}</code>"
     assert "<mo>arg</mo><mo>max</mo>" in mathml(r"\arg\max")
+    primed = mathml(r"|h'| = S'_i")
+    assert "<mrow><mi>h</mi><mo>′</mo></mrow>" in primed  # raised by its font, not twice
+    assert "<mrow><msub><mi>S</mi><mi>i</mi></msub><mo>′</mo></mrow>" in primed
+    assert primed.count('lspace="0" rspace="0">|<') == 2
     first, second = paragraphs("The map\n\n$h' = W_h h$\n")
     assert first == "The map" and 'display="block"' in second
 
@@ -262,4 +266,5 @@ def test_sentences_are_set_as_in_print():
     powers = "x^p - 1, e^-0.5, (M s)^(1/3)"
     assert typeset(powers) == ("x<sup>p</sup> − 1, e<sup>−0.5</sup>, (M s)<sup>1/3</sup>")
     assert typeset("-1.1e-05 to 1e+3") == ("−1.1\u00a0×\u00a010<sup>−5</sup> to 10<sup>3</sup>")
+    assert typeset("longest inf of 256, information") == "longest ∞ of 256, information"
     assert typeset("90% of {-1, 2}, 2026-11-16") == ("90\u00a0% of {−1, 2}, 2026-11-16")

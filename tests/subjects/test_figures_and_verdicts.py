@@ -1,6 +1,8 @@
-"""A figure shows what its claim says: the optimum or the order is read off the drawing itself."""
+"""A figure shows what its claim says: the optimum or the order is read off the drawing itself.
 
-import dataclasses
+Claims of memorization, fading memory and recurrent language models are in their own folders.
+"""
+
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,14 +10,13 @@ import pytest
 import xarray as xr
 from read_figures import drawn_axes, DRAWS, lines_of, verdict_and_evidence
 
-from remanence.report import Bench
-from remanence.subjects.memorization import figures as memorization
-from remanence.subjects.memorization.atlas import atlas
-from remanence.subjects.memorization.frontier import frontier
 from remanence.subjects.modular_addition.config import Recipe
-from remanence.subjects.modular_addition.figures import recipes_figure
+from remanence.subjects.modular_addition.figures import ablation_figure, recipes_figure
 from remanence.subjects.modular_addition.recipes import DIALS
-from remanence.subjects.shared_representations.network_figures import threshold_figure
+from remanence.subjects.shared_representations.network_figures import (
+    threshold_figure,
+    wide_threshold_figure,
+)
 from remanence.subjects.shared_representations.training_cells import GENERALISES
 from remanence.subjects.stable_recurrence import figures as stable
 
@@ -59,60 +60,6 @@ def test_the_metric_that_wins_is_drawn_above_the_others():
         assert verdict != "holds" or above
         seen.add(verdict)
     assert len(seen) == 2
-
-
-def test_the_largest_dimension_of_the_atlas_is_the_highest_step_drawn(tmp_path):
-    table = atlas(((2, 9), (3, 5)), Bench(tmp_path, quiet=True))
-    verdict, evidence = verdict_and_evidence("000.13", {"atlas": table})
-    real, _, growth, *_ = drawn_axes(memorization._draw_atlas, table)
-    assert verdict == "holds" and lines_of(real)["largest needed"].max() == evidence["largest"]
-    shares = real.collections[0].get_array()
-    counts = evidence["counts"]["9"]
-    for dimension in range(table.sizes["dimension"]):
-        share = counts.get(str(dimension), 0) / sum(counts.values())
-        drawn = shares[:, -1][dimension]
-        assert np.ma.is_masked(drawn) if share == 0 else drawn == pytest.approx(share)
-    verdict, evidence = verdict_and_evidence("000.20", {"atlas": table})
-    lines = lines_of(growth)
-    assert verdict == "holds" and list(lines["2 symbols"]) == evidence["largest"]
-    assert (lines["2 symbols"] >= lines["2 symbols, proved by counting"]).all()
-
-
-@pytest.mark.parametrize("swap", [False, True])
-def test_the_order_of_stability_is_the_order_drawn(swap):
-    word = "0001011"
-    points = {p.method: p for p in frontier(word, steps=20, directions=4) if p is not None}
-    if swap:  # as if the shift map contracted and the rotations expanded
-        shift, harmonic = points["shift"], points["harmonic"]
-        points["shift"] = dataclasses.replace(shift, exponent=harmonic.exponent - 1)
-        points["harmonic"] = dataclasses.replace(harmonic, exponent=shift.exponent)
-    verdict, _ = verdict_and_evidence("000.16", {"frontier": points})
-    left = drawn_axes(memorization.frontier_figure(word, list(points.values())).draw)[0]
-    lines = lines_of(left)
-    one_unit, rotations, tanh = (float(lines[name][0]) for name in ("shift", "harmonic", "tanh"))
-    ordered = one_unit > 0 >= rotations > tanh
-    assert verdict == ("holds" if ordered else "refuted") and ordered != swap
-
-
-@pytest.mark.parametrize("least", [1, 4, None])
-def test_words_are_drawn_as_kept_from_the_units_that_are_judged(least):
-    word, units = "0010111", [1, 2, 4, 6]
-    kept = np.zeros((1, 2, len(units), 3), dtype=bool)
-    if least:
-        kept[:, 0, units.index(least) :, 0] = True
-    dims = ("word", "kind", "units", "seed")
-    table = xr.Dataset(
-        dict.fromkeys(("learned", "kept"), (dims, kept)),
-        {"word": [word], "kind": ["linear", "tanh"], "units": units},
-    )
-    config = SimpleNamespace(learned_words=(word,))
-    verdict, _ = verdict_and_evidence("000.17", {"learned": table, "config": config})
-    (axes,) = drawn_axes(memorization._draw_learned, table)
-    share = next(c for c in axes.containers if c.get_label() == "linear, ten periods")[0]
-    limit = next(line for line in axes.lines if len(set(line.get_xdata())) == 1).get_xdata()[0]
-    drawn = share.get_xdata()[share.get_ydata() > 0]
-    assert verdict == {1: "refuted", 4: "holds", None: "open"}[least]
-    assert verdict == "open" or (drawn.min() >= limit) == (verdict == "holds")
 
 
 def test_a_certificate_beyond_the_limit_is_drawn_beyond_it():
@@ -177,3 +124,68 @@ def test_graphs_that_generalise_are_drawn_right_of_zero(mixed):
     (dots,) = (line for line in left.lines if line.get_label().startswith("σ"))
     agree = (dots.get_xdata() > 0) == (dots.get_ydata() < GENERALISES)
     assert verdict == ("open" if mixed else "holds") and agree.all() != mixed
+
+
+@pytest.mark.parametrize(
+    ("one_left", "several_left"), [(1.0, 0.2), (0.8, 0.3), (0.99, 0.9), (0.3, 0.6)]
+)
+def test_removing_several_is_drawn_below_removing_one(one_left, several_left):
+    rng = np.random.default_rng(12)
+    falling = [[1.0], *(rng.uniform(-0.01, 0.01, 5) + at for at in (one_left, several_left))]
+    falling = [list(np.clip(size, 0, 1)) for size in (*falling, [several_left] * 3)]
+    growing = dict.fromkeys(("embedding", "h1", "h2", "h3", "unembedding"), falling)
+    single = dict(enumerate(falling[1]))
+    cuts = [SimpleNamespace(single=single, growing=growing, control=[[1.0]] * 4)] * 2
+    results = {"ablations": cuts, "cut dissections": [SimpleNamespace(key=(1, 2, 3))] * 2}
+    verdict, evidence = verdict_and_evidence("002.5", results)
+    drawn = drawn_axes(ablation_figure(cuts, 7).draw)[0].lines[1].get_ydata()
+    assert drawn[1] == pytest.approx(evidence["single"], abs=1e-5)
+    assert drawn[2:].mean() == pytest.approx(evidence["several"], abs=0.01)
+    assert (verdict == "refuted") == (drawn[1] <= drawn[2:].mean())
+    assert verdict != "holds" or (drawn[1] > 0.98 and drawn[2:].max() < 0.52)
+
+
+@pytest.mark.parametrize("above", [(0.2, 0.1, 0.0), (0.2, 0.2, 0.2), (0.0, 0.0, -0.15)])
+def test_the_threshold_is_drawn_coming_down_to_connectivity_where_it_holds(above):
+    rng, scales = np.random.default_rng(13), (0.1, 0.01, 0.001)
+    fraction = rng.uniform(0.1, 0.6, 1500)
+    connected = fraction > 0.3
+    parts = []
+    for scale, shift in zip(scales, above, strict=True):
+        known = fraction > 0.3 + shift
+        columns = {
+            "connected": connected.astype(int), "fraction": fraction, "seed": np.arange(1500),
+            "test_loss": np.where(known, 1e-7, 0.4), "across": np.where(known, 1e-7, 0.9),
+            "train_loss": np.full(1500, 1e-9), "ending": np.zeros(1500, int),
+            "scale": np.full(1500, scale), "words": np.full(1500, 5),
+        }  # fmt: skip
+        parts.append(xr.Dataset({name: ("cell", values) for name, values in columns.items()}))
+    wide = xr.concat(parts, "cell")
+    verdict, _ = verdict_and_evidence("003.12", {"wide": wide})
+    (axes,) = drawn_axes(wide_threshold_figure(wide).draw)
+    line = next(c for c in axes.containers if c.get_label().startswith("half of the runs"))[0]
+    middle = next(x for x in axes.lines if "connected" in str(x.get_label())).get_ydata()[0]
+    left = dict(zip(line.get_xdata(), line.get_ydata() - middle, strict=True))
+    assert verdict == {0.0: "holds", 0.2: "differs", -0.15: "refuted"}[above[-1]]
+    assert (abs(left[0.001]) < 0.02 and left[0.1] > 0.1) == (verdict == "holds")
+    assert (left[0.001] < -0.02) == (verdict == "refuted")
+
+
+@pytest.mark.parametrize("lost", [-0.02, 0.1, 0.5])
+def test_a_stable_model_that_loses_more_is_drawn_above_the_free_one(lost):
+    rng, windows = np.random.default_rng(14), [1, 4, 16]
+    models = {}
+    for end, shift in (("free", 0.0), ("stable", lost)):
+        scores = 9.0 * np.exp(shift + rng.uniform(0, 0.01, 3))
+        models[f"sonnets rnn {end}"] = [
+            {"perplexity": x, "untruncated": x, "windows": windows, "truncated": [2 * x, x, x]}
+            for x in scores
+        ]
+    verdict, evidence = verdict_and_evidence("004.5", {"language": models, "music": {}})
+    (axes,) = drawn_axes(stable._context, {name: draws[0] for name, draws in models.items()})
+    ends = {k: line[-1] for k, line in lines_of(axes).items() if not str(k).startswith("_")}
+    drawn = np.log(ends["RNN stable"] / ends["RNN free"])
+    (least, most), = evidence["gaps"].values()  # fmt: skip
+    assert least - 1e-4 <= drawn <= most + 1e-4
+    assert verdict == {-0.02: "holds", 0.1: "differs", 0.5: "refuted"}[lost]
+    assert (drawn > np.log(1.05)) == (verdict != "holds")

@@ -6,7 +6,10 @@ import sys
 import time
 
 import pytest
+import small_study
 from lab_server import finished, Server, SMALL
+
+from remanence.report import Bench, conclude, json_bytes, write_atomically
 
 
 @pytest.mark.parametrize(
@@ -23,6 +26,29 @@ def test_a_page_that_is_not_there_yet_says_how_to_make_it(server):
     assert status == 404 and "remanence reproduce stable-recurrence" in study
     for path in ("stable-recurrence/claims.json", "fading-memory/x/index.html"):
         assert server.ask("GET", f"/results/{path}")[1]["detail"]
+
+
+def test_claims_that_were_kept_alone_are_read(tmp_path):
+    """As in docs/results: the index and the study have a page, though neither is a file."""
+    study = small_study.study()
+    outcome = small_study.run(study.profiles["quick"], Bench(tmp_path))
+    made = {"profile": "full", "seed": 0, "command": "", "provenance": {}}
+    content = json_bytes(conclude(study, outcome, **made).document)
+    write_atomically(tmp_path / "memorization" / "claims.json", content)
+    server = Server(tmp_path)
+    try:
+        stored, missing = server.ask("GET", "/api/studies")[1][:2]
+        assert list(stored["tally"].items()) == [
+            ("holds", 2), ("differs", 0), ("refuted", 1), ("open", 1)
+        ]  # fmt: skip
+        assert stored["profile"] == "full" and not missing["stored"]
+        status, front = server.ask("GET", "/results/index.html")
+        assert status == 200 and "memorization/index.html#claim-000.3" in front
+        status, page = server.ask("GET", "/results/memorization/index.html")
+        assert status == 200 and 'id="claim-000.3"' in page and "<math" in page
+        assert "nothing is stored about it" in page and "the claims were kept, and not" in page
+    finally:
+        server.stop()
 
 
 def test_a_string_comes_back_as_networks(server):

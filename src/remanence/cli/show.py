@@ -73,7 +73,9 @@ def _print(kept: Any) -> None:
 
 def _redo(kept: Any) -> str:
     """The command as a shell reads it, also for a folder called `my runs`, or `.`."""
+    command = kept.provenance.get("command") or kept.claims[0].command if kept.claims else ""
+    if kept.claims_alone:
+        return command
     named = kept.folder.name == kept.study
     home = kept.folder.parent if named else kept.folder.resolve().parent
-    words = ["--out", str(home), "--again"]
-    return f"{kept.provenance.get('command', '')} {shlex.join(words)}"
+    return f"{command} {shlex.join(['--out', str(home), '--again'])}"

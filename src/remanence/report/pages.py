@@ -77,11 +77,11 @@ def disagreements(
     ]
 
 
-def study_page(record: Any, pictures: Sequence[DrawnFigure]) -> str:
-    """The whole page of a study that was run (a `Record`), with its pictures."""
-    study, profile, claims = record.study, record.profile, record.claims
+def study_page(study: Study, result: Any, pictures: Sequence[DrawnFigure] | None = None) -> str:
+    """The whole page of a study: of a `Record` with its pictures, or of claims alone."""
+    profile, claims = result.profile, result.claims
     full = full_results(study)
-    made = {"seed": record.seed, "profile": f"{profile}: {study.cost.get(profile, '')}"}
+    made = {"seed": result.seed, "profile": f"{profile}: {study.cost.get(profile, '')}"}
     return render(
         "study.html",
         title=f"{study.title} · remanence",
@@ -90,14 +90,14 @@ def study_page(record: Any, pictures: Sequence[DrawnFigure]) -> str:
         study=study,
         profile=profile,
         finding=main_finding(study, claims),
-        about=record.about.removeprefix(f"{study.title}."),
+        about=study.about.removeprefix(f"{study.title}."),
         pictures=pictures,
-        drawn={picture.figure.name for picture in pictures},
+        drawn={picture.figure.name for picture in pictures or ()},
         claims=claims,
         full=full,
         kept=FULL_RESULTS.is_dir(),
         disagreements=disagreements(claims, full),
-        facts=provenance_in_words(record.provenance) | made,
+        facts=provenance_in_words(result.provenance) | made,
     )
 
 
@@ -152,13 +152,13 @@ def results_page(entries: Sequence[Entry]) -> str:
     )
 
 
-def write_results_index(
+def results_index(
     out: pathlib.Path,
     names: Sequence[str],
     failures: Mapping[str, str],
     study_of: Callable[[str], Study],
-) -> tuple[str, ...]:
-    """Write `OUT/index.html` from what is in `OUT`; gives back what is not as it should be.
+) -> tuple[str, tuple[str, ...]]:
+    """The page for what is in `OUT`, and a sentence for everything that is not as it should be.
 
     Verdicts are judged again by the study that `study_of` gives for a name.
     """
@@ -174,8 +174,14 @@ def write_results_index(
             more = f" (and {len(notes) - 1} more like it)" if notes[1:] else ""
             problems.append(notes[0] + more)
         entries.append(dataclasses.replace(entry, note=failed or entry.note))
-    write_atomically(out / "index.html", results_page(entries).encode())
-    return tuple(problems)
+    return results_page(entries), tuple(problems)
+
+
+def write_results_index(out: pathlib.Path, *given: Any) -> tuple[str, ...]:
+    """Write `OUT/index.html`, and give back what is not as it should be: see `results_index`."""
+    page, problems = results_index(out, *given)
+    write_atomically(out / "index.html", page.encode())
+    return problems
 
 
 def _entry(out: pathlib.Path, name: str, study_of: Callable[[str], Study]) -> Entry:
@@ -183,7 +189,7 @@ def _entry(out: pathlib.Path, name: str, study_of: Callable[[str], Study]) -> En
     if result is None:
         return Entry(name=name, note="Not run yet.")
     study = study_of(name)
-    data = read_data(out / name / "data.zarr", ["cross"])
+    data = {} if result.claims_alone else read_data(out / name / "data.zarr", ["cross"])
     return Entry(
         name=name,
         study=study,

@@ -25,7 +25,6 @@ class Record:
     data: Mapping[str, Dataset]
     figures: tuple[Figure, ...]
     provenance: Mapping[str, Any]
-    about: str = ""  # what the study's module says of itself, its equations between dollars
     folder: pathlib.Path | None = None
 
     @property
@@ -54,7 +53,6 @@ def conclude(
     seed: int,
     command: str,
     provenance: Mapping[str, Any],
-    about: str = "",
 ) -> Record:
     """The record that a run's outcome leads to: every claim judged by its rule."""
     known = {"document": study.document, "command": command, "profile": profile}
@@ -69,7 +67,6 @@ def conclude(
         data={name: dataset for name, dataset in data.items() if dataset is not None},
         figures=tuple(outcome.figures),
         provenance=provenance,
-        about=about,
     )
 
 
@@ -90,7 +87,7 @@ def write_record(record: Record, out: pathlib.Path, scratch: pathlib.Path | None
         pictures = [
             write_figure(draw_figure(figure), fresh / "figures") for figure in record.figures
         ]
-        write_atomically(fresh / "index.html", study_page(record, pictures).encode())
+        write_atomically(fresh / "index.html", study_page(record.study, record, pictures).encode())
         provenance = {
             "schema": SCHEMA,
             **record.provenance,

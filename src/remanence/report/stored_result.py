@@ -44,6 +44,7 @@ class StoredResult:
     document: Mapping[str, Any]
     provenance: Mapping[str, Any]
     notes: tuple[str, ...] = ()  # a sentence for every verdict that its rule does not give any more
+    claims_alone: bool = False  # whether page and arrays were left out, as in docs/results
 
     def judged_again(self, claims: Sequence[Claim]) -> "StoredResult":
         """The result with every row judged by its study's own rules."""
@@ -131,24 +132,19 @@ def _sound(claim: JudgedClaim) -> bool:
 
 
 def read_result(folder: pathlib.Path) -> StoredResult | None:
-    """The result in a folder, or None if there is none; refuses a damaged one."""
+    """The result in a folder, or None if there is none; refuses a damaged one.
+
+    Of a run whose claims alone were kept, without its page and arrays, the claims are read.
+    """
     if not folder.is_dir() or not any(folder.iterdir()):
         return None
+    provenance: dict[str, Any] = {"computed on": "nothing is stored about it"}
     try:
         for name in CONTENTS:
             _paths(folder / name)
-        provenance = _read_json(folder / "provenance.json")
-        found = provenance.get("schema", 1)
-        if found not in (1, SCHEMA):
-            raise DamagedResult(f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}")
-        listed = provenance.get("files")
-        if not isinstance(listed, dict):
-            raise DamagedResult(f"{folder}/provenance.json is damaged: it lists no files")
-        for path in (folder / name for name in CONTENTS[:-1]):
-            if not path.exists():
-                raise DamagedResult(f"{path} is missing")
-            if digest(path) != listed.get(path.name):
-                raise DamagedResult(f"{path} is damaged: it is not what was written")
+        alone = not any((folder / name).exists() for name in ("data.zarr", "index.html"))
+        if not alone or (folder / "provenance.json").exists():
+            provenance = _read_provenance(folder, CONTENTS[:1] if alone else CONTENTS[:-1])
     except OSError as problem:  # no permission, or gone while it was read
         raise DamagedResult(f"{folder} cannot be read: {problem}") from None
     document, claims = read_claims(folder / "claims.json")
@@ -157,8 +153,26 @@ def read_result(folder: pathlib.Path) -> StoredResult | None:
         **{name: document[name] for name in ("study", "profile", "seed")},
         claims=claims,
         document=document,
-        provenance=provenance | {"schema": SCHEMA},
+        provenance=provenance,
+        claims_alone=alone,
     )
+
+
+def _read_provenance(folder: pathlib.Path, parts: Sequence[str]) -> dict[str, Any]:
+    """What made a result, once these parts of it are found to be what was written."""
+    provenance = _read_json(folder / "provenance.json")
+    found = provenance.get("schema", 1)
+    if found not in (1, SCHEMA):
+        raise DamagedResult(f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}")
+    listed = provenance.get("files")
+    if not isinstance(listed, dict):
+        raise DamagedResult(f"{folder}/provenance.json is damaged: it lists no files")
+    for path in (folder / name for name in parts):
+        if not path.exists():
+            raise DamagedResult(f"{path} is missing")
+        if digest(path) != listed.get(path.name):
+            raise DamagedResult(f"{path} is damaged: it is not what was written")
+    return provenance | {"schema": SCHEMA}
 
 
 def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:

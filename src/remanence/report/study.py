@@ -5,6 +5,7 @@ returns an `Outcome`; everything else (claims, pages, files) follows from that.
 """
 
 import dataclasses
+import inspect
 import pathlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -85,3 +86,8 @@ class Study:
     """Redo one named cell of a published table, if the study has one."""
     headline: Headline | None = None
     """Its main finding; without one, that of the first measured claim with a figure."""
+
+    @property
+    def about(self) -> str:
+        """What the module of its run says of the subject, equations between dollars."""
+        return inspect.getdoc(inspect.getmodule(self.run)) or ""

@@ -29,6 +29,7 @@ DECIMAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?!\w)")
 MINUS = re.compile(r"(?<![^\s({\[,:;=±|<>/])-(?=\.?\d)|(?<=[\w)>] )-(?= (?:\d|\w\b))")
 """A hyphen that is a minus: before a number, or between two short terms."""
 PERCENT = re.compile(r"(?<=\d) ?%")
+INFINITE = re.compile(r"(?<![\w-])inf(?!\w)")
 
 
 @functools.cache
@@ -43,8 +44,9 @@ def mathml(tex: str, display: str = "inline") -> Markup:
         # latex2mathml knows max, min and lim, but not arg.
         known = re.sub(r"\\arg(?![A-Za-z])", r"\\operatorname{arg}", tex)
         root = convert_to_element(known, display=display)
-        for element in root.iter():
+        for element in reversed(list(root.iter())):  # what is inside comes first
             _make_safe(element)
+            _set_as_in_print(element)
     except (Exception, RecursionError):  # its errors have no common class
         return code
     return Markup(ElementTree.tostring(root, encoding="unicode"))
@@ -57,6 +59,20 @@ def _make_safe(element: ElementTree.Element) -> None:
     element.text = html.unescape(element.text or "")
     if re.match(r"\\[A-Za-z]", element.text):
         raise ValueError(element.text)  # a command that it does not know
+
+
+def _set_as_in_print(element: ElementTree.Element) -> None:
+    """Bars without space around them, and a prime beside its letter: fonts raise it themselves."""
+    if element.text in ("|", "‖"):
+        element.attrib |= {"lspace": "0", "rspace": "0"}
+    if element.tag in ("msup", "msubsup") and element[-1].text == "′":
+        *below, prime = element
+        prime.tag = "mo"
+        if below[1:]:
+            indexed = ElementTree.Element("msub")
+            indexed.extend(below)
+            below = [indexed]
+        element.tag, element[:] = "mrow", [*below, prime]
 
 
 def typeset(text: str) -> Markup:
@@ -96,7 +112,7 @@ def _sentence(text: str) -> str:
     text = SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(text))
     text = DECIMAL.sub(_power_of_ten, text)
     text = POWER.sub(lambda m: f"<sup>{_minus(m[1] or m[2])}</sup>", text)
-    return PERCENT.sub("\u00a0%", MINUS.sub("−", text))
+    return PERCENT.sub("\u00a0%", MINUS.sub("−", INFINITE.sub("∞", text)))
 
 
 def _power_of_ten(found: re.Match) -> str:

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import hashlib
 import importlib
-import inspect
 import os
 import pathlib
 import shutil
@@ -165,5 +164,4 @@ def _run(chosen: Study, config: Any, bench: Bench) -> Record:
         seed=bench.seed,
         command=words,
         provenance=provenance(chosen.name, config, bench, command=words, **spent),
-        about=inspect.getdoc(MODULE(f".{STUDIES[chosen.name]}.study")) or "",
     )

@@ -1,6 +1,7 @@
 """What can be asked of the lab: quick answers, jobs with slow ones, and stored results."""
 
 import asyncio
+import contextlib
 import json
 import pathlib
 from collections.abc import AsyncIterator
@@ -9,9 +10,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
+from .. import subjects
 from ..report import DamagedResult
+from ..report.claims import VERDICTS
 from ..report.html import render
-from ..report.pages import Entry, results_page
+from ..report.pages import results_index, study_page
 from ..subjects import stored_result, STUDIES
 from . import request_models as asked
 from .answers import drawn_windows, file_windows, frontier, weights
@@ -189,7 +192,7 @@ def _stored(out: pathlib.Path, name: str) -> dict[str, Any]:
         "title": result.document.get("title", name),
         "profile": result.profile,
         "seed": result.seed,
-        "tally": {verdict: verdicts.count(verdict) for verdict in dict.fromkeys(verdicts)},
+        "tally": {verdict: verdicts.count(verdict) for verdict in VERDICTS},
         "claims": result.document["claims"],
         "notes": result.notes,
     }
@@ -210,15 +213,18 @@ def _result(out: pathlib.Path, path: str) -> Response:
     if not file.is_file():
         if path not in ("index.html", f"{parts[0]}/index.html"):
             raise absent
-        return HTMLResponse(_not_yet(parts[:-1]), 404 if parts[:-1] else 200)
+        return _unwritten_page(root, parts[0] if parts[1:] else "")
     if file.suffix not in KINDS:
         raise absent
     return FileResponse(file, media_type=KINDS[file.suffix])
 
 
-def _not_yet(parts: list[str]) -> str:
-    """The page in the place of one that nothing has been measured for yet."""
-    if not parts:
-        return results_page([Entry(name=n, note="Not run yet.") for n in STUDIES])
-    shown = {"title": f"remanence: {parts[0]}", "home": "/results/index.html", "study": parts[0]}
-    return render("not_run.html", folder=TEMPLATES, **shown)
+def _unwritten_page(out: pathlib.Path, name: str) -> HTMLResponse:
+    """The page in the place of one that is no file: of claims alone, or of nothing yet."""
+    if not name:
+        return HTMLResponse(results_index(out, list(STUDIES), {}, subjects.study)[0])
+    with contextlib.suppress(DamagedResult):
+        if (kept := stored_result(out / name)) is not None:
+            return HTMLResponse(study_page(subjects.study(name), kept))
+    shown = {"title": f"remanence: {name}", "home": "/results/index.html", "study": name}
+    return HTMLResponse(render("not_run.html", folder=TEMPLATES, **shown), 404)

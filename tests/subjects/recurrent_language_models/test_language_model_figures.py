@@ -65,3 +65,18 @@ def test_restarts_within_their_bounds_are_drawn_so(lie):
     within = (ends[:, 0] <= dots.get_ydata()) & (dots.get_ydata() <= ends[:, 1])
     assert within.sum() == evidence["holds"]
     assert verdict == ("holds" if within.all() else "refuted")
+
+
+@pytest.mark.parametrize("lost", [-0.1, 0.0, 0.1])
+def test_models_that_fail_at_length_are_drawn_right_of_zero(lost):
+    models = [
+        {"name": f"mamba {i}", "kind": "mamba", "diverged": False, "after": {"unforgotten": 0.05},
+         "lost_at_length": lost + 0.01 * i, "lost_error": 0.02}
+        for i in (-1, 0, 1)
+    ]  # fmt: skip
+    verdict, evidence = verdict_and_evidence("005.5", {"models": models})
+    (axes,) = drawn_axes(modern.losses_figure(models).draw)
+    drawn = [container[0].get_xdata()[0] for container in axes.containers]
+    assert np.mean(drawn) == pytest.approx(evidence["rise"], abs=1e-5)
+    assert verdict == {-0.1: "refuted", 0.0: "open", 0.1: "holds"}[lost]
+    assert (min(drawn) > 0) == (verdict == "holds") and (max(drawn) < 0) == (verdict == "refuted")

@@ -5,14 +5,16 @@ import { set } from "./state.js";
 const marks = { holds: "✓", differs: "≠", refuted: "✗", open: "?" };
 let current, source;
 
-const badge = (verdict) => node("span", { class: `verdict ${verdict}` }, `${marks[verdict] ?? ""} ${verdict}`);
+const verdictOf = (kind, more, verdict, count) => node(kind, { class: `verdict ${verdict}${more}` }, [marks[verdict], count, verdict].filter((part) => part !== undefined).join(" "));
+const badge = (verdict) => verdictOf("span", "", verdict);
+const counted = (verdict, count) => verdictOf("li", count ? "" : " none", verdict, count);
 
 async function stored() {
   try {
     const studies = await ask("/api/studies");
     const rows = studies.map((s) => node("tr", {}, node("th", { scope: "row" }, s.stored ? node("a", { href: `/results/${s.study}/index.html` }, s.study) : s.study),
       node("td", {}, s.stored ? `${s.profile}, seed ${s.seed}` : s.note),
-      node("td", {}, ...(s.stored ? Object.entries(s.tally).flatMap(([v, n]) => [badge(v), ` × ${n}  `]) : ["–"]))));
+      node("td", {}, s.stored ? node("ul", { class: "tally" }, ...Object.keys(marks).map((v) => counted(v, s.tally[v]))) : "–")));
     $("stored").replaceChildren(node("h3", {}, "What is stored"), table("What is stored", ["study", "run", "claims"], rows));
   } catch (error) { complain($("job-state"), error); }
 }
