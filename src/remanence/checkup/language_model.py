@@ -46,14 +46,20 @@ class LanguageCheckup:
     weights: str = ""
 
     @property
-    def verdict(self) -> str:
-        """The answer in one sentence."""
+    def unforgotten(self) -> str:
+        """How many channels and heads do not forget within the text, of how many."""
         layers = self.spectrum.layers
         slow = sum(int(layer.unforgotten.sum()) for layer in layers)
-        every = sum(layer.exponents.size for layer in layers)
-        kept = f"{slow:,} of {every:,} channels and heads do not forget"
-        kept = kept if slow else "every channel or head forgets"
-        return f"{self.replay.decision}; {kept} within {layers[0].steps:,} {self.unit}"
+        return f"{slow:,} of {sum(layer.exponents.size for layer in layers):,}"
+
+    @property
+    def verdict(self) -> str:
+        """The answer in one sentence."""
+        kept = f"{self.unforgotten} channels and heads do not forget"
+        kept = "every channel or head forgets" if kept.startswith("0 of") else kept
+        return (
+            f"{self.replay.decision}; {kept} within {self.spectrum.layers[0].steps:,} {self.unit}"
+        )
 
     @property
     def proved(self) -> str:

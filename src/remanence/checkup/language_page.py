@@ -1,26 +1,40 @@
 """The page of a language model's checkup: verdict, timescales, windows, layers."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from ..report import Figure
-from ..report.html import render
-from .headline import TITLE
-from .page import drawn_pictures, TEMPLATES
+from .page import render_page, Section
 from .pictures import picture
 
 
 def language_page(found: Any) -> str:
     """One page that opens from disk."""
-    return render(
-        "language_model.html",
-        folder=TEMPLATES,
-        title=f"{found.name}{TITLE}",
-        home="#main",
-        found=found,
-        pictures=drawn_pictures([timescales(found), windows(found), layer_windows(found)]),
-    )
+    replay, spectrum = found.replay, found.spectrum
+    sentences = [
+        f"{found.verdict[:1].upper()}{found.verdict[1:]}.",
+        f"With the whole history a token costs {replay.loss:.4g} nats.",
+    ]
+    window = f"{replay.q95:,.0f}" if math.isfinite(replay.q95) else f"≥ {replay.longest:,}"
+    numbers = [
+        ("replay window", f"{window} tokens", replay.evidence),
+        ("do not forget", found.unforgotten, "of the channels and heads, within the text"),
+        (
+            "proved window",
+            "none" if math.isinf(found.proved_window) else f"{found.proved_window:.3g} tokens",
+            "for every text, from the weights alone",
+        ),
+    ]
+    pictures = [timescales(found), windows(found), layer_windows(found)]
+    parts = [
+        Section("Which channels remember, and for how long", pictures),
+        Section("What a replay costs", table=found.costs),
+        Section("Layer by layer", table=found.rows),
+    ]
+    details = f"Exponents by {spectrum.method}; {spectrum.verdict}. Proved {found.proved}."
+    return render_page(found, sentences, numbers, parts, details)
 
 
 def timescales(found: Any) -> Figure:

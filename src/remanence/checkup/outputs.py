@@ -3,7 +3,7 @@
 import os
 import pathlib
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..formats import save
@@ -17,24 +17,6 @@ PAGES = (".html", ".htm", ".json")
 TRUNCATED = pathlib.Path(__file__).parent / "templates" / "truncated.py.txt"
 
 
-def refuse_bad_output(
-    path: pathlib.Path, *, option: str, ends: Sequence[str], sources: Iterable[pathlib.Path]
-) -> None:
-    """Refuse a file that could not be written, or whose writing would destroy an input."""
-    if path.suffix not in ends:
-        raise ValueError(f"{option} takes a {' or '.join(ends)} file, got {path.name!r}")
-    if path.is_dir():
-        raise ValueError(f"{option} takes a file, and {path} is a folder")
-    for source in sources:
-        if path.exists() and source.exists() and path.samefile(source):
-            raise ValueError(f"{option} would replace {source}, which is read from")
-    home = path.parent
-    while not home.exists():
-        home = home.parent
-    if not home.is_dir() or not os.access(home, os.W_OK):
-        raise ValueError(f"{option}: nothing can be written to {home}")
-
-
 def refuse_bad_outputs(
     page: pathlib.Path | None,
     truncated: pathlib.Path | None,
@@ -42,19 +24,31 @@ def refuse_bad_outputs(
     *,
     named: bool,
 ) -> None:
-    """Refuse bad paths of the page (or document) and of the truncated network.
+    """Refuse a page (or document) or truncated network that could not be written, or whose
+    writing would destroy an input.
 
     A page that was not `named` goes to a place of our choice, and there may only
     replace a page of the same kind.
     """
-    if page is not None:
-        refuse_bad_output(page, option="--out", ends=PAGES, sources=sources)
-        if not named and page.exists() and not _ours(page):
-            raise ValueError(f"{page} exists and is no checkup; --out FILE or --no-page would do")
-    if truncated is not None:
-        refuse_bad_output(truncated, option="--truncate-to", ends=(".py",), sources=sources)
-        weights = truncated.with_suffix(".safetensors")
-        refuse_bad_output(weights, option="--truncate-to", ends=(weights.suffix,), sources=sources)
+    wanted = [] if page is None else [("--out", page, PAGES)]
+    for end in (".py", ".safetensors") if truncated is not None else ():
+        path = truncated if end == ".py" else truncated.with_suffix(end)
+        wanted.append(("--truncate-to", path, (end,)))
+    for option, path, ends in wanted:
+        if path.suffix not in ends:
+            raise ValueError(f"{option} takes a {' or '.join(ends)} file, got {path.name!r}")
+        if path.is_dir():
+            raise ValueError(f"{option} takes a file, and {path} is a folder")
+        for source in sources:
+            if path.exists() and source.exists() and path.samefile(source):
+                raise ValueError(f"{option} would replace {source}, which is read from")
+        home = path.parent
+        while not home.exists():
+            home = home.parent
+        if not home.is_dir() or not os.access(home, os.W_OK):
+            raise ValueError(f"{option}: nothing can be written to {home}")
+    if page is not None and not named and page.exists() and not _ours(page):
+        raise ValueError(f"{page} exists and is no checkup; --out FILE or --no-page would do")
 
 
 def _ours(page: pathlib.Path) -> bool:

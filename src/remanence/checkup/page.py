@@ -1,9 +1,13 @@
-"""The checkup as one HTML page that opens from disk: verdict, pictures, every figure."""
+"""The checkup as one HTML page that opens from disk: verdict, large numbers, pictures, tables.
+
+A page is a list of `Section`s; that of a language model (`language_page`) is one too.
+"""
 
 import base64
+import dataclasses
 import pathlib
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,7 @@ from ..measure.horizon import shown
 from ..report import Figure
 from ..report.figures import draw_figure, DrawnFigure
 from ..report.html import render
-from ..report.style import PALETTES, Theme
+from ..report.style import Theme
 from . import pictures
 from .figures import comparison_table, Found, WIDE
 from .headline import headline, large_numbers, TITLE
@@ -24,6 +28,29 @@ MEMORY = (pictures.windows, pictures.gradients, pictures.spectrum)
 NETWORK = (pictures.units, pictures.eigenvalues, pictures.fixed_points)
 """What one network looks like."""
 LONGEST = 5  # units of each layer that the table names
+FIGURES_HEAD = ("Figure", "Value", "What it means", "Name")
+COST_HEAD = ("Window", "Nats a {}", "More than with all inputs", "Accuracy")
+UNITS_HEAD = ("Layer", "Unit", "Timescale in steps", "Median of its layer")
+
+
+@dataclasses.dataclass(frozen=True)
+class Section:
+    """A part of a page; one that holds nothing is left out."""
+
+    title: str
+    figures: Sequence[Figure | None] = ()
+    table: Sequence[Sequence[str]] = ()  # its head first
+    notes: Sequence[str] = ()
+    end: str = ""  # what stands below the table
+    suffix: str = ""  # makes the addresses of its pictures unique in the page
+
+    @property
+    def pictures(self) -> list[tuple[Figure, DrawnFigure]]:
+        """Its figures, drawn."""
+        with warnings.catch_warnings():
+            # A name in letters that the font has not stands in full in the tables.
+            warnings.filterwarnings("ignore", "Glyph .* missing from")
+            return [(f, draw_figure(f, png=False)) for f in self.figures if f is not None]
 
 
 def checkup_page(found: Sequence[Found]) -> str:
@@ -33,25 +60,55 @@ def checkup_page(found: Sequence[Found]) -> str:
     they are few.
     """
     last = found[-1]
+    several = f" of {last.name}" if len(found) > 1 else ""
     few = found if len(found) <= WIDE else found[-1:]
+    units = unit_table(last)
+    parts = [
+        Section("How memory fades", [make(found) for make in MEMORY]),
+        Section("Side by side", table=comparison_table(found) if several else ()),
+        Section(
+            f"Every figure{several}",
+            table=[FIGURES_HEAD, *map(_figure_row, last.table)],
+            notes=last.notes,
+            end="Each can be required by its name: `--require 'window<=128'`.",
+        ),
+        Section("What a window costs", table=_costs(last)),
+        Section(f"Units with the longest memory{several}", table=units),
+    ]
+    for number, each in enumerate(few):
+        title = f"Units and states{f' of {each.name}' if several else ''}"
+        suffix = f"-{number}" if number else ""
+        parts.append(Section(title, [make(each) for make in NETWORK], suffix=suffix))
+    sentences = [f"{part[:1].upper()}{part[1:]}." for part in headline(last)]
+    quick = "A quick look." if last.quick else ""
+    return render_page(last, sentences, large_numbers(last), parts, quick)
+
+
+def render_page(
+    found: Any,
+    sentences: Sequence[str],
+    numbers: Sequence[tuple[str, str, str]],
+    parts: Sequence[Section],
+    details: str,
+) -> str:
+    """The page of a checkup: its heading is the first sentence; a number has its name and error."""
     return render(
         "checkup.html",
         folder=TEMPLATES,
-        title=f"{last.name}{TITLE}",
+        title=f"{found.name}{TITLE}",
         home="#main",
-        found=last,
-        headline=[f"{part[:1].upper()}{part[1:]}." for part in headline(last)],
-        numbers=large_numbers(last),
-        units=unit_table(last),
-        comparison=comparison_table(found) if len(found) > 1 else None,
-        memory=drawn_pictures(make(found) for make in MEMORY),
-        cost=last.horizon.replay.cost,
-        costs=_costs(last),
-        networks=[
-            (each.name, drawn_pictures((m(each) for m in NETWORK), f"-{number}" if number else ""))
-            for number, each in enumerate(few)
-        ],
+        found=found,
+        sentences=sentences,
+        numbers=numbers,
+        details=details,
+        parts=[part for part in parts if any(part.figures) or part.table],
+        address=_address,
     )
+
+
+def _figure_row(row: dict[str, str]) -> tuple[str, ...]:
+    remark = f"\n{row['remark']}" if row["remark"] else ""
+    return row["title"], row["text"], row["meaning"] + remark, f"`{row['name']}`"
 
 
 def unit_table(found: Found) -> list[tuple[str, ...]]:
@@ -61,7 +118,7 @@ def unit_table(found: Found) -> list[tuple[str, ...]]:
         times, median = layer.timescales, shown(np.median(layer.timescales))
         of = lambda i, t=times, e=layer.stderr: f"{shown(t[i])} ± {shown(e[i])}"
         rows += [(str(layer.layer), str(i), of(i), median) for i in layer.longest[:LONGEST]]
-    return rows
+    return [UNITS_HEAD, *rows] if rows else []
 
 
 def _costs(found: Found) -> list[tuple[str, ...]]:
@@ -71,21 +128,8 @@ def _costs(found: Found) -> list[tuple[str, ...]]:
         return []
     columns = zip(cost.windows, cost.loss, cost.excess, cost.accuracy, strict=True)
     rows = [(f"{k:,}", f"{a:.4g}", f"{b:+.2g}", f"{c:.1%}") for k, a, b, c in columns]
-    return [*rows, ("all", f"{cost.full_loss:.4g}", "", f"{cost.full_accuracy:.1%}")]
-
-
-def drawn_pictures(figures: Iterable[Figure | None], suffix: str = "") -> list[dict[str, Any]]:
-    """Pictures in both themes; the suffix makes their addresses unique in a page."""
-    found = []
-    for figure in (each for each in figures if each is not None):
-        with warnings.catch_warnings():
-            # A name in letters that the font has not stands in full in the table above.
-            warnings.filterwarnings("ignore", "Glyph .* missing from")
-            drawn = draw_figure(figure, png=False)
-        words = {"id": f"{figure.name}{suffix}", "title": figure.title, "caption": figure.caption}
-        stills = {theme: _address(drawn, theme) for theme in PALETTES}
-        found.append(words | stills | {"width": drawn.width})
-    return found
+    head = tuple(name.format(cost.unit) for name in COST_HEAD)
+    return [head, *rows, ("all", f"{cost.full_loss:.4g}", "", f"{cost.full_accuracy:.1%}")]
 
 
 def _address(drawn: DrawnFigure, theme: Theme) -> str:

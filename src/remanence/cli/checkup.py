@@ -127,25 +127,17 @@ def _examined(net: Any, given: Any, options: dict[str, Any], quiet: bool) -> Any
 
 def _print(found: Sequence[Any], as_json: bool) -> None:
     """What was measured, before anything is written: a full disk must not take it."""
-    from rich.table import Table
-
     from ..checkup.figures import comparison_table
     from ..checkup.outputs import document
-    from .table import console, print_json, visible
+    from .table import console, plain_table, print_json
 
     if as_json:
         print_json(document(found))
     else:
         sys.stdout.write(found[-1].summary + "\n")
         if len(found) > 1:
-            head, *rows = comparison_table(found)
-            table = Table(box=None)
-            for name in head:
-                table.add_column(visible(name))
-            for row in rows:
-                table.add_row(*map(visible, row))
             console().print()
-            console().print(table)
+            console().print(plain_table(comparison_table(found)))
     sys.stdout.flush()
 
 

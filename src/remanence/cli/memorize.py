@@ -111,17 +111,12 @@ def _frontier(word: str, end: bool, steps: int, seed: int, quiet: bool) -> list[
 
 
 def frontier_table(rows: list[dict[str, Any]]) -> Any:
-    """A column a construction; in a narrow terminal numbers are folded, never cut."""
-    from rich.table import Table
+    """A column a construction."""
+    from .table import plain_table
 
-    from .table import visible
-
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    for name in ("", *(row["method"] for row in rows)):
-        table.add_column(visible(name), overflow="fold")
-    for name in [name for name in rows[0] if name != "method"]:
-        table.add_row(name.replace("_", " "), *(visible(_short(row[name])) for row in rows))
-    return table
+    names = [name for name in rows[0] if name != "method"]
+    table = [[name.replace("_", " "), *(_short(row[name]) for row in rows)] for name in names]
+    return plain_table([["", *(row["method"] for row in rows)], *table])
 
 
 def _described(memory: Any, word: str) -> dict[str, Any]:

@@ -51,22 +51,16 @@ def show(
 
 
 def _print(kept: Any) -> None:
-    from rich.table import Table
-
     from .._escape import printable
     from ..report.provenance import provenance_in_words
-    from .table import claims_table, console, visible
+    from .table import claims_table, console, plain_table
 
     title = kept.document.get("title", "")
     heading = f"{kept.document.get('document', '')} · {title} ({kept.profile}, seed {kept.seed})"
     console().print(claims_table(heading, kept.claims, console().width))
-    origin = Table(title="Where it comes from", title_justify="left", box=None)
-    origin.add_column("what", no_wrap=True)
-    origin.add_column("value", overflow="fold")
-    for name, value in provenance_in_words(kept.provenance).items():
-        if name != "command":  # it is printed below
-            origin.add_row(visible(name), visible(value))
-    console().print(origin)
+    known = provenance_in_words(kept.provenance)
+    known.pop("command", None)  # it is printed below
+    console().print(plain_table([("what", "value"), *known.items()], "Where it comes from"))
     # On one line however long, so that it can be copied.
     sys.stdout.write(f"\nTo redo it:\n{printable(_redo(kept))}\n\n")
 

@@ -29,6 +29,17 @@ def visible(text: str, style: str = "") -> Text:
     return Text(printable(text), style)
 
 
+def plain_table(rows: Sequence[Sequence[str]], title: str = "") -> Table:
+    """Rows of words, the head first; where it is narrow they are folded, never cut."""
+    head, *rest = rows
+    table = Table(box=None, padding=(0, 1, 0, 0), title=title, title_justify="left")
+    for name in head:
+        table.add_column(visible(name), overflow="fold")
+    for row in rest:
+        table.add_row(*map(visible, row))
+    return table
+
+
 def print_json(document: Any) -> None:
     """One JSON document on stdout."""
     sys.stdout.write(printable(json_bytes(document).decode(), keep="\n"))
@@ -58,7 +69,7 @@ def claims_table(title: str, claims: Sequence[Any], width: int = 110) -> Table:
 def summary_lines(
     claims: Mapping[str, Sequence[Any]], seconds: Mapping[str, float], width: int
 ) -> list[Text]:
-    """One screen: a line a study, their sum, and the refuted claims a line each.
+    """One screen: a line a study (two where it is narrow), their sum, and a line a refuted claim.
 
     Of one study every claim has its line.
     """
@@ -70,7 +81,9 @@ def summary_lines(
     lines = []
     for name, tally in tallies.items():
         spent = seconds.get(name)
-        line = Text(f"{name:<24}{'' if spent is None else f'{spent:.0f} s':>7}  ")
+        line = Text(f"{name:<26}{'' if spent is None else f'{spent:.0f} s':>6}  ")
+        if width < NARROW:
+            lines, line = [*lines, line], Text("  ")
         for verdict, mark in MARKS.items():
             line.append(f"{mark} {tally[verdict]:>2} {verdict:<9}", COLOURS[verdict])
         lines.append(line)

@@ -23,25 +23,23 @@ def round_number(number: float) -> float | str:
 
 def plain(value: Any) -> Any:
     """The same value as JSON knows it; refuses what has no plain form."""
+    if hasattr(value, "__array__"):
+        value = np.asarray(value).tolist()
     match value:
         case None | bool() | str():
             return value
-        case np.bool_():
-            return bool(value)
-        case int() | np.integer():
+        case int():
             return int(value)
-        case float() | np.floating():
-            return round_number(float(value))
-        case complex() | np.complexfloating():
-            return [round_number(float(value.real)), round_number(float(value.imag))]
+        case float():
+            return round_number(value)
+        case complex():
+            return [round_number(value.real), round_number(value.imag)]
         case Mapping():
             return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
         case set() | frozenset():
             return sorted((plain(item) for item in value), key=repr)
-    if hasattr(value, "__array__"):
-        return plain(np.asarray(value).tolist())
     raise TypeError(f"evidence holds a {type(value).__name__}, which JSON cannot say")
 
 
