@@ -1,6 +1,6 @@
 """The shape vocabulary shared by every folder."""
 
-from jaxtyping import Array, Float, Inexact, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Inexact, PRNGKeyArray, PyTree
 
 
 State = PyTree[Float[Array, "..."]]
@@ -10,6 +10,5 @@ Inputs = Float[Array, "time inputs"]
 Frame = Float[Array, "dimension columns"]
 InputFrame = Float[Array, "inputs columns"]
 Orbit = PyTree[Float[Array, "time ..."]]
-Tokens = Int[Array, " time"]
 Key = PRNGKeyArray
 Scalar = float | int | Inexact[Array, ""]

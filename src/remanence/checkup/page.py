@@ -28,9 +28,6 @@ MEMORY = (pictures.windows, pictures.gradients, pictures.spectrum)
 NETWORK = (pictures.units, pictures.eigenvalues, pictures.fixed_points)
 """What one network looks like."""
 LONGEST = 5  # units of each layer that the table names
-FIGURES_HEAD = ("Figure", "Value", "What it means", "Name")
-COST_HEAD = ("Window", "Nats a {}", "More than with all inputs", "Accuracy")
-UNITS_HEAD = ("Layer", "Unit", "Timescale in steps", "Median of its layer")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +38,6 @@ class Section:
     figures: Sequence[Figure | None] = ()
     table: Sequence[Sequence[str]] = ()  # its head first
     notes: Sequence[str] = ()
-    end: str = ""  # what stands below the table
     suffix: str = ""  # makes the addresses of its pictures unique in the page
 
     @property
@@ -62,18 +58,16 @@ def checkup_page(found: Sequence[Found]) -> str:
     last = found[-1]
     several = f" of {last.name}" if len(found) > 1 else ""
     few = found if len(found) <= WIDE else found[-1:]
-    units = unit_table(last)
     parts = [
         Section("How memory fades", [make(found) for make in MEMORY]),
         Section("Side by side", table=comparison_table(found) if several else ()),
         Section(
             f"Every figure{several}",
-            table=[FIGURES_HEAD, *map(_figure_row, last.table)],
-            notes=last.notes,
-            end="Each can be required by its name: `--require 'window<=128'`.",
+            table=[("Figure", "Value", "What it means", "Name"), *map(_figure_row, last.table)],
+            notes=(*last.notes, "Each can be required by its name: `--require 'window<=128'`."),
         ),
         Section("What a window costs", table=_costs(last)),
-        Section(f"Units with the longest memory{several}", table=units),
+        Section(f"Units with the longest memory{several}", table=unit_table(last)),
     ]
     for number, each in enumerate(few):
         title = f"Units and states{f' of {each.name}' if several else ''}"
@@ -118,7 +112,7 @@ def unit_table(found: Found) -> list[tuple[str, ...]]:
         times, median = layer.timescales, shown(np.median(layer.timescales))
         of = lambda i, t=times, e=layer.stderr: f"{shown(t[i])} ± {shown(e[i])}"
         rows += [(str(layer.layer), str(i), of(i), median) for i in layer.longest[:LONGEST]]
-    return [UNITS_HEAD, *rows] if rows else []
+    return [("Layer", "Unit", "Timescale in steps", "Median of its layer"), *rows] if rows else []
 
 
 def _costs(found: Found) -> list[tuple[str, ...]]:
@@ -128,7 +122,7 @@ def _costs(found: Found) -> list[tuple[str, ...]]:
         return []
     columns = zip(cost.windows, cost.loss, cost.excess, cost.accuracy, strict=True)
     rows = [(f"{k:,}", f"{a:.4g}", f"{b:+.2g}", f"{c:.1%}") for k, a, b, c in columns]
-    head = tuple(name.format(cost.unit) for name in COST_HEAD)
+    head = ("Window", f"Nats a {cost.unit}", "More than with all inputs", "Accuracy")
     return [head, *rows, ("all", f"{cost.full_loss:.4g}", "", f"{cost.full_accuracy:.1%}")]
 
 

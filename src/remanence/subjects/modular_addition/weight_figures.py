@@ -41,7 +41,8 @@ def spectra_figure(d: Dissection) -> Figure:
             colours = np.where(np.isin(data.frequency, key), "C0", "C7")
             axis.bar(data.frequency, at.share, color=colours, width=0.9)
             axis.axhline(float(at.threshold), color="C1", lw=1)
-            axis.set(title=f"{name_of(node)}: {', '.join(map(str, key))}", xlabel="frequency k")
+            axis.set_xlabel("frequency k")
+            axis.set_title(f"{name_of(node)}: {', '.join(map(str, key))}", fontsize="small")
         top.axes[0].set_ylabel("share of energy")
         for axis, node in zip(bottom.subplots(1, 2), STATES, strict=True):
             plane = d.planes[node].copy()
