@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 from read_figures import drawn_axes, DRAWS, lines_of, verdict_and_evidence
 
+from remanence.subjects.modular_addition.ablation import Ablations
 from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.figures import ablation_figure, recipes_figure
 from remanence.subjects.modular_addition.recipes import DIALS
@@ -135,7 +136,7 @@ def test_removing_several_is_drawn_below_removing_one(one_left, several_left):
     falling = [list(np.clip(size, 0, 1)) for size in (*falling, [several_left] * 3)]
     growing = dict.fromkeys(("embedding", "h1", "h2", "h3", "unembedding"), falling)
     single = dict(enumerate(falling[1]))
-    cuts = [SimpleNamespace(single=single, growing=growing, control=[[1.0]] * 4)] * 2
+    cuts = [Ablations(single=single, growing=growing, control=[[1.0]] * 4, causal={})] * 2
     results = {"ablations": cuts, "cut dissections": [SimpleNamespace(key=(1, 2, 3))] * 2}
     verdict, evidence = verdict_and_evidence("002.5", results)
     drawn = drawn_axes(ablation_figure(cuts, 7).draw)[0].lines[1].get_ydata()
@@ -148,16 +149,16 @@ def test_removing_several_is_drawn_below_removing_one(one_left, several_left):
 @pytest.mark.parametrize("above", [(0.2, 0.1, 0.0), (0.2, 0.2, 0.2), (0.0, 0.0, -0.15)])
 def test_the_threshold_is_drawn_coming_down_to_connectivity_where_it_holds(above):
     rng, scales = np.random.default_rng(13), (0.1, 0.01, 0.001)
-    fraction = rng.uniform(0.1, 0.6, 1500)
-    connected = fraction > 0.3
+    fraction, blur = rng.uniform(0.1, 0.6, 800), rng.normal(0, 0.03, 800)
+    connected = fraction + blur > 0.3
     parts = []
     for scale, shift in zip(scales, above, strict=True):
-        known = fraction > 0.3 + shift
+        known = fraction + blur + rng.normal(0, 0.01, 800) > 0.3 + shift
         columns = {
-            "connected": connected.astype(int), "fraction": fraction, "seed": np.arange(1500),
-            "test_loss": np.where(known, 1e-7, 0.4), "across": np.where(known, 1e-7, 0.9),
-            "train_loss": np.full(1500, 1e-9), "ending": np.zeros(1500, int),
-            "scale": np.full(1500, scale), "words": np.full(1500, 5),
+            "connected": connected.astype(int), "fraction": fraction, "seed": np.arange(800),
+            "test_loss": np.where(known, 1e-7, 0.4), "across": np.where(connected, 1e-7, 0.9),
+            "train_loss": np.full(800, 1e-9), "ending": np.zeros(800, int),
+            "scale": np.full(800, scale), "words": np.full(800, 5),
         }  # fmt: skip
         parts.append(xr.Dataset({name: ("cell", values) for name, values in columns.items()}))
     wide = xr.concat(parts, "cell")

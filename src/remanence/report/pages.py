@@ -124,8 +124,8 @@ class Entry:
     @property
     def picture(self) -> str:
         """The thumbnail without theme and suffix; empty if none was drawn."""
-        known = {} if self.result is None else self.result.provenance
-        name = str(known.get("thumbnail", ""))
+        none = self.result is None or self.result.claims_alone
+        name = "" if none else str(self.result.provenance.get("thumbnail", ""))
         return f"{self.name}/figures/{name}" if FIGURE_NAME.fullmatch(name) else ""
 
     @property
@@ -144,7 +144,7 @@ def results_page(entries: Sequence[Entry]) -> str:
         home="index.html",
         foot=JUDGED,
         entries=entries,
-        findings=[e for e in entries if e.picture and e.finding and e.finding.number][:3],
+        findings=[e for e in entries if e.finding and e.finding.number][:3],
         claims=[claim for _, claim in claims],
         refuted=[pair for pair in claims if pair[1].verdict == "refuted"],
         undecided=[pair for pair in claims if pair[1].verdict == "open"],
