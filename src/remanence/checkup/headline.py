@@ -39,15 +39,16 @@ def headline(found: Found) -> list[str]:
 
 
 def large_numbers(found: Found) -> list[tuple[str, str, str]]:
-    """The three numbers that a page leads with: what, how much, with what error."""
+    """The three numbers that a page leads with: what, how much, with what error and on what."""
     value, error = (float(a[0]) for a in (found.spectrum.exponents, found.spectrum.stderr))
     stable = "yes" if value < -2 * error else "no" if value > 2 * error else "not decided"
     exponent = f"largest exponent {value:.3g} ± {error:.1g} nats a step"
     if not found.spectrum.converged:
         exponent += ", not converged"
-    rows = [("remembers", FIGURES["remembers"]), ("safe window", FIGURES["window"])]
-    texts = [(name, figure.text(found), figure.remark(found)) for name, figure in rows]
-    return [*texts, ("stable?", stable, exponent)]
+    named = [("remembers", FIGURES["remembers"]), ("safe window", FIGURES["window"])]
+    texts = [(name, figure.text(found), figure.remark(found)) for name, figure in named]
+    rows = [*texts, ("stable?", stable, exponent)]
+    return [(name, text, f"{remark}\non {found.inputs}") for name, text, remark in rows]
 
 
 def _replay(found: Found) -> str:

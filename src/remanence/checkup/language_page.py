@@ -19,8 +19,8 @@ def language_page(found: Any) -> str:
     ]
     window = f"{replay.q95:,.0f}" if math.isfinite(replay.q95) else f"≥ {replay.longest:,}"
     numbers = [
-        ("replay window", f"{window} tokens", replay.evidence),
-        ("do not forget", found.unforgotten, "of the channels and heads, within the text"),
+        ("replay window", f"{window} tokens", f"{replay.evidence}\non {found.inputs}"),
+        ("do not forget", found.unforgotten, f"of the channels and heads\non {found.inputs}"),
         (
             "proved window",
             "none" if math.isinf(found.proved_window) else f"{found.proved_window:.3g} tokens",
