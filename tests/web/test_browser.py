@@ -218,6 +218,7 @@ def test_pairs_are_clicked_until_everything_is_known(server, page):
     page.wait_for_selector("#pairs button[data-k='3'][data-l='0'].known")
     label = page.get_attribute("#pairs button[data-k='3'][data-l='0']", "aria-label")
     assert label == "from A into D: not taught, known"
+    assert page.inner_text("output[for=scale]") == "0.1"  # a slider shows its own value
     looked_at(page, "languages")
     for k in range(3):
         page.click(f"#pairs button[data-k='{k}'][data-l='{k + 1}']")

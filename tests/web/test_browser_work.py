@@ -160,6 +160,9 @@ def test_every_kind_of_file_is_read(real_server, browser, tmp_path, monkeypatch)
             page.set_input_files("#window-file", path)
         assert answer.value.ok, (ending, answer.value.text())
         assert int(page.inner_text("#measured-window")) >= 1
+    with page.expect_response("**/api/windows/file?*") as answer:  # of the same file
+        page.fill("#allowed", "-6")
+    assert answer.value.ok and "error=0.000001" in answer.value.url
     # The checkup takes them the same way, and the two files of a Hugging Face folder; it
     # says its stages, and calls the network by its name.
     page.goto(f"{real_server.url}/#checkup?steps=60")

@@ -30,10 +30,15 @@ def refuse_bad_outputs(
     A page that was not `named` goes to a place of our choice, and there may only
     replace a page of the same kind.
     """
-    wanted = [] if page is None else [("--out", page, PAGES)]
-    for end in (".py", ".safetensors") if truncated is not None else ():
-        path = truncated if end == ".py" else truncated.with_suffix(end)
-        wanted.append(("--truncate-to", path, (end,)))
+    wanted: list[tuple[str, pathlib.Path, tuple[str, ...]]] = []
+    if page is not None:
+        wanted += [("--out", page, PAGES)]
+    if truncated is not None:
+        weights = truncated.with_suffix(".safetensors")
+        wanted += [
+            ("--truncate-to", truncated, (".py",)),
+            ("--truncate-to", weights, (weights.suffix,)),
+        ]
     for option, path, ends in wanted:
         if path.suffix not in ends:
             raise ValueError(f"{option} takes a {' or '.join(ends)} file, got {path.name!r}")

@@ -124,8 +124,8 @@ class Entry:
     @property
     def picture(self) -> str:
         """The thumbnail without theme and suffix; empty if none was drawn."""
-        none = self.result is None or self.result.claims_alone
-        name = "" if none else str(self.result.provenance.get("thumbnail", ""))
+        drawn = None if self.result is None or self.result.claims_alone else self.result
+        name = "" if drawn is None else str(drawn.provenance.get("thumbnail", ""))
         return f"{self.name}/figures/{name}" if FIGURE_NAME.fullmatch(name) else ""
 
     @property

@@ -28,4 +28,4 @@ export function remember(tab) {
 }
 // A field that a script fills in, not a hand.
 export function set(tab, id, value) { $(id).value = value; show($(id)); remember(tab); }
-export const show = (field) => { const said = field.parentElement.querySelector("output"); if (said) said.textContent = field.value; };
+export const show = (field) => { const said = document.querySelector(`output[for="${field.id}"]`); if (said) said.textContent = field.value; };

@@ -30,7 +30,7 @@ const question = newest(async (signal) => {
 
 export function update(changed) {
   // A file cannot stand in an address: who changes the drawn network, or reloads, sees that one.
-  if (!changed || changed !== "allowed") { uploaded = undefined; $("window-file").value = ""; }
+  if (!changed || changed !== "error") { uploaded = undefined; $("window-file").value = ""; }
   $("allowed").parentElement.querySelector("output").textContent = `10${$("allowed").value === "0" ? "⁰" : `⁻${"⁰¹²³⁴⁵⁶⁷⁸⁹"[-$("allowed").value]}`}`;
   question();
 }
