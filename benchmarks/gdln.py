@@ -248,7 +248,9 @@ def by_flow(clock, target):
         peers.append(rate * sum(walk.steps for walk in walks) / len(walks))
         ratios.append(peers[-1] / ours[-1])
         said(f"full: SGD {peers[-1]:.2f} s a cell, flow {ours[-1]:.2f} s")
-    tests = [translation(fit.net, runs[0].T, mask="full").test_loss for fit in (fits[0], exact[0])]
+    tests = [
+        translation(fit.net, runs[0].T, mask="full")["test_loss"] for fit in (fits[0], exact[0])
+    ]
     said(f"test loss of the flow in float32 and float64: {tests[0]:.4e}, {tests[1]:.4e}")
     if not np.isclose(*tests, rtol=1e-2):
         raise SystemExit("the flow in float32 ends elsewhere")

@@ -22,7 +22,7 @@ import remanence as rm
 from remanence import cells, measure, nets, sweeps, train
 from remanence.report.style import PALETTES, style, Theme
 from remanence.subjects.fading_memory.residual_spectrum import rotational
-from remanence.subjects.memorization.walk_figures import polygon
+from remanence.subjects.memorization.figures import polygon
 
 
 IMAGES = pathlib.Path(__file__).parent / "images"

@@ -117,7 +117,7 @@ def pairs(mask: Any, **sizes: int) -> Callable[[], Any]:
     net = GatedLinear.published(seed=0, scale=1e-2, **sizes)
     run = PairRun(net, published_pairs(0.401, seed=0, languages=sizes["languages"]))
     told = {"stop": 1e-30, "every": 400, "limit": 400, "width": 1}
-    return lambda: dict(momentum_sgd([run], mask=mask, precision="float32", **told))
+    return lambda: dict(momentum_sgd([run], mask=mask, **told))
 
 
 def orbit(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:

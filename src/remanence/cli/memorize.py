@@ -164,10 +164,12 @@ def _files(
         import matplotlib.pyplot as plt
 
         from ..report.style import style
-        from ..subjects.memorization.figures import frontier_figure
-        from ..subjects.memorization.walk_figures import walk_figure
+        from ..subjects.memorization.figures import frontier_figure, walk_figure
 
-        drawings = {figure: walk_figure(memory)}
+        title = f"{memory.method}, d = {memory.dimension}"
+        drawings = {
+            figure: walk_figure({title: memory}, "walk", title, "The states of one period.")
+        }
         if points:
             beside = figure.with_name(f"{figure.stem}-frontier{figure.suffix}")
             drawings[beside] = frontier_figure(

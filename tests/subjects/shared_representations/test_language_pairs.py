@@ -1,6 +1,5 @@
 """Which pairs are taught."""
 
-import jax.random as jr
 import numpy as np
 import pytest
 
@@ -10,7 +9,6 @@ from remanence.subjects.shared_representations.language_pairs import (
     nested_pairs,
     pair_count,
     published_pairs,
-    word_permutations,
 )
 
 
@@ -37,11 +35,6 @@ def test_circulant_has_equal_rows_and_columns():
     T = circulant_pairs(7, 3)
     assert (T.sum(0) == 3).all() and (T.sum(1) == 3).all()
     np.testing.assert_array_equal(np.roll(np.roll(T, 1, 0), 1, 1), T)
-
-
-def test_word_permutations_are_permutations():
-    words = word_permutations(3, 5, key=jr.key(1))
-    np.testing.assert_array_equal(np.sort(words, axis=1), np.tile(np.arange(5), (3, 1)))
 
 
 @pytest.mark.parametrize(

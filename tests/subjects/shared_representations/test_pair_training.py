@@ -24,7 +24,7 @@ def test_connected_pairs_generalise_within_the_path_bound(key):
     gap = np.linalg.norm(blocks - np.eye(3), ord=2, axis=(2, 3))
     bound = path_bound(connectivity(T), float(gap[T == 1].max()))
     assert (gap <= bound + 1e-5).all()
-    assert translation(fit.net, T, mask="full").accuracy_untrained == 1.0
+    assert translation(fit.net, T, mask="full")["accuracy_untrained"] == 1.0
 
 
 def test_islands_do_not_generalise(key):
@@ -35,7 +35,7 @@ def test_islands_do_not_generalise(key):
         for k in jax.random.split(key, 24)
     ]
     losses = [
-        translation(fit.net, T, mask="full").across
+        translation(fit.net, T, mask="full")["across"]
         for _, fit in gradient_flow(runs, mask="full", stop=1e-6, width=2)
     ]
     assert np.mean(losses) + 2 * np.std(losses) / len(losses) ** 0.5 > 0.5

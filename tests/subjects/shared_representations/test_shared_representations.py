@@ -40,9 +40,9 @@ def bench(tmp_path):
     ("cell", "sentence"),
     [
         ({"frac": "0.05", "sigma": "0.01"}, "at least L/L²"),
-        ({"frac": "0.401", "sigma": "0"}, "sigma must be positive, got 0"),
-        ({"frac": "0.401", "sigma": "-0.1"}, "sigma must be positive"),
-        ({"frac": "0.401", "sigma": "nan"}, "sigma must be positive"),
+        ({"frac": "0.401", "sigma": "0"}, "sigma must lie between 1e-150 and 1e[+]12, .* got 0"),
+        ({"frac": "0.401", "sigma": "-0.1"}, "sigma must lie between"),
+        ({"frac": "0.401", "sigma": "nan"}, "sigma must lie between"),
         ({"frac": "nan", "sigma": "0.1"}, "frac must be a number"),
         ({"frac": "half", "sigma": "0.01"}, "frac must be a number, got 'half'"),
         ({"frac": "0.4"}, "named by frac, sigma and seed"),
@@ -50,9 +50,8 @@ def bench(tmp_path):
         ({"frac": "0.4", "sigma": "0.1", "seed": "1.5"}, "a whole number, got '1.5'"),
         ({"frac": "0.4", "sigma": "0.1", "seed": "-1"}, "between 0 and .*, got -1"),
         ({"frac": "0.4", "sigma": "0.1", "seed": str(2**32)}, "seed must lie between"),
-        ({"frac": "0.4", "sigma": "1e39"}, "1e[+]39 overflows in float32"),
-        ({"frac": "0.4", "sigma": "1e-300"}, "1e-300 underflows even in float64"),
-        ({"frac": "0.4", "sigma": "1e-25"}, "rounded away in float32; follow the flow"),
+        ({"frac": "0.4", "sigma": "1e39"}, "got 1e[+]39"),
+        ({"frac": "0.4", "sigma": "1e-7"}, "rounded away in float32; follow the flow"),
     ],
 )
 def test_a_cell_that_makes_no_sense_is_refused(cell, sentence, bench):

@@ -11,8 +11,8 @@ import xarray as xr
 
 from remanence.report import Bench
 from remanence.subjects.shared_representations.claims.figure_one_3_4_13 import (
-    kinds_of_spike,
     spikes_are_numerical,
+    spikes_evidence,
 )
 from remanence.subjects.shared_representations.config import FULL, QUICK
 from remanence.subjects.shared_representations.figure_one import highest_spikes, retrained_spikes
@@ -24,9 +24,9 @@ def test_an_unfinished_run_says_nothing_about_a_spike():
     again = xr.Dataset(
         {"flow": ("cell", [0.4, 1e-5, 0.4, 1e-6]), "flow_ending": ("cell", [0.0, 0.0, 1.0, 0.0])}
     )
-    told = kinds_of_spike(again)
+    told = spikes_evidence({"spikes": again})
     assert told == {"tried": 4, "step_only": 2, "real": 1, "undecided": 1}
-    assert kinds_of_spike(None)["tried"] == 0
+    assert spikes_evidence({})["tried"] == 0
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_the_full_runs_spikes_are_told_apart_by_the_flow_alone():
     with path.open(newline="") as lines:
         rows = list(csv.DictReader(lines))
     columns = {n: ("cell", [float(row[n]) for row in rows]) for n in ("flow", "flow_ending")}
-    kinds = kinds_of_spike(xr.Dataset(columns))
+    kinds = spikes_evidence({"spikes": xr.Dataset(columns)})
     assert kinds == {"tried": 32, "step_only": 7, "real": 25, "undecided": 0}
 
 

@@ -64,12 +64,6 @@ def count_dimensions(period: int, symbols: int) -> dict[str, np.ndarray]:
     return counts | {"proved": np.array(proved)}
 
 
-def distribution(table: xr.Dataset, period: int) -> dict[str, int]:
-    """The classes of binary words of one period by the dimension that they need."""
-    row = table["real"].sel(symbols=2, period=period)
-    return {str(int(d)): int(c) for d, c in zip(row.dimension, row, strict=True) if c}
-
-
 def largest_dimensions(counts: xr.DataArray) -> dict[int, int]:
     """The largest dimension that some word of each period needs, for the periods that have words."""
     top = counts.dimension.where(counts > 0).max("dimension")
@@ -82,7 +76,7 @@ def counting_bound(period: int) -> int:
     >>> [counting_bound(p) for p in (4, 8, 16, 32)]
     [2, 3, 4, 8]
     """
-    words, before = primitive_words(period), 0
+    words, before = _primitive_words(period), 0
     for d in range(period):
         # An odd period has no set of an odd cost.
         sets = 0 if period % 2 and d % 2 else math.comb((period - 1) // 2, d // 2)
@@ -93,7 +87,6 @@ def counting_bound(period: int) -> int:
     raise AssertionError("all harmonics spell every word")
 
 
-def primitive_words(period: int) -> int:
+def _primitive_words(period: int) -> int:
     """Binary words of exactly this period, rotations counted apart."""
-    shorter = (q for q in range(1, period) if period % q == 0)
-    return 2**period - sum(primitive_words(q) for q in shorter)
+    return 2**period - sum(_primitive_words(q) for q in range(1, period) if period % q == 0)

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 import xarray as xr
-from flint import fmpz_poly
+from flint import fmpz, fmpz_poly
 
 from ...report import Bench, Evidence
-from .constructions.tanh_cycle import exponent, GAIN
-from .harmonics import cost, units
+from .constructions.tanh_cycle import EXPONENT, GAIN
+from .harmonics import cost
 from .memorize import memorize
 from .minimal.cheapest_harmonics import harmonic_dimension
 from .minimal.feedback_stability import least_feedback
@@ -21,6 +21,11 @@ def _recalls(text: str, method: str, **how) -> bool:
     # With an end the network stops after one reading.
     said = memory.generate(3 * len(text) + 1)
     return said == (text if how.get("end") else text * 3 + text[0])
+
+
+def totient(n: int) -> int:
+    """φ(n)."""
+    return int(fmpz(n).euler_phi())
 
 
 def half_planes(largest: int) -> Evidence:
@@ -46,25 +51,20 @@ def strings(count: int, method: str, seed: int) -> Evidence:
 
 def powers(text: str = "aabacbabcbcb") -> Evidence:
     """The powers of the cyclic permutation that spell a word."""
-    d, n, serving = len(text), len(set(text)), 0
+    d, serving = len(text), 0
     for j in range(1, d):
         try:
             serving += memorize(text, method="permutation", stride=j).generate(3 * d) == text * 3
         except ValueError:
             continue
-    return {"d": d, "n": n, "serving": serving, "phi_d": len(units(d)), "phi_n": len(units(n))}
+    return {"d": d, "serving": serving, "phi_d": totient(d), "phi_n": totient(len(set(text)))}
 
 
 def totients(up_to: int = 100_000) -> Evidence:
-    """φ(n) against √n / 2, by a sieve."""
-    phi = np.arange(up_to + 1)
-    for q in range(2, up_to + 1):
-        if phi[q] == q:
-            phi[q::q] -= phi[q::q] // q
-    ratio = phi[1:] / np.sqrt(np.arange(1, up_to + 1))
-    at = int(ratio.argmin())
-    exceptions = int((ratio < 0.5).sum())
-    return {"exceptions": exceptions, "up_to": up_to, "least": float(ratio[at]), "at": at + 1}
+    """φ(n) against √n / 2."""
+    ratio = np.array([totient(n) / math.sqrt(n) for n in range(1, up_to + 1)])
+    exceptions, least = int((ratio < 0.5).sum()), float(ratio.min())
+    return {"exceptions": exceptions, "up_to": up_to, "least": least}
 
 
 def tokens(count: int, seed: int) -> Evidence:
@@ -78,7 +78,7 @@ def tokens(count: int, seed: int) -> Evidence:
 def standard(count: int, seed: int) -> Evidence:
     """The limit cycle of tanh: it attracts; the one-hot cycle beside it repels."""
     # Off the one-hot cycle's own direction tanh'(0) = 1: the other units grow by the gain.
-    exponents = {"attracting": exponent(GAIN), "one_hot": math.log(GAIN)}
+    exponents = {"attracting": EXPONENT, "one_hot": math.log(GAIN)}
     return {**strings(count, "tanh", seed), **exponents}
 
 
@@ -103,12 +103,8 @@ def coefficients(up_to: int = 200) -> Evidence:
 def rational_order(order: int = 8) -> Evidence:
     """The least dimension of a rational matrix of that order: sum the totients of its
     prime-power factors (a lone factor 2 adds one only if it is all there is)."""
-    least, rest, q = 0, order, 2
-    while rest > 1:
-        power = math.gcd(rest, q ** rest.bit_length())
-        least += len(units(power)) if power > 2 else 0
-        rest, q = rest // power, q + 1
-    return {"least": least or 1}
+    powers = [int(q) ** n for q, n in fmpz(order).factor()]
+    return {"least": sum(totient(power) for power in powers if power > 2) or 1}
 
 
 def rotations(up_to: int = 60) -> Evidence:
@@ -124,15 +120,9 @@ def rotations(up_to: int = 60) -> Evidence:
 
 def two_units(period: int = 9) -> Evidence:
     """Which necklaces two units serve."""
-    found = [(w, harmonic_dimension(word(w)).dimension) for w in necklaces(period)]
-    worst = max(found, key=lambda pair: pair[1])
-    return {
-        "period": period,
-        "words": len(found),
-        "served": sum(d <= 2 for _, d in found),
-        "example": "".join(map(str, worst[0])),
-        "needs": worst[1],
-    }
+    found = [harmonic_dimension(word(w)).dimension for w in necklaces(period)]
+    served = sum(d <= 2 for d in found)
+    return {"period": period, "words": len(found), "served": served, "needs": max(found)}
 
 
 def drawn_sets(attempts: int, seed: int) -> Evidence:

@@ -7,20 +7,29 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
+from matplotlib.colors import ListedColormap
 
 from ...report import Figure
 from .atlas import counting_bound, largest_dimensions
 from .frontier import frontier_table, Point
 from .learned import Modes, needed
-from .walk_figures import polygon_figure
+from .memorize import memorize
+from .memory import Memory
 
 
 def figures(word: str, results: Mapping[str, Any]) -> tuple[Figure, ...]:
     """Everything that is drawn, in order."""
     atlas, least, learned = (results[name] for name in ("atlas", "least factors", "learned"))
     eigenvalues = _eigenvalues(results["modes"])
+    words = ("00000111", "abracadabra", "0001", "hello world")
     return (
-        polygon_figure(("00000111", "abracadabra", "0001", "hello world")),
+        walk_figure(
+            {word: memorize(word, method="rotation") for word in words},
+            "polygons",
+            "Two units: a walk round a polygon",
+            "The state h_t (numbered by step) and the regions in which each symbol has the "
+            "largest logit. p steps make one turn, or as many as the chosen frequency.",
+        ),
         frontier_figure(word, list(results["frontier"].values())),
         Figure(
             "atlas",
@@ -59,6 +68,63 @@ def figures(word: str, results: Mapping[str, Any]) -> tuple[Figure, ...]:
             eigenvalues,
         ),
     )
+
+
+def walk_figure(memories: dict[str, Memory], name: str, title: str, caption: str) -> Figure:
+    """Walks by their titles: a polygon, one unit over time, or the two widest directions."""
+    orbits = [np.asarray(m.written.orbit(m.word.period), float) for m in memories.values()]
+
+    def draw() -> Any:
+        count = len(memories)
+        size = (max(4.2, 3.1 * count), 3.3 if count > 1 else 4.2)
+        fig, axes = plt.subplots(1, count, figsize=size, squeeze=False)
+        for ax, memory, orbit, above in zip(
+            axes[0], memories.values(), orbits, memories, strict=True
+        ):
+            ax.set_title(above)
+            if memory.dimension == 2 and memory.written.activation == "linear":
+                polygon(ax, memory)
+                continue
+            centred, names = orbit - orbit.mean(axis=0), ("first direction", "second direction")
+            at = centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+            if memory.dimension == 1:
+                at, names = np.column_stack([np.arange(1, len(orbit) + 1), orbit]), ("step", "$h$")
+            walk(ax, at, memory, closed=False)
+            ax.set(xlabel=names[0], ylabel=names[1])
+        return fig
+
+    data = {f"orbit_{i}": ((f"step_{i}", "unit"), orbit) for i, orbit in enumerate(orbits)}
+    return Figure(name, title, caption, draw, xr.Dataset(data))
+
+
+def polygon(ax: Any, memory: Memory) -> None:
+    """One walk in the plane with its argmax regions."""
+    orbit, used = memory.written.orbit(memory.word.period), list(memory.word.used)
+    reach = 1.45 * max(1.0, float(np.abs(orbit).max()))
+    line = np.linspace(-reach, reach, 400)
+    x, y = np.meshgrid(line, line)
+    logits = memory.written.W_y @ np.stack([x.ravel(), y.ravel()]) + memory.written.b_y[:, None]
+    regions = logits[used].argmax(axis=0).reshape(x.shape)
+    colours = ListedColormap([f"C{i % 7}" for i in range(len(used))])
+    look: Any = {"vmin": -0.5, "vmax": len(used) - 0.5, "alpha": 0.28, "interpolation": "nearest"}
+    place: Any = {"origin": "lower", "extent": (-reach, reach, -reach, reach)}
+    ax.imshow(regions, cmap=colours, **look, **place)
+    # What is read once does not come back.
+    walk(ax, orbit, memory, closed=memory.method != "once")
+    for t, (h, k) in enumerate(zip(orbit, memory.word.indices, strict=True)):
+        symbol = str(memory.word.alphabet[k]).replace(" ", "␣")
+        step = str(t + 1).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+        ax.annotate(symbol + step, h * 1.2, ha="center", va="center", fontsize=8)
+    ax.set(aspect="equal", xlabel="$h[0]$", ylabel="$h[1]$")
+
+
+def walk(ax: Any, at: np.ndarray, memory: Memory, *, closed: bool) -> None:
+    """Points of the plane in order, each in the colour of its symbol."""
+    used = list(memory.word.used)
+    ring = np.vstack([at, at[:1]]) if closed else at
+    ax.plot(ring[:, 0], ring[:, 1], color="C7", lw=0.8)
+    for point, k in zip(at, memory.word.indices, strict=True):
+        ax.plot(*point, "o", ms=7, color=f"C{used.index(k) % 7}")
 
 
 def frontier_figure(word: str, points: list[Point]) -> Figure:

@@ -1,9 +1,11 @@
 r"""One word, every construction: dimension × precision × stability, and how long it is right."""
 
 import dataclasses
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -89,12 +91,13 @@ def bits(memory: Memory) -> int:
         unit = one / (int(exact.W_h[0, 0]) ** len(labels) - 1)
         scaled = {f: getattr(exact, f) * unit for f in ("b_y", "h_0", "W_x")}
         network = dataclasses.replace(exact, **scaled)
-    for step in (one / 2**b for b in range(4096)):
-        run = network.run(len(labels), lambda h, step=step: (h + step / 2) // step * step)
+
+    def right(step: Any) -> bool:
+        run = network.run(len(labels), lambda h: (h + step / 2) // step * step)
         logits = zip(labels, (network.W_y @ h + network.b_y for h, _ in run), strict=True)
-        if all((np.delete(y[label] - y, label) > 0).all() for label, y in logits):
-            return round(math.log2(1 / step))
-    raise AssertionError("4096 places hold any word that is run here")
+        return all((np.delete(y[label] - y, label) > 0).all() for label, y in logits)
+
+    return next(b for b in itertools.count() if right(one / 2**b))
 
 
 def first_error(network: Generator, labels: Labels, *, steps: int) -> int | None:

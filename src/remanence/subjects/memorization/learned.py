@@ -118,7 +118,6 @@ class Lane:
             "loss": history["loss"][-1],
             "learned": (right | (t >= PERIODS * period)).all(),
             "kept": (right | (t >= LATER * period)).all(),
-            "diverged": history["diverged_at"] >= 0,
         } | {name: getattr(net, name) for name in WEIGHTS}
 
 
@@ -155,12 +154,6 @@ def train_memories(config: Config, bench: Bench) -> xr.Dataset:
 def needed(letters: str) -> int:
     """d* of the word, the fewest units that any linear memory without feedback has."""
     return harmonic_dimension(word(letters)).dimension
-
-
-def smallest(table: xr.Dataset, letters: str, kind: str, field: str = "learned") -> int | None:
-    """The fewest units with which any seed learned (or kept) the word."""
-    row = table[field].sel(word=letters, kind=kind).any("seed")
-    return min((int(u) for u in table.units if bool(row.sel(units=u))), default=None)
 
 
 @dataclasses.dataclass(frozen=True)

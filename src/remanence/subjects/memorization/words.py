@@ -51,8 +51,7 @@ class Word:
     @property
     def pattern(self) -> tuple[int, ...]:
         """The word up to a renaming of its symbols: numbered as they appear."""
-        names = {k: i for i, k in enumerate(self.used)}
-        return tuple(names[k] for k in self.indices)
+        return renamed(self.indices)
 
     def join(self, indices: Sequence[int]) -> str | tuple[Hashable, ...]:
         """Emitted indices as the caller's kind of sequence, cut before `END`."""

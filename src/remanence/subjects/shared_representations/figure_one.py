@@ -126,7 +126,6 @@ def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
     ours = 2 * words * found.test_loss.values
     theirs = np.array([float(row["test_loss"]) for row in rows])
     return found.assign(
-        document_loss=("cell", ours),
         author_loss=("cell", theirs),
         relative=("cell", np.abs(ours / theirs - 1.0)),
         same_side=("cell", (ours < 1e-3) == (theirs < 1e-3)),

@@ -1,8 +1,6 @@
 r"""A gated deep linear network, $\hat y = W_o^k W_h W_i^l x$ from language $l$ to $k$: what it is,
 and what it has learned."""
 
-import math
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -15,41 +13,24 @@ from ..._types import Key
 from .language_pairs import connectivity, Mask, Pairs, path_bound
 
 
-LARGEST_SCALE = 1e12
-"""Three factors of this size still have a product in float32."""
-
-
-def smallest_scale(precision: str) -> float:
-    """The smallest size σ of weights whose first gradients survive in a precision.
-
-    A gradient is a product of two factors, about σ², and norms square entries a thousandth of
-    σ; below the smallest normal number these are flushed to zero and nothing ever moves.
-    """
-    return 1e3 * math.sqrt(float(np.finfo(precision).tiny))
+SMALLEST, LARGEST = 1e-150, 1e12
+"""Sizes σ between which float64 holds the squares of weights, and float32 products of three."""
+SINGLE = 1e-16
+"""σ below which float32 flushes the first gradients, products of two factors, to zero."""
 
 
 def _scaled_normals(
     scale: float, key: Key, shapes: tuple[tuple[int, ...], ...]
 ) -> list[Float[Array | np.ndarray, "..."]]:
     """Normal weights of this size; in double where single precision would flush them."""
-    if not (scale > 0.0 and math.isfinite(scale)):
-        raise ValueError(f"sigma must be positive, got {scale}")
-    if scale > LARGEST_SCALE:
+    if not SMALLEST <= scale <= LARGEST:
         raise ValueError(
-            f"sigma = {scale:g} overflows in float32 (three factors of that size); "
-            f"take at most {LARGEST_SCALE:g}"
+            f"sigma must lie between {SMALLEST:g} and {LARGEST:g}, where products of weights are "
+            f"numbers, got {scale:g}; the toy in log scale goes further"
         )
-    if scale < smallest_scale("float64"):
-        raise ValueError(
-            f"sigma = {scale:g} underflows even in float64; take at least "
-            f"{smallest_scale('float64'):.0e}, or the toy in log scale"
-        )
-    drawn = [
-        jr.normal(k, shape, jnp.float32) for k, shape in zip(jr.split(key, 3), shapes, strict=True)
-    ]
-    if scale < smallest_scale("float32"):
-        return [scale * np.asarray(w, dtype=float) for w in drawn]
-    return [scale * w for w in drawn]
+    keys = zip(jr.split(key, 3), shapes, strict=True)
+    drawn = [jr.normal(k, shape, jnp.float32) for k, shape in keys]
+    return [scale * (w if scale >= SINGLE else np.asarray(w, float)) for w in drawn]
 
 
 class GatedLinear(eqx.Module):
@@ -117,36 +98,27 @@ def relabelled(net: GatedLinear, words: Int[Array | np.ndarray, "languages words
     )
 
 
-class Translation(eqx.Module):
-    r"""A network judged pair by pair.
+MEASURED = ("train_loss", "test_loss", "across", "accuracy_trained", "accuracy_untrained", "rank")
+MEASURED += ("signs",)
 
-    Losses are $\frac12$ mean squared errors a word, over the entries that the mask
-    looks at; accuracies are of argmax over the whole dictionary (chance $1/D$),
-    whatever the mask. A group without any pair has the value NaN.
+
+def translation(net: GatedLinear, T: Pairs, *, mask: Mask) -> dict[str, float]:
+    r"""A network judged pair by pair, in float64.
+
+    Losses are $\frac12$ mean squared errors a word, over the entries that the mask looks at, on
+    taught, untaught and unconnected pairs (`across`); accuracies are of argmax over the whole
+    dictionary (chance $1/D$), whatever the mask. `rank` is the participation ratio of the squared
+    singular values of $W_oW_hW_i$, `signs` the share of untaught diagonal entries that are
+    negative. A group without any pair has the value NaN.
     """
-
-    train_loss: float
-    test_loss: float
-    across: float
-    """The loss of pairs between components."""
-    accuracy_trained: float
-    accuracy_untrained: float
-    rank: float
-    """Participation ratio of the squared singular values of $W_oW_hW_i$."""
-    signs: float
-    """Share of untaught diagonal entries that are negative."""
-
-
-def translation(net: GatedLinear, T: Pairs, *, mask: Mask) -> Translation:
-    """Losses and accuracies on taught and untaught pairs, in float64."""
     T = np.asarray(T, dtype=float)
     L, D, H = net.sizes
     with double():
         blocks = np.asarray(as_double(net).products())
-    diagonal = np.einsum("kldd->kld", blocks)
     looked_at = np.eye(D) if mask == "diagonal" else np.ones((D, D))
     errors = ((blocks - np.eye(D)) ** 2 * looked_at).sum((-1, -2)) / (2 * D)
     right = (blocks.argmax(axis=2) == np.arange(D)).mean(axis=2)
+    negative = (np.einsum("kldd->kld", blocks) < 0).mean(-1)
     untaught, across = 1.0 - T, 1.0 - connectivity(T).together
     mean = lambda values, where: (
         float((values * where).sum() / where.sum()) if where.sum() else float("nan")
@@ -158,15 +130,10 @@ def translation(net: GatedLinear, T: Pairs, *, mask: Mask) -> Translation:
     values = np.linalg.svd(outer @ W @ inner.T, compute_uv=False)
     # Relative to the largest: the squares of tiny ones would underflow.
     energy = (values / max(values[0], np.finfo(float).tiny)) ** 2
-    return Translation(
-        mean(errors, T),
-        mean(errors, untaught),
-        mean(errors, across),
-        mean(right, T),
-        mean(right, untaught),
-        float(energy.sum() ** 2 / (energy**2).sum()) if values[0] else 0.0,
-        mean((diagonal < 0).mean(-1), untaught),
-    )
+    rank = float(energy.sum() ** 2 / (energy**2).sum()) if values[0] else 0.0
+    losses = (mean(errors, where) for where in (T, untaught, across))
+    found = (*losses, mean(right, T), mean(right, untaught), rank, mean(negative, untaught))
+    return dict(zip(MEASURED, found, strict=True))
 
 
 def bound_ratios(net: GatedLinear, T: Pairs) -> Pairs:

@@ -112,13 +112,6 @@ def circulant_pairs(languages: int, width: int) -> Pairs:
     return ((k - l) % languages < width).astype(float)
 
 
-def word_permutations(
-    languages: int, words: int, *, key: Key
-) -> Int[np.ndarray, "languages words"]:
-    r"""One random dictionary a language: `perm[k][i]` is the word with meaning $i$."""
-    return np.stack([np.asarray(jr.permutation(k, words)) for k in jr.split(key, languages)])
-
-
 class Connectivity(eqx.Module):
     """What the graph of `T` says before any training.
 

@@ -77,15 +77,9 @@ def gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
     return Packed(C @ W.T, W_gradient, Q_gradient)
 
 
-def _count(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
+def taught_words(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
     """$D|T|$."""
     return weights.P.shape[0 if mask == "diagonal" else 1] * jnp.sum(T)
-
-
-def loss_gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
-    r"""The gradient of $\Lambda$."""
-    count = _count(weights, T, mask)
-    return jax.tree.map(lambda a: a / count, gradient(weights, T, mask))
 
 
 def loss(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
@@ -97,4 +91,4 @@ def loss(weights: Packed, T: Taught, mask: Mask) -> Float[Array, ""]:
     else:
         E = jnp.einsum("kdh,leh->klde", A, Q) - jnp.eye(P.shape[1], dtype=A.dtype)
         E = E * T[:, :, None, None]
-    return jnp.sum(E * E) / (2 * _count(weights, T, mask))
+    return jnp.sum(E * E) / (2 * taught_words(weights, T, mask))

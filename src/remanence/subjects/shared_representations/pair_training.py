@@ -23,7 +23,6 @@ from .pair_gradient import loss, pack, Packed, unpack
 
 
 Ending = Literal["converged", "out of steps", "diverged"]
-Precision = Literal["float32", "float64"]
 ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}
 """Products of one small network are not shared between threads: to ask costs a tenth."""
 
@@ -65,40 +64,11 @@ class Lane(NamedTuple):
     memory: Any
 
 
-def _check_sizes(runs: Sequence[PairRun], *, mask: Mask, stop: float) -> None:
-    """Refuse runs of several sizes, and a hidden layer that is too narrow for the loss."""
-    for run in runs:
-        _, D, H = run.net.sizes
-        if run.net.sizes != runs[0].net.sizes:
-            raise ValueError(
-                "runs that are trained together must have one size, got L, D, H = "
-                f"{runs[0].net.sizes} and {run.net.sizes}"
-            )
-        if mask == "full" and H < D and stop <= (D - H) / (2 * D):
-            raise ValueError(
-                f"H = {H} < D = {D} is infeasible: a block W_o W_h W_i has rank at "
-                f"most {H} and the identity rank {D}, so the loss stays above "
-                f"{(D - H) / (2 * D):.3g}, got the stop {stop:g}"
-            )
-
-
 def exact_loss(net: GatedLinear, T: Float[np.ndarray, "outputs inputs"], mask: Mask) -> float:
     r"""$\Lambda$ over the pairs in `T`, from the blocks, in float64."""
     with double():
         pairs = jnp.asarray(np.asarray(T, dtype=float))
         return float(loss(as_double(pack(net, mask)), pairs, mask))
-
-
-def _fit_record(lane: Lane, run: PairRun, *, mask: Mask, stop: float) -> PairFit:
-    """The record of a lane that has come to its end."""
-    ending: Ending = "out of steps"
-    if not np.isfinite(lane.loss):
-        ending = "diverged"
-    elif lane.loss <= stop:
-        ending = "converged"
-    net = as_numpy(unpack(lane.weights, mask))
-    end = float("nan") if ending == "diverged" else exact_loss(net, run.T, mask)
-    return PairFit(net, end, ending, int(lane.steps), float(lane.time))
 
 
 def over_lanes(advance: Callable[[Lane], Lane]) -> Callable[[Lane], Lane]:
@@ -118,18 +88,31 @@ def train_pairs(
     *,
     mask: Mask,
     stop: float,
-    limit: int,
-    width: int,
-    precision: Precision,
+    limit: int = 500_000,
+    width: int = 4,
+    precision: str,
     memory: Callable[[PairRun, Packed], Any],
     advance: Callable[[Lane], Lane],
 ) -> Iterator[tuple[int, PairFit]]:
     """Each run until its loss is at most `stop`, as soon as it is there: `(index, fit)`.
 
-    `memory` gives what a run needs besides its weights; `advance` moves a batch by one chunk
-    and is one compiled program.
+    `limit` bounds the steps, `width` is how many runs are trained side by side. `memory` gives
+    what a run needs besides its weights; `advance` moves a batch by one chunk and is one
+    compiled program.
     """
-    _check_sizes(runs, mask=mask, stop=stop)
+    for run in runs:
+        _, D, H = run.net.sizes
+        if run.net.sizes != runs[0].net.sizes:
+            raise ValueError(
+                "runs that are trained together must have one size, got L, D, H = "
+                f"{runs[0].net.sizes} and {run.net.sizes}"
+            )
+        if mask == "full" and H < D and stop <= (D - H) / (2 * D):
+            raise ValueError(
+                f"H = {H} < D = {D} is infeasible: a block W_o W_h W_i has rank at "
+                f"most {H} and the identity rank {D}, so the loss stays above "
+                f"{(D - H) / (2 * D):.3g}, got the stop {stop:g}"
+            )
     number = lambda value: np.asarray(value, dtype=precision)
     scope = double if precision == "float64" else nullcontext
 
@@ -160,4 +143,8 @@ def train_pairs(
             if index is not None and ended[place]:
                 places[place] = None
                 lane = jax.tree.map(lambda a, at=place: a[at].copy(), batch)
-                yield index, _fit_record(lane, runs[index], mask=mask, stop=stop)
+                net, burst = as_numpy(unpack(lane.weights, mask)), not np.isfinite(lane.loss)
+                end = float("nan") if burst else exact_loss(net, runs[index].T, mask)
+                ending = "converged" if lane.loss <= stop else "out of steps"
+                ending = "diverged" if burst else ending
+                yield index, PairFit(net, end, ending, int(lane.steps), float(lane.time))

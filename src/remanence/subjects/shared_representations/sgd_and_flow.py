@@ -8,13 +8,12 @@ once in a thousand steps.
 are diffrax's (Tsit5, PID controller), taken one by one so that a batch advances in chunks and a
 finished run gives its place away. The steps are long while the weights are small and again when
 the loss is. A chunk that fell below the stop is taken back and shortened until it ends there.
-In float32 a step costs about half; the test loss at $10^{-6}$ was the same to 1e-4, and below
-$10^{-8}$ its last steps are rounded away.
+In float64: in float32 the last steps below $10^{-8}$ would be rounded away.
 """
 
 import functools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import diffrax
 import jax
@@ -22,13 +21,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..._precision import as_double, double
+from .gated_linear import GatedLinear
 from .language_pairs import Mask
-from .pair_gradient import gradient, loss, loss_gradient, pack, Packed
-from .pair_training import Lane, over_lanes, PairFit, PairRun, Precision, train_pairs
+from .pair_gradient import gradient, loss, Packed, taught_words
+from .pair_training import Lane, over_lanes, PairFit, PairRun, train_pairs
 
 
 RATE, MOMENTUM = 5e-3, 0.9
+SMALLEST = 1e-6
+"""σ below which the first steps of SGD are less than half a unit in a weight's last place."""
 SOLVER = diffrax.Tsit5()
 ORDER = 5.0
 LANDING = 5e-4
@@ -57,47 +58,28 @@ def _sgd_program(mask: Mask, every: int):
     return over_lanes(advance)
 
 
-def _check_first_step(run: PairRun, mask: Mask, precision: Precision) -> None:
-    """Refuse a start whose steps, half a unit in a weight's last place, would be rounded away."""
-    with double():
-        w = as_double(pack(run.net, mask))
-        g = gradient(w, jnp.asarray(run.T), mask)
-        # Weights that float32 drew as zeros move by 0/0, which no precision survives.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            moves = [np.abs(np.asarray(dw) / np.asarray(a)) for dw, a in zip(g, w, strict=True)]
-    median = np.median(np.concatenate([m.ravel() for m in moves]))
-    if not RATE / (1 - MOMENTUM) * 2.0 / run.T.sum() * median > np.finfo(precision).eps / 4:
-        raise ValueError(
-            f"sigma is so small that SGD's steps are rounded away in {precision}; "
-            "follow the flow instead, which takes longer ones"
-        )
+def weight_size(net: GatedLinear) -> float:
+    """σ as its weights show it: their root mean square."""
+    # No BLAS: its threads would go on spinning on the core of the training.
+    flat = np.concatenate([np.asarray(w, float).ravel() for w in jax.tree.leaves(net)])
+    return float(np.sqrt((flat * flat).mean()))
 
 
 def momentum_sgd(
-    runs: Sequence[PairRun],
-    *,
-    mask: Mask,
-    stop: float,
-    every: int = 1_000,
-    limit: int = 500_000,
-    width: int = 4,
-    precision: Precision = "float32",
+    runs: Sequence[PairRun], *, mask: Mask, every: int = 1_000, **how: Any
 ) -> Iterator[tuple[int, PairFit]]:
-    r"""Train as the document did; each run is yielded when it is done.
+    r"""Train as the document did, with the options of `train_pairs`.
 
     `stop` is $\Lambda$ (the document's own $10^{-6}$ is $10^{-6}/2D$).
     """
-    for run in runs:
-        _check_first_step(run, mask, precision)
+    if any(weight_size(run.net) < SMALLEST for run in runs):
+        raise ValueError(
+            "sigma is so small that SGD's steps are rounded away in float32; follow the flow instead"
+        )
+    nothing = lambda run, weights: jax.tree.map(np.zeros_like, weights)
+    program, precision = _sgd_program(mask, every), "float32"
     yield from train_pairs(
-        runs,
-        mask=mask,
-        stop=stop,
-        limit=limit,
-        width=width,
-        precision=precision,
-        memory=lambda run, weights: jax.tree.map(np.zeros_like, weights),
-        advance=_sgd_program(mask, every),
+        runs, mask=mask, precision=precision, memory=nothing, advance=program, **how
     )
 
 
@@ -113,7 +95,8 @@ class FlowMemory(NamedTuple):
 
 def _attempts(lane: Lane, end: Array, mask: Mask, rtol: float):
     """At most `EVERY` attempted steps, not beyond `end`: weights, time, step, count."""
-    downhill = lambda w: jax.tree.map(jnp.negative, loss_gradient(w, lane.T, mask))
+    count = taught_words(lane.weights, lane.T, mask)
+    downhill = lambda w: jax.tree.map(lambda g: -(g / count), gradient(w, lane.T, mask))
     term = diffrax.ODETerm(lambda t, w, args: downhill(w))
     control = diffrax.PIDController(rtol=rtol, atol=lane.memory.atol)
     zero = jnp.zeros_like(end)
@@ -170,35 +153,19 @@ def _flow_program(mask: Mask, rtol: float):
 
 
 def gradient_flow(
-    runs: Sequence[PairRun],
-    *,
-    mask: Mask,
-    stop: float,
-    rtol: float = 1e-5,
-    limit: int = 20_000,
-    width: int = 4,
-    precision: Precision = "float64",
+    runs: Sequence[PairRun], *, mask: Mask, rtol: float = 1e-5, **how: Any
 ) -> Iterator[tuple[int, PairFit]]:
-    r"""Follow the flow of $\Lambda$ from each start down to `stop`.
+    r"""Follow the flow of $\Lambda$ from each start, with the options of `train_pairs`.
 
     `limit` bounds the attempted steps. A run that ends there with its loss still far up has
     usually met a sign barrier: see `barrier_probability`.
     """
 
     def memory(run: PairRun, weights: Packed) -> FlowMemory:
-        # No BLAS: its threads would go on spinning on the core of the training.
-        flat = np.concatenate([np.asarray(w, float).ravel() for w in jax.tree.leaves(run.net)])
-        sigma = min(float(np.sqrt((flat * flat).mean())), 1.0)
-        atol = rtol * min(0.1 * sigma, 1e-2)
-        return FlowMemory(1.0, atol, stop, np.inf, 0.0)  # pyright: ignore[reportArgumentType]
+        atol = rtol * min(0.1 * min(weight_size(run.net), 1.0), 1e-2)
+        return FlowMemory(1.0, atol, how["stop"], np.inf, 0.0)  # pyright: ignore[reportArgumentType]
 
+    program, precision = _flow_program(mask, rtol), "float64"
     yield from train_pairs(
-        runs,
-        mask=mask,
-        stop=stop,
-        limit=limit,
-        width=width,
-        precision=precision,
-        memory=memory,
-        advance=_flow_program(mask, rtol),
+        runs, mask=mask, precision=precision, memory=memory, advance=program, **how
     )

@@ -33,9 +33,8 @@ class Prediction(eqx.Module):
     gap: float
     success: float
     """The chance that every pair comes out right from the σ that was asked about."""
-    wanted: float
     log10_scale: float
-    """The largest σ with at least the `wanted` chance, as in `largest_scale`."""
+    """The largest σ with at least the wanted chance, as in `largest_scale`."""
 
 
 def normals(*shape: int, key: Key) -> np.ndarray:
@@ -149,7 +148,6 @@ def predict_generalisation(
         float(graph.path_lengths.max()),
         graph.gap,
         success_probability(T, log10_scale=log10_scale, **options),
-        wanted,
         largest_scale(T, wanted=wanted, **options),
     )
 

@@ -35,7 +35,7 @@ from jaxtyping import Float
 
 from ..._precision import as_double, as_numpy, double
 from .gated_linear import GatedLinear, relabelled
-from .language_pairs import nested_pairs, word_permutations
+from .language_pairs import nested_pairs
 
 
 STRENGTHS = np.array([13.60, 6.40, 3.0, 3.0])
@@ -160,7 +160,7 @@ def equivalence_gaps(seed: int, *, whiten: bool = True) -> dict[str, float]:
     """
     L, D, H, count = 4, 5, 6, 65
     key_T, key_words, key_net = jr.split(jr.key(seed), 3)
-    words = word_permutations(L, D, key=key_words)
+    words = np.stack([np.asarray(jr.permutation(k, D)) for k in jr.split(key_words, L)])
     x = np.random.default_rng(seed).normal(size=(count, D)) / D**0.5
     if whiten:
         x = x @ np.linalg.inv(np.linalg.cholesky(D * x.T @ x / count)).T

@@ -138,7 +138,6 @@ def _predictions(
             "largest_log10_scale": ("graph", first),
             "predicted": (("graph", axis), predicted),
             "seen": (("graph", axis), seen),
-            "fraction": ("graph", fractions),
         },
         {axis: list(places)},
         {"wanted": WANTED},

@@ -18,7 +18,7 @@ from ...sweeps.local import Local
 from ...sweeps.worker import LostError, Unfinished, Work
 from ...train.progress import progress_bar
 from ...train.store import opened_store
-from .gated_linear import bound_ratios, GatedLinear, Translation, translation
+from .gated_linear import bound_ratios, GatedLinear, MEASURED, translation
 from .language_pairs import connectivity, Mask, published_pairs
 from .pair_training import PairFit, PairRun
 from .sgd_and_flow import gradient_flow, momentum_sgd
@@ -110,9 +110,10 @@ def cell_numbers(cell: Cell, fit: PairFit) -> dict[str, float]:
     T = cell.run().T
     graph = connectivity(T)
     burst = fit.ending == "diverged"
-    seen = Translation(*[math.nan] * 7) if burst else translation(fit.net, T, mask=cell.mask)
+    nothing = dict.fromkeys(MEASURED, math.nan)
+    seen = nothing if burst else translation(fit.net, T, mask=cell.mask)
     ratio = np.full(T.shape, np.nan) if burst else bound_ratios(fit.net, T)
-    return vars(seen) | {
+    return seen | {
         "connected": float(graph.connected),
         "algebraic": graph.algebraic,
         "steps": float(fit.steps),

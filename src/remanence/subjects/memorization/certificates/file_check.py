@@ -67,7 +67,12 @@ def _prove(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
     if method not in (*CERTIFICATES, "shift"):
         raise ValueError(f"no construction is called {method!r}")
     written = _network(method, word, about["first"], tensors)
-    found = _proof(method, written, word)
+    if method == "shift":
+        found = _shift_proof(written, word)
+    elif written.W_x is not None and (written.W_x[:, : len(word.alphabet)] != 0).any():
+        raise ValueError("W_x acts on the symbols that the network says itself")
+    else:
+        found = CERTIFICATES[method](written, word.indices)
     if not found.lead > 0:
         raise ValueError("the right symbol does not lead at every step")
     claimed = {k: float("inf") if v is None else float(v) for k, v in about["steps"].items()}
@@ -83,14 +88,6 @@ def _prove(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
         raise ValueError("the weights do not say the word once in double precision")
     _run(written, word, found)
     return Checked(method, str(word.join(word.indices)), written.dimension, found)
-
-
-def _proof(method: str, written: Written, word: Word) -> Certificate:
-    if method == "shift":
-        return _shift_proof(written, word)
-    if written.W_x is not None and (written.W_x[:, : len(word.alphabet)] != 0).any():
-        raise ValueError("W_x acts on the symbols that the network says itself")
-    return CERTIFICATES[method](written, word.indices)
 
 
 def _shift_proof(written: Written, word: Word) -> Certificate:

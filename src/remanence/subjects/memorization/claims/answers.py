@@ -5,11 +5,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from ....report import Claim, Evidence, Verdict
 from ..experiments import strings
-from ..learned import NEAR, needed, smallest
+from ..learned import NEAR, needed
 from ..words import word
 
 
@@ -25,8 +23,6 @@ def one_unit(results: Mapping[str, Any]) -> Evidence:
         "bits_slack": math.ceil(2 * math.log2(n)),
         "exponent": point.exponent,
         "log_n": math.log(n),
-        "error_float32": point.error_float32,
-        "error_float64": point.error_float64,
     }
 
 
@@ -58,18 +54,13 @@ def stability_costs(e: Evidence) -> Verdict:
 
 def sizes(results: Mapping[str, Any]) -> Evidence:
     """The fewest units with which gradient descent learned and kept each word."""
-    table, words = results["learned"], results["config"].learned_words
-    kept_by = {w: smallest(table, w, "linear", "kept") for w in words}
-    more = [k - needed(w) for w, k in kept_by.items() if k is not None]
-    return {
-        "needed": {w: needed(w) for w in words},
-        "learned_by": {w: smallest(table, w, "linear") for w in words},
-        "kept_by": kept_by,
-        "tanh_by": {w: smallest(table, w, "tanh") for w in words},
-        "kept": len(more),
-        "words": len(words),
-        "margin": min(more, default=None),
-    }
+    kept, words = results["learned"].kept.sel(kind="linear").any("seed"), {}
+    for w in results["config"].learned_words:
+        row = kept.sel(word=w)
+        words[w] = min((int(u) for u in row.units if row.sel(units=u)), default=None)
+    more = [k - needed(w) for w, k in words.items() if k is not None]
+    margin = min(more, default=None)
+    return {"kept_by": words, "kept": len(more), "words": len(words), "margin": margin}
 
 
 def at_least_the_optimum(e: Evidence) -> Verdict:
@@ -83,13 +74,11 @@ def at_least_the_optimum(e: Evidence) -> Verdict:
 def roots(results: Mapping[str, Any]) -> Evidence:
     """How near the eigenvalues of learned networks lie to roots of unity."""
     found = results["modes"]
-    radii = [abs(z) for m in found for z in m.eigenvalues]
     nearest = collections.Counter(m.nearest for m in found)
     return {
         "networks": len(found),
         "near": sum(m.distance <= NEAR for m in found if m.eigenvalues),
         "angles_near": sum(m.nearest != "none" for m in found),
-        "median_radius": float(np.median(radii)) if radii else math.nan,
         "nearest": dict(sorted(nearest.items())),
     }
 
@@ -109,9 +98,7 @@ def least_factor(results: Mapping[str, Any]) -> Evidence:
     return {
         "exact": bool(table.exact.all()),
         "words": len(least),
-        "up_to": int(period.max()),
         "largest_of_period_7": float(least[period == 7].max()),
-        "largest": float(least.max()),
         "contracting": int((least < 1).sum()),
     }
 

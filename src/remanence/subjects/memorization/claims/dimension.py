@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ....report import Claim, Evidence, Verdict
-from ..atlas import counting_bound, distribution, largest_dimensions
+from ..atlas import counting_bound, largest_dimensions
 from ..experiments import drawn_sets
 
 
@@ -21,17 +21,20 @@ COUNTS = {
 
 def atlas(results: Mapping[str, Any]) -> Evidence:
     """All necklaces by the dimension that they need, beside independent counts."""
-    table = results["atlas"]
-    largest = {int(n): largest_dimensions(table["real"].sel(symbols=n)) for n in table.symbols}
-    periods = [p for p in COUNTS if p in largest[2]]
+    table, counts = results["atlas"], {}
+    binary = table["real"].sel(symbols=2)
+    largest = largest_dimensions(binary)
+    periods = [p for p in COUNTS if p in largest]
+    for p in periods:
+        row = binary.sel(period=p)
+        counts[str(p)] = {str(d): c for d, c in enumerate(row.values.tolist()) if c}
     return {
         "proved": int(table.proved.sum()),
-        "counts": {str(p): distribution(table, p) for p in periods},
+        "counts": counts,
         "checked": {str(p): COUNTS[p] for p in periods},
         "words": int(table["real"].sum()),
-        "up_to": max(largest[2]),
-        "largest": max(largest[2].values()),
-        "by_symbols": {str(n): [max(d), max(d.values())] for n, d in largest.items()},
+        "up_to": max(largest),
+        "largest": max(largest.values()),
     }
 
 

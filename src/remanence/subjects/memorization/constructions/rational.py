@@ -47,8 +47,5 @@ def _integer_readout(labels: Labels, phi: np.ndarray, logits: np.ndarray) -> np.
     """An integer readout of small entries that gives about these logits, its leads
     checked in integers."""
     u = logits @ np.linalg.pinv(phi.astype(float)) / min(leads(logits, labels).min(), 1.0)
-    for scale in (2**e for e in range(31)):
-        whole = np.rint(scale * u).astype(np.int64)
-        if leads(whole @ phi, labels).min() > 0:
-            return whole
-    raise AssertionError("a strict readout must survive rounding at some scale")
+    rounded = (np.rint(2**e * u).astype(np.int64) for e in range(31))
+    return next(whole for whole in rounded if leads(whole @ phi, labels).min() > 0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificates.rotation_drift import reading_certificate
-from ..constructions.rotations import unit_eigenvalues, walk_network
+from ..constructions.rotations import harmonic, unit_eigenvalues, walk_network
 from ..words import Word, word as word_of
 from ..written import Labels, Written
 from .cheapest_harmonics import Bounds, harmonic_dimension
@@ -92,8 +92,8 @@ def single_pass(w: Word, *, time_limit: float) -> SinglePass:
             written = walk_network(w, [z], u, 0.0)
             if reading_certificate(written, w.indices).lead > 0:
                 return SinglePass(w, (z,), written, lower)
-    values = unit_eigenvalues(w.period, whole.frequencies)
-    return SinglePass(w, values, walk_network(w, values, whole.readout, whole.lead), lower)
+    written = harmonic(w, whole.frequencies, whole.readout, whole.lead)
+    return SinglePass(w, unit_eigenvalues(w.period, whole.frequencies), written, lower)
 
 
 def _line_rate(labels: Labels) -> float | None:

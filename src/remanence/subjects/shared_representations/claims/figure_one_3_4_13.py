@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from ....report import Claim, Evidence, Verdict
 from ..training_cells import by_scale, GENERALISES
@@ -14,8 +13,9 @@ SEVERAL, MANY = 3, 14
 """Spikes of known kind below which nothing is said; a fifth of `MANY` is missed in 4 %."""
 
 
-def kinds_of_spike(again: xr.Dataset | None) -> dict[str, int]:
+def spikes_evidence(results: Mapping[str, Any]) -> Evidence:
     """A spike is real if the flow that reached the loss has it too."""
+    again = results.get("spikes")
     if again is None:
         return {"tried": 0, "step_only": 0, "real": 0, "undecided": 0}
     reached, low = again.flow_ending.values == 0, again.flow.values < GENERALISES
@@ -24,20 +24,6 @@ def kinds_of_spike(again: xr.Dataset | None) -> dict[str, int]:
         "step_only": int((reached & low).sum()),
         "real": int((reached & ~low).sum()),
         "undecided": int((~reached).sum()),
-    }
-
-
-def spikes_evidence(results: Mapping[str, Any]) -> Evidence:
-    """What became of the spikes, and how many connected runs lie so high."""
-    again, diagonal = results.get("spikes"), results["diagonal"]
-    joined = diagonal.isel(cell=np.flatnonzero((diagonal.connected == 1) & (diagonal.ending == 0)))
-    by_kind = {} if again is None else by_scale(again)
-    return kinds_of_spike(again) | {
-        "by_scale": {f"{s:g}": kinds_of_spike(part) for s, part in by_kind.items()},
-        "above": {
-            f"{scale:g}": [int((part.test_loss > GENERALISES).sum()), part.sizes["cell"]]
-            for scale, part in by_scale(joined).items()
-        },
     }
 
 
@@ -63,14 +49,12 @@ def translation_evidence(results: Mapping[str, Any]) -> Evidence:
         for found in (results["diagonal"], results["full"])
     )
     best = {f"{s:g}": float(p.accuracy_untrained.mean()) for s, p in by_scale(low).items()}
-    mean = lambda name: float(low_full[name].mean()) if low_full.sizes["cell"] else 0.0
+    translated = low_full.accuracy_untrained
     return {
         "low_loss_runs": low.sizes["cell"],
         "accuracy_by_scale": best,
         "accuracy_diagonal": max(best.values(), default=0.0),
-        "rank_diagonal": float(low["rank"].max()) if best else 0.0,
-        "accuracy_full": mean("accuracy_untrained"),
-        "rank_full": mean("rank"),
+        "accuracy_full": float(translated.mean()) if translated.size else 0.0,
         "chance": 1 / int(results["diagonal"].words[0]),
     }
 
@@ -93,7 +77,6 @@ def author_evidence(results: Mapping[str, Any]) -> Evidence:
         "cells": len(names),
         "within_one_percent": int(near.sum()),
         "same_side": int(same.sum()),
-        "relative": found.relative.values.tolist(),
         "beyond": names[~near].tolist(),
         "apart": names[~same].tolist(),
     }

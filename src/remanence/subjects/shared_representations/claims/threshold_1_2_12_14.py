@@ -16,7 +16,7 @@ import xarray as xr
 from ....report import Claim, Evidence, Verdict
 from ..figure_one import thresholds
 from ..random_graphs import fresh_graphs, taught_share, thresholds_by_scale
-from ..training_cells import by_scale, generalises
+from ..training_cells import generalises
 
 
 FEWEST = 5
@@ -38,7 +38,6 @@ def threshold_evidence(results: Mapping[str, Any]) -> Evidence:
     share = lambda part: float(generalises(part).mean()) if part.sizes["cell"] else 0.0
     height = 1 / (2 * stuck.words * 100 * taught_share(stuck))
     return {
-        "runs": runs.sizes["cell"],
         **{kind: int(where.sum()) for kind, where in kinds.items()},
         **{f"{kind}_generalise": share(_part(done, where)) for kind, where in kinds.items()},
         "unfinished": stuck.sizes["cell"],
@@ -66,7 +65,6 @@ def across_evidence(results: Mapping[str, Any]) -> Evidence:
     return {
         "across_mean": float(split.across.mean()),
         "across_stderr": float(split.across.std(ddof=1) / max(split.sizes["cell"], 1) ** 0.5),
-        "across_by_scale": {f"{s:g}": float(p.across.mean()) for s, p in by_scale(split).items()},
         "disconnected_generalise": float((split.across < 0.05).mean()),
     }
 
@@ -87,14 +85,10 @@ def wide_evidence(results: Mapping[str, Any]) -> Evidence:
     found = thresholds_by_scale(wide)
     split = _part(wide, (wide.connected == 0) & (wide.ending == 0))
     return {
-        "graphs": int(np.unique(wide.seed).size),
-        "unfinished": int((wide.ending != 0).sum()),
         "scales": found.scale.values.tolist(),
         "thresholds": found.threshold.values.tolist(),
-        "connected": float(found.connected),
         "above": found.above.values.tolist(),
         "above_errors": found.above_error.values.tolist(),
-        "disconnected": split.sizes["cell"],
         "disconnected_generalise": int((split.across < 0.05).sum()),
     }
 
@@ -122,7 +116,6 @@ def path_evidence(results: Mapping[str, Any]) -> Evidence:
     runs = results["graphs"]
     found = _part(runs, (runs.connected == 1) & (runs.ending == 0))
     return {
-        "graphs": found.sizes["cell"],
         "blocks": int(found.untaught_blocks.sum()),
         "violations": int(found.beyond_bound.sum()),
         "largest": float(found.bound_ratio.max()) if found.sizes["cell"] else 0.0,

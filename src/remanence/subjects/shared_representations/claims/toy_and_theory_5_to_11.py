@@ -18,7 +18,6 @@ def alignment_evidence(results: Mapping[str, Any]) -> Evidence:
     """The exponent of the second mode at each width, beside its law."""
     aligned = results["alignment"]
     return {
-        "widths": aligned.width.values.tolist(),
         "exponents": aligned.exponent.values.tolist(),
         "stderrs": aligned.exponent_stderr.values.tolist(),
         "laws": aligned.law.values.tolist(),
@@ -82,11 +81,8 @@ def prediction_evidence(results: Mapping[str, Any]) -> Evidence:
     counts, mean = tried.seen.count("graph"), tried.seen.mean("graph").fillna(0.0)
     error = (tried.seen.std("graph", ddof=1) / counts**0.5).fillna(0.0)
     return {
-        "graphs": int(guess.sizes["graph"]),
         "brier": float(np.mean((seen - predicted) ** 2)),
         "brier_of_the_mean": float(np.var(seen)),
-        "decades": tried.decades_above.values.tolist(),
-        "tried": counts.values.tolist(),
         "seen_at": mean.values.tolist(),
         "seen_there": float(mean[0]),
         "stderr_at": error.values.tolist(),
@@ -108,7 +104,6 @@ def race_evidence(results: Mapping[str, Any]) -> Evidence:
     """The routing network against its reduction."""
     race = results["race"]
     return {
-        "final": race.network[-1].values.tolist(),
         "largest_gap": float(np.abs(race.network - race.theory).max()),
         "conservation": float(np.abs(race.conserved - race.conserved[0]).max()),
         "final_gap": float(np.abs(race.drawn / race.cube_root - 1).max()),
