@@ -121,7 +121,7 @@ def test_graphs_that_generalise_are_drawn_right_of_zero(mixed):
         test_loss=("cell", np.where(np.arange(40) < 20, 0.4, 1e-7)),
     )
     verdict, _ = verdict_and_evidence("003.1", {"graphs": runs, "full": full})
-    left = drawn_axes(threshold_figure(runs, runs).draw)[0]
+    left = drawn_axes(threshold_figure(runs).draw)[0]
     (dots,) = (line for line in left.lines if line.get_label().startswith("σ"))
     agree = (dots.get_xdata() > 0) == (dots.get_ydata() < GENERALISES)
     assert verdict == ("open" if mixed else "holds") and agree.all() != mixed

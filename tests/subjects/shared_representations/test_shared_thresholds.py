@@ -222,8 +222,8 @@ def test_a_bound_that_nothing_comes_near_does_not_hold():
 def test_captions_say_what_is_left_out():
     found = drawn_graphs(np.random.default_rng(5))
     found["ending"] = xr.where(found.seed == 40, 1.0, found.ending)
-    figure = threshold_figure(found, found)
-    assert "2 of 200 (H = D) and 2 of 200 (H > D) do not" in figure.caption
+    figure = threshold_figure(found)
+    assert "2 of 200 do not" in figure.caption
     assert "among the 1 that did not" in figure.caption
     found["test_loss"] = xr.where(found.scale == 0.3, 0.5, found.test_loss)
     assert "At σ = 0.3 it lies above" in wide_threshold_figure(found).caption

@@ -8,24 +8,18 @@ import numpy as np
 import xarray as xr
 
 from ...report import Figure
-from .network_figures import (
-    accuracy_figure,
-    figure_one_figure,
-    spikes_figure,
-    threshold_figure,
-    wide_threshold_figure,
-)
+from . import network_figures as networks
 
 
 def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
-    spikes = [spikes_figure(data["spikes"])] if "spikes" in data else []
+    spikes = [networks.spikes_figure(data["spikes"])] if "spikes" in data else []
     return (
-        figure_one_figure(data["diagonal"], data["full"], data.get("author")),
-        accuracy_figure(data["diagonal"], data["full"]),
+        networks.figure_one_figure(data["diagonal"], data["full"], data.get("author")),
+        networks.accuracy_figure(data["diagonal"], data["full"]),
         *spikes,
-        threshold_figure(data["graphs"], data["wide"]),
-        wide_threshold_figure(data["wide"]),
+        networks.threshold_figure(data["graphs"]),
+        networks.wide_threshold_figure(data["wide"]),
         alignment_figure(data["alignment"], data["times"]),
         barriers_figure(data["barriers"], data["predictor"], data["predicted_scales"]),
     )

@@ -175,39 +175,38 @@ def _plot_shares(ax: Any, found: xr.Dataset, hit: np.ndarray, shift: float, **st
     ax.errorbar(middle, part, [low, high], ms=4, lw=1, **style)
 
 
-def threshold_figure(graphs: xr.Dataset, wide: xr.Dataset) -> Figure:
-    """Connectivity decides: H = D, H > D, and the curve that Figure 1 shows."""
+def threshold_figure(graphs: xr.Dataset) -> Figure:
+    """Connectivity decides for H = D, and gives the curve that Figure 1 shows."""
     smallest, last = list(by_scale(graphs).items())[-1]
-    stuck = [int((found.ending != 0).sum()) for found in (graphs, wide, last)]
+    stuck = [int((found.ending != 0).sum()) for found in (graphs, last)]
 
     def draw() -> Any:
-        figure, axes = plt.subplots(1, 3, figsize=(13.8, 3.6), layout="constrained")
-        for ax, found, title in zip(axes[:2], (graphs, wide), ("H = D", "H > D"), strict=True):
-            done = found.isel(cell=np.flatnonzero(found.ending == 0))
-            for i, (scale, part) in enumerate(by_scale(done).items()):
-                style: Any = {"ms": 3, "alpha": 0.7, "label": f"σ = {scale:g}"}
-                ax.semilogy(part.algebraic, np.maximum(part.test_loss, FLOOR), f"C{i}o", **style)
-            ax.axvline(0, color="C7", lw=0.8, ls=":")
-            ax.set(xlabel="algebraic connectivity of T", ylabel="test loss", title=title)
+        figure, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
+        done = graphs.isel(cell=np.flatnonzero(graphs.ending == 0))
+        for i, (scale, part) in enumerate(by_scale(done).items()):
+            style: Any = {"ms": 3, "alpha": 0.7, "label": f"σ = {scale:g}"}
+            left.semilogy(part.algebraic, np.maximum(part.test_loss, FLOOR), f"C{i}o", **style)
+        left.axvline(0, color="C7", lw=0.8, ls=":")
+        left.set(xlabel="algebraic connectivity of T", ylabel="test loss", title="H = D")
         pairs = np.arange(14, 44)
         chance = [probability_connected(10, int(n)) for n in pairs]
-        axes[2].plot(pairs / 100, chance, "C7", lw=1.5, label="P(connected), exact")
+        right.plot(pairs / 100, chance, "C7", lw=1.5, label="P(connected), exact")
         known: Any = {"fmt": "C0s", "mfc": "none", "label": "these graphs, connected"}
-        _plot_shares(axes[2], last, last.connected.values == 1, 0.0, **known)
+        _plot_shares(right, last, last.connected.values == 1, 0.0, **known)
         runs: Any = {"fmt": "C1o", "label": f"runs that generalise, σ = {smallest:g}"}
-        _plot_shares(axes[2], last, generalises(last).values, 0.004, **runs)
-        axes[2].set(xlabel="fraction of pairs taught", ylabel="probability", ylim=(-0.03, 1.05))
-        axes[2].set_title("H = D, all runs")
-        for ax in axes:
+        _plot_shares(right, last, generalises(last).values, 0.004, **runs)
+        right.set(xlabel="fraction of pairs taught", ylabel="probability", ylim=(-0.03, 1.05))
+        right.set_title("H = D, all runs")
+        for ax in (left, right):
             ax.legend(fontsize=8)
         return figure
 
     return Figure(
         "threshold",
         "The threshold is connectivity",
-        f"Full mask. Left and middle: runs that reach the training loss; {stuck[0]} of {graphs.sizes['cell']} (H = D) and {stuck[1]} of {wide.sizes['cell']} (H > D) do not and are left out. With H = D every connected graph then generalises and no other, at any σ; with H > D no disconnected one does, and of the connected ones more the smaller σ is. Right: all {last.sizes['cell']} graphs with H = D at the smallest σ, none left out: the share that is connected, beside the exact chance for random pairs, and the share of runs that generalise. The two differ by connected runs among the {stuck[2]} that did not reach the training loss. Bars are Wilson intervals of 68 %.",
+        f"Full mask, H = D. Left: runs that reach the training loss; {stuck[0]} of {graphs.sizes['cell']} do not and are left out. Every connected graph then generalises and no other, at any σ. Right: all {last.sizes['cell']} graphs at the smallest σ, none left out: the share that is connected, beside the exact chance for random pairs, and the share of runs that generalise. The two differ by connected runs among the {stuck[1]} that did not reach the training loss. Bars are Wilson intervals of 68 %.",
         draw,
-        xr.concat([graphs, wide], "cell", combine_attrs="drop_conflicts"),
+        graphs,
     )
 
 

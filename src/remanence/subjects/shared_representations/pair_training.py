@@ -22,7 +22,6 @@ from .language_pairs import checked_pairs, Mask
 from .pair_gradient import loss, pack, Packed, unpack
 
 
-Ending = Literal["converged", "out of steps", "diverged"]
 ONE_THREAD = {"xla_cpu_multi_thread_eigen": False}
 """Products of one small network are not shared between threads: to ask costs a tenth."""
 
@@ -48,7 +47,7 @@ class PairFit(eqx.Module):
 
     net: GatedLinear
     loss: float
-    ending: Ending
+    ending: Literal["converged", "out of steps", "diverged"]
     steps: int
     time: float
 

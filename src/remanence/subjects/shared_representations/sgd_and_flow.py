@@ -95,8 +95,8 @@ class FlowMemory(NamedTuple):
 
 def _attempts(lane: Lane, end: Array, mask: Mask, rtol: float):
     """At most `EVERY` attempted steps, not beyond `end`: weights, time, step, count."""
-    count = taught_words(lane.weights, lane.T, mask)
-    downhill = lambda w: jax.tree.map(lambda g: -(g / count), gradient(w, lane.T, mask))
+    words = taught_words(lane.weights, lane.T, mask)
+    downhill = lambda w: jax.tree.map(lambda g: -(g / words), gradient(w, lane.T, mask))
     term = diffrax.ODETerm(lambda t, w, args: downhill(w))
     control = diffrax.PIDController(rtol=rtol, atol=lane.memory.atol)
     zero = jnp.zeros_like(end)

@@ -10,26 +10,14 @@ Chosen by us: the full mask is trained to Λ = 1e-6 by gradient flow; the diagon
 the document's own SGD in float32 with its own draw.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
-import xarray as xr
-
-from ...report import Bench, cross_table, Headline, Outcome, Row, Study
+from ...report import Bench, Headline, Outcome, Study
+from . import toy_experiments as toy
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .figure_one import author_cells, figure_one, one_cell, retrained_spikes
 from .figures import figures
 from .random_graphs import square_graphs, wide_graphs
 from .theory import equivalence_gaps, race, random_spectrum
-from .toy_experiments import (
-    alignment,
-    predicted_scales,
-    predicted_success,
-    success_over_scale,
-    times_to_half_loss,
-)
-from .training_cells import GENERALISES
 
 
 def run(config: Config, bench: Bench) -> Outcome:
@@ -44,11 +32,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     data["random"] = random_spectrum(config.random_size, seed)
     data["race"] = race(config.race_seeds)
     bench.tell("the toy: alignment, times, sign barriers and their prediction")
-    data["alignment"] = alignment(config, seed)
-    data["times"] = times_to_half_loss(config, seed)
-    data["barriers"] = success_over_scale(config, seed)
-    data["predictor"] = predicted_success(config, seed)
-    data["predicted_scales"] = predicted_scales(config, seed)
+    data["alignment"] = toy.alignment(config, seed)
+    data["times"] = toy.times_to_half_loss(config, seed)
+    data["barriers"] = toy.success_over_scale(config, seed)
+    data["predictor"] = toy.predicted_success(config, seed)
+    data["predicted_scales"] = toy.predicted_scales(config, seed)
     bench.tell("trainings on random graphs, H = D and H > D")
     data["graphs"] = square_graphs(config, bench)
     data["wide"] = wide_graphs(config, bench)
@@ -57,22 +45,8 @@ def run(config: Config, bench: Bench) -> Outcome:
     if again is not None:
         data["spikes"] = again
     return Outcome(
-        results={**data, "equivalences": equivalence_gaps(seed)},
-        data={**data, "cross": _cross(config, data)},
-        figures=figures(data),
+        results={**data, "equivalences": equivalence_gaps(seed)}, data=data, figures=figures(data)
     )
-
-
-def _cross(config: Config, data: Mapping[str, xr.Dataset]) -> xr.Dataset:
-    """A gated linear network has no time: only its dimension and rank have a meaning."""
-    rows: list[Any] = []
-    for mask in ("full", "diagonal"):
-        rank = data[mask]["rank"].where(data[mask].test_loss < GENERALISES)
-        if rank.notnull().any():
-            name = f"gated linear, {mask} mask, D = {config.words}"
-            median = round(float(rank.median()), 1)
-            rows.append(Row(network=name, dimension=config.units, rank=median))
-    return cross_table(rows)
 
 
 STUDY = Study(

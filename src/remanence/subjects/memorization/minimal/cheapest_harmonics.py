@@ -116,13 +116,13 @@ def _cheapest(
     Where neither proof goes through the bound stays. Over the reals, where `known` is a good
     bound, the search ends there; over the rationals it is all harmonics, and it goes on.
     """
-    p, lower = len(labels), None
+    p, lower, least = len(labels), None, 0
     refuted: dict[frozenset[int], Refutation] = {}
     levels = ((price, S) for price in range(p) for S in by_cost(p, price))
     for price, S in levels if field == "real" else unions(p):
         least, members = price if lower is None else lower, frozenset(S)
         if known == S:
-            return known, None, least, tuple(refuted.values())
+            break
         if not any(members <= large for large in refuted):
             u, proof = _decide(labels, S, deadline)
             if u is not None:
@@ -132,8 +132,8 @@ def _cheapest(
             else:
                 lower = least
         if deadline.late or (lower is not None and field == "real"):
-            return known, None, least, tuple(refuted.values())
-    raise AssertionError(f"{known} is no set of harmonics of period {p}")
+            break
+    return known, None, least, tuple(refuted.values())
 
 
 def _decide(
