@@ -6,7 +6,6 @@ import pytest
 import remanence as rm
 from remanence.subjects.memorization.constructions.tanh_cycle import AMPLITUDE, EXPONENT
 from remanence.subjects.memorization.frontier import first_error
-from remanence.subjects.memorization.harmonics import units
 
 
 METHODS = ("rotation", "permutation", "harmonic", "rational", "shift", "tanh")
@@ -51,7 +50,7 @@ def test_every_coprime_stride_serves():
         if math.gcd(j, 12) == 1
         and rm.memorize(text, method="permutation", stride=j).generate(36) == text * 3
     ]
-    assert serving == list(units(12))
+    assert serving == [1, 5, 7, 11]
     with pytest.raises(ValueError, match="coprime"):
         rm.memorize(text, method="permutation", stride=2)
     with pytest.raises(ValueError, match="stride goes with method='permutation'"):

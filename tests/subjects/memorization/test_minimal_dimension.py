@@ -1,6 +1,7 @@
 """The least dimension of short words: known counts, and agreement with plain search."""
 
 import collections
+import math
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_orbits_share_their_answer():
     for _ in range(30):
         p = int(rng.integers(5, 14))
         labels = rng.integers(2, size=p)
-        unit = int(rng.choice(harmonics.units(p)))
+        unit = int(rng.choice([a for a in range(1, p) if math.gcd(a, p) == 1]))
         turned = labels[(unit * np.arange(p) + 3) % p]
         a, b = (word(x.tolist()) for x in (labels, 1 - turned))
         if a.period < p:

@@ -8,7 +8,7 @@ from flint import fmpz, fmpz_poly
 
 from ...report import Bench, Evidence
 from .constructions.tanh_cycle import EXPONENT, GAIN
-from .harmonics import cost
+from .harmonics import cost, totient
 from .memorize import memorize
 from .minimal.cheapest_harmonics import harmonic_dimension
 from .minimal.feedback_stability import least_feedback
@@ -21,11 +21,6 @@ def _recalls(text: str, method: str, **how) -> bool:
     # With an end the network stops after one reading.
     said = memory.generate(3 * len(text) + 1)
     return said == (text if how.get("end") else text * 3 + text[0])
-
-
-def totient(n: int) -> int:
-    """φ(n)."""
-    return int(fmpz(n).euler_phi())
 
 
 def half_planes(largest: int) -> Evidence:

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb, ctx, fmpq, fmpz
 
 
 Frequencies = tuple[int, ...]
@@ -55,10 +55,9 @@ def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
     return tuple((cost(members, period), tuple(members)) for members in found.values())
 
 
-@functools.lru_cache(maxsize=256)
-def units(period: int) -> tuple[int, ...]:
-    """The numbers below the period that are coprime to it."""
-    return tuple(a for a in range(1, max(period, 2)) if math.gcd(a, period) == 1)
+def totient(n: int) -> int:
+    """φ(n), how many numbers up to n are coprime to it."""
+    return int(fmpz(n).euler_phi())
 
 
 @functools.lru_cache(maxsize=64)

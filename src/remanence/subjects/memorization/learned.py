@@ -125,9 +125,7 @@ def train_memories(config: Config, bench: Bench) -> xr.Dataset:
     """Every word, kind, size and seed, batched together."""
     words = [word(letters) for letters in config.learned_words]
     longest = max(w.period for w in words)
-    labels = np.zeros((len(words), longest), dtype=np.int32)
-    for row, w in zip(labels, words, strict=True):
-        row[: w.period] = w.indices
+    labels = np.array([np.resize(w.indices, longest) for w in words], dtype=np.int32)
     sizes = np.array([(w.period, len(w.alphabet)) for w in words], dtype=np.int32).T
     table = sweep(
         Lane(config, int(sizes[1].max()), longest),

@@ -7,12 +7,13 @@ document's first memory, a walk round a regular polygon: p steps make one turn
 (j = 1), or j turns.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..harmonics import Frequencies, table, units, waves
+from ..harmonics import Frequencies, table, waves
 from ..minimal.separation import Deadline, NEVER, proved_lead, separation, widest
 from ..words import Word
 from ..written import matrix, Written
@@ -30,7 +31,7 @@ def rotation(w: Word, deadline: Deadline = NEVER) -> tuple[Written, int]:
     p, labels = w.period, w.pattern
     if p == 1:
         return harmonic(w, (), np.zeros((1, 1)), 0.0), 0
-    for j in (j for j in units(p) if 2 * j <= p):
+    for j in (j for j in range(1, p // 2 + 1) if math.gcd(j, p) == 1):
         phi = waves(p, (j,), np.arange(p))
         first = separation(labels, phi, deadline=deadline).u
         if first is not None and proved_lead(first, labels, phi) > 0:

@@ -69,9 +69,14 @@ def least_feedback(w: Word, *, stability: float, time_limit: float) -> Feedback:
     least, a, polynomial, exact = (0.0, float(n)), Fraction(n), (0, 1), False
     if n == 2 and w.period <= LONGEST:
         with contextlib.suppress(TimeoutError):
-            low, factor, a = _least_opening(labels, Deadline(time_limit / 2))
-            least, exact = _interval(low, factor), True
+            search = Deadline(time_limit / 2)
+            positive, negative = (_opening(labels, sign, search) for sign in (1, -1))
+            low, factor, a = negative if negative[0] < positive[0] else positive
+            exact, middle = True, float(low.mid())
             polynomial = tuple(int(c) for c in factor.coeffs())
+            least = (math.nextafter(middle, -math.inf), math.nextafter(middle, math.inf))
+            if factor(fmpq(*middle.as_integer_ratio())) == 0:
+                least = (middle, middle)
     lower = 1 if least[0] < stability else 2
     if abs(a) <= Fraction(stability) or (exact and least[1] < stability):
         upper = 1
@@ -97,13 +102,8 @@ def _delay_line(labels: Labels, deadline: Deadline) -> int:
     return p
 
 
-def _least_opening(labels: Labels, deadline: Deadline) -> tuple[arb, fmpz_poly, Fraction]:
-    """The infimum of |a| over both signs, its factor, and an admissible a next to it."""
-    positive, negative = (_opening(labels, sign, deadline) for sign in (1, -1))
-    return negative if negative[0] < positive[0] else positive
-
-
 def _opening(labels: Labels, sign: int, deadline: Deadline) -> tuple[arb, fmpz_poly, Fraction]:
+    """The infimum of |a| for one sign of a, its factor, and an admissible a next to it."""
     differences = _differences(labels, sign)
     low, factor = arb(0), fmpz_poly([0, 1])
     while len(signs := {_sign_above(low, factor, f): f for f in differences}) > 1:
@@ -163,11 +163,3 @@ def _sign_changes(f: fmpz_poly) -> list[tuple[arb, fmpz_poly]]:
     if any(not x < y for (x, _), (y, _) in itertools.pairwise(found)):
         raise TimeoutError
     return found
-
-
-def _interval(low: arb, factor: fmpz_poly) -> tuple[float, float]:
-    """Floats around a root; the same twice where it is one."""
-    middle = float(low.mid())
-    if factor(fmpq(*middle.as_integer_ratio())) == 0:
-        return middle, middle
-    return math.nextafter(middle, -math.inf), math.nextafter(middle, math.inf)

@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 from scipy.linalg import qr
 
-from ..harmonics import circle, Frequencies, PRECISION, table, units
+from ..harmonics import circle, Frequencies, PRECISION, table, totient
 from ..written import Labels
 from .separation import Deadline, NEVER
 
@@ -85,7 +85,7 @@ def _enclosures(
         kept, spare = _independent(labels, pairs, kept)
         size = [0.5 * k * math.log2(4 * max(k, 1)) for k in (unknown, len(pairs))]
         # Hadamard's bound on the minor at hand, and on every other conjugate.
-        need = size[0] + (max(len(units(period)) // 2, 1) - 1) * size[1]
+        need = size[0] + (max(totient(period) // 2, 1) - 1) * size[1]
         bits = 64 * math.ceil((need + 2 * PRECISION) / 64)
     # The solver cannot be stopped, so it is not begun where it may be late.
     if len(kept) != unknown or not deadline.affords(PACE * unknown**3 * bits):
