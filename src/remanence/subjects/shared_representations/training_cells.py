@@ -72,11 +72,8 @@ class Trainings(Work):
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def program(self, number: int) -> Callable[[Part], list[tuple[int, PairFit]]]:
-        def some(part: Part) -> list[tuple[int, PairFit]]:
-            found = self.lane(self.runs[part.start : part.stop], **self.settings)
-            return [(part.start + index, fit) for index, fit in found]
-
-        return some
+        trained = lambda part: self.lane(self.runs[part.start : part.stop], **self.settings)
+        return lambda part: [(part.start + index, fit) for index, fit in trained(part)]
 
 
 def train_cells(
