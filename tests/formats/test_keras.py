@@ -190,11 +190,11 @@ def test_configurations_that_mean_nothing_are_refused(layers, words, key, tmp_pa
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"bias": np.ones(21)}, r"bias has shape \(21,\); \(20,\) would do"),
-        ({"kernel": np.ones((3, 21))}, "as many columns"),
-        ({"recurrent_kernel": np.ones((4, 20))}, "N × N, 3N or 4N"),
+        ({"bias": np.ones(21)}, r"a bias of layer/layer has shape \(21,\); \(20,\) would do"),
+        ({"kernel": np.ones((3, 21))}, "as many rows"),
+        ({"recurrent_kernel": np.ones((4, 20))}, "N, 3N or 4N rows"),
         ({"recurrent_kernel": np.full((5, 20), np.nan)}, "values that are NaN"),
-        ({"kernel": None}, "has a recurrent kernel, but no kernel"),
+        ({"kernel": None}, "takes its inputs is missing"),
     ],
 )
 def test_shapes_are_checked_to_the_last_entry(change, words, key, tmp_path):
@@ -241,7 +241,7 @@ def test_a_file_leads_nowhere_else(key, tmp_path):
         rm.load(path)
     with without(path) as file:
         file["layer/layer/round"] = file["layer"]
-    with pytest.raises(ValueError, match="but no kernel"):
+    with pytest.raises(ValueError, match="takes its inputs is missing"):
         rm.load(path)
 
 

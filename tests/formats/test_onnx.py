@@ -352,9 +352,9 @@ def nan(made):
         (lying, "claims more numbers than the file holds"),
         (negative, "claims more numbers than the file holds"),
         (unknown, "unknown kind"),
-        (wide, r"W of 'layer' is \(16, 3\); \(32, 3\) would do"),
-        (many, "has hidden_size 5, and R has 4"),
-        (wrong, r"B of 'layer' is \(33,\); \(32,\) would do"),
+        (wide, "as many rows as each other"),
+        (many, r"said to be \('LSTM', 5\), and its R is that of \('LSTM', 4\)"),
+        (wrong, r"bias of 'layer' has shape \(17,\)"),
         (nan, "48 values that are NaN"),
     ],
 )

@@ -34,7 +34,10 @@ def rnn(**more):
         (rnn(weight_hh_l0=np.ones((8, 4)), weight_ih_l0=np.ones((8, 3))), "N, 3N or 4N rows"),
         (rnn(weight_hh_l0=np.ones((5, 4))), "as many rows"),
         (rnn(bias_ih_l0=np.ones(4)), "two biases"),
-        ({"weight_ih_l0": np.ones((4, 3), np.float32)}, "weight_hh_l0 is missing"),
+        (
+            {"weight_ih_l0": np.ones((4, 3), np.float32)},
+            "weight_ih_l0 that takes its states is missing",
+        ),
         ({f"{p}.{k}": v for p in "ab" for k, v in rnn().items()}, "several recurrent modules"),
         (
             rnn(**{"x.weight": np.ones((9, 3)), "y.weight": np.ones((8, 3))}),

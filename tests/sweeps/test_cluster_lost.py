@@ -36,7 +36,7 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
     opening.write_text(opening.read_text().replace('__version__ = "', '__version__ = "9.'))
     there = Processes(tmp_path, workers=1, env={"PYTHONPATH": str(other.parent)})
     try:
-        refusal = r"worker tcp://\S+ has remanence 9\.\S+, but \S+ is wanted"
+        refusal = r"a worker has remanence 9\.\S+, but \S+ is wanted"
         with pytest.raises(ValueError, match=refusal):
             faulty.swept(tmp_path / "refused", there.address)
         assert not (tmp_path / "refused").exists()
@@ -155,7 +155,7 @@ def awaited(monkeypatch, gone):
     engine = cluster.Cluster(work, "tcp://there")
     engine.client = gone
     with pytest.raises(LostError) as caught:
-        engine._result(gone, work.grid.parts[0])
+        engine._result(gone, "chunk")
     return str(caught.value)
 
 
@@ -173,18 +173,14 @@ def test_a_result_that_died_with_the_scheduler_is_given_up(monkeypatch, error):
 def test_a_worker_with_threads_takes_one_chunk_at_a_time(monkeypatch):
     busy, seen = [], []
 
-    class Slow(worker.Program):
-        def __init__(self):
-            pass
+    def slow(part):
+        busy.append(part)
+        seen.append(len(busy))
+        time.sleep(0.1)
+        busy.pop()
+        return {}
 
-        def __call__(self, part):
-            busy.append(part)
-            seen.append(len(busy))
-            time.sleep(0.1)
-            busy.pop()
-            return {}
-
-    monkeypatch.setattr(worker, "_program", lambda *_: Slow())
+    monkeypatch.setattr(worker, "_program", lambda *_: slow)
     plan = grid({"x": [1.0, 2.0, 3.0]}, static=(), chunk=1, seed=0)
     payload = worker.pack(Work(plan, double, None, False))
     tasks = [threading.Thread(target=worker.task, args=(payload, part, {})) for part in plan.parts]

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..formats import model_networks
-from ..formats.recording import Arguments, import_torch, pad, recurrent_parts, unwrap
+from ..formats.reading import extra_library
+from ..formats.recording import Arguments, pad, recurrent_parts, unwrap
 from ..measure import lyapunov_spectrum, replay_window
 from ..measure.gradients import gradient_decay
 
@@ -38,7 +39,7 @@ class Monitor:
         self.rows: list[dict[str, Any]] = []
         self.passes, self.spent, self.expected = 0, 0.0, FIRST
         self.log, self.every, self.budget, self.error = log, every, budget, error
-        self._torch = import_torch()
+        self._torch = extra_library("torch", "torch")
         self._model, self._batch, self._looking = unwrap(self._torch, model), batch, False
         self._root: Any = None
         self._looked, self._begun = 0, time.perf_counter()

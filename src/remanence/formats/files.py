@@ -148,10 +148,8 @@ def readings(path: str | os.PathLike) -> dict[str, Reading]:
         return _of_scopes(torch_file.read(path))
     if suffix == ".safetensors":
         return _of_safetensors(path)
-    raise ValueError(
-        f"{path.name} is no file of weights that is known; .safetensors, .pt, .npz, .onnx, "
-        ".h5 and .keras are read"
-    )
+    known = ".safetensors, .pt, .npz, .onnx, .h5 and .keras are read"
+    raise ValueError(f"{path.name} is no file of weights that is known; {known}")
 
 
 def _of_zip(path: pathlib.Path) -> dict[str, Reading]:
@@ -172,9 +170,8 @@ def _of_scopes(scopes: dict[str, safetensors.Tensors]) -> dict[str, Reading]:
     found: dict[str, Reading] = {}
     for place, tensors in scopes.items():
         safetensors.finite(tensors)
-        inside = {"": hugging_face.rwkv7_reading(tensors)} if hugging_face.is_rwkv7(tensors) else {}
         stem = f"{place}." if place and len(scopes) > 1 else ""
-        inside = inside or state_dict.networks(tensors)
+        inside = hugging_face.rwkv7_networks(tensors) or state_dict.networks(tensors)
         found |= {f"{stem}{name}": reading for name, reading in inside.items()}
     return found
 
@@ -185,11 +182,8 @@ def _of_safetensors(path: pathlib.Path) -> dict[str, Reading]:
     if "cell" in described:
         safetensors.finite(tensors)
         return {"": lambda options: saved_network(described, tensors, options)}
-
-    def with_metadata(read: Reading) -> Reading:
-        return lambda options: read(options.filled_from(described))
-
-    return {name: with_metadata(read) for name, read in _of_scopes({"": tensors}).items()}
+    filled = lambda read: lambda options: read(options.filled_from(described))
+    return {name: filled(read) for name, read in _of_scopes({"": tensors}).items()}
 
 
 def _metadata(metadata: dict[str, str]) -> dict[str, Any]:

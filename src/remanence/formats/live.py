@@ -6,7 +6,6 @@ recurrent part, and what the module returned, are compared with the network.
 """
 
 import copy
-import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +15,7 @@ import numpy as np
 
 from ..cells import output
 from ..nets import Recurrent, unroll
-from .recording import evaluation_mode, join, recorded_calls
+from .recording import Call, evaluation_mode, join, recorded_calls
 
 
 STEPS = 6
@@ -27,17 +26,6 @@ WAY_OUT = {
     "embedding": "embedding='' reads a network with the inputs of the recurrent module",
     "readout": "readout='' reads the states alone, head= takes a function in W_y's place",
 }
-
-
-@dataclasses.dataclass(frozen=True)
-class Run:
-    """One run of a module; arrays are `sequences x time x width`, in double."""
-
-    given: Any
-    inputs: np.ndarray
-    outputs: np.ndarray
-    from_zero: bool
-    returned: np.ndarray
 
 
 def refuse_mismatch(
@@ -57,18 +45,24 @@ def refuse_mismatch(
         module = copy.deepcopy(module).float()
     with evaluation_mode(torch, module):
         recurrent = module.get_submodule(prefix)
-        _compare_states(torch, recurrent, net)
+        xs = np.random.default_rng(0).normal(size=(STEPS, recurrent.input_size))
+        expected = _states(torch, recurrent, torch.as_tensor(xs).to(next(recurrent.parameters())))
+        if gap := _gap(expected, states_of(net.cell, xs)):
+            raise ValueError(
+                f"the recurrent module's states differ from those of its weights by {gap}; "
+                "one that computes torch.nn's own equations would do"
+            )
         if module is recurrent or not ends:
             return
         if example is None:
-            run = _first_run(torch, module, recurrent, net)
+            given, calls, returned = _first_run(torch, module, recurrent, net)
         else:
-            given = example if isinstance(example, tuple) else (example,)
-            run = _run(torch, module, recurrent, given)
+            given, *more = example if isinstance(example, tuple) else (example,)
+            calls, returned = _run(torch, module, recurrent, given, *more)
     if "embedding" in ends:
-        _compare_inputs(net, run)
+        _compare_inputs(net, given, _joined(calls, "inputs"))
     if "readout" in ends:
-        _compare_returned(net, run)
+        _compare_returned(net, calls, returned)
 
 
 def states_of(cell: Any, xs: np.ndarray) -> np.ndarray:
@@ -78,35 +72,30 @@ def states_of(cell: Any, xs: np.ndarray) -> np.ndarray:
     return np.asarray(jax.vmap(lambda h: output(cell, h))(states))
 
 
-def _compare_states(torch: Any, recurrent: Any, net: Recurrent) -> None:
-    xs = np.random.default_rng(0).normal(size=(STEPS, recurrent.input_size))
-    given = torch.as_tensor(xs).to(next(recurrent.parameters()))
+def _states(torch: Any, recurrent: Any, given: Any) -> np.ndarray:
+    """A recurrent module's own outputs, a cell's step by step."""
     if isinstance(recurrent, torch.nn.RNNBase):
-        expected = recurrent(given)[0]
-    else:
-        state, steps = None, []
-        for x in given:
-            state = recurrent(x, state)
-            steps.append(state[0] if isinstance(state, tuple) else state)
-        expected = torch.stack(steps)
-    if gap := _gap(_double(expected), states_of(net.cell, xs)):
-        raise ValueError(
-            f"the recurrent module's states differ from those of its weights by {gap}; "
-            "one that computes torch.nn's own equations would do"
-        )
+        return _double(recurrent(given)[0])
+    state, steps = None, []
+    for x in given:
+        state = recurrent(x, state)
+        steps.append(state[0] if isinstance(state, tuple) else state)
+    return _double(torch.stack(steps))
 
 
-def _first_run(torch: Any, module: Any, recurrent: Any, net: Recurrent) -> Run:
+def _first_run(
+    torch: Any, module: Any, recurrent: Any, net: Recurrent
+) -> tuple[Any, list[Call], np.ndarray]:
     """The module on a short sequence of our own, in the first arrangement that it takes."""
     problem: Any = None
     for given in _examples(torch, recurrent, net):
         try:
-            run = _run(torch, module, recurrent, (given,))
+            calls, returned = _run(torch, module, recurrent, given)
         except Exception as error:  # whatever the user's own forward raises
             problem = problem or error
             continue
-        if run.inputs.shape[:2] == (1, STEPS):
-            return run
+        if _joined(calls, "inputs").shape[:2] == (1, STEPS):
+            return given, calls, returned
     what = "tokens" if net.embedding is not None else f"{recurrent.input_size} numbers"
     why = f" ({str(problem).partition(chr(10))[0]})" if problem is not None else ""
     raise ValueError(
@@ -128,16 +117,13 @@ def _examples(torch: Any, recurrent: Any, net: Recurrent) -> Iterator[Any]:
     yield one
 
 
-def _run(torch: Any, module: Any, recurrent: Any, given: tuple[Any, ...]) -> Run:
-    """Run a module on its inputs, with its recurrent part recorded."""
+def _run(torch: Any, module: Any, recurrent: Any, *given: Any) -> tuple[list[Call], np.ndarray]:
+    """The calls of its recurrent part while a module runs, and what it returned."""
     with recorded_calls(torch, {"": recurrent}) as calls:
         returned = _first_tensor(torch, module(*given))
     if not calls[""] or returned is None:
         raise ValueError("the module does not use its recurrent part, or returns no tensor")
-    both = [join(calls[""], what) for what in ("inputs", "outputs")]
-    shortest = min(map(len, both[0]))
-    inputs, outputs = (np.stack([x[:shortest] for x in each], dtype=np.float64) for each in both)
-    return Run(given[0], inputs, outputs, calls[""][0].from_zero, _double(returned))
+    return calls[""], _double(returned)
 
 
 def _first_tensor(torch: Any, value: Any) -> Any:
@@ -145,10 +131,17 @@ def _first_tensor(torch: Any, value: Any) -> Any:
         return value
     if isinstance(value, dict):
         value = [value["logits"]] if "logits" in value else list(value.values())
-    if isinstance(value, list | tuple):
-        found = (_first_tensor(torch, part) for part in value)
-        return next((tensor for tensor in found if tensor is not None), None)
-    return None
+    found = (
+        (_first_tensor(torch, each) for each in value) if isinstance(value, list | tuple) else ()
+    )
+    return next((tensor for tensor in found if tensor is not None), None)
+
+
+def _joined(calls: list[Call], what: str) -> np.ndarray:
+    """What the recurrent part took or gave, `sequences x time x width`, in double."""
+    sequences = join(calls, what)
+    shortest = min(map(len, sequences))
+    return np.stack([x[:shortest] for x in sequences], dtype=np.float64)
 
 
 def _double(tensor: Any) -> np.ndarray:
@@ -157,6 +150,8 @@ def _double(tensor: Any) -> np.ndarray:
 
 def _gap(came: np.ndarray, *ways: np.ndarray) -> str:
     """How far the first of several arrangements is off, in words; "" where one agrees."""
+    if came.size != ways[0].size:
+        return "another shape"
     scale = float(np.abs(came).max(initial=0.0))
     apart = [float(np.abs(way.ravel() - came.ravel()).max(initial=0.0)) for way in ways]
     if min(apart) <= TOLERANCE * scale:
@@ -164,44 +159,40 @@ def _gap(came: np.ndarray, *ways: np.ndarray) -> str:
     return f"up to {apart[0]:.2g}, where they reach {scale:.2g}"
 
 
-def _compare_inputs(net: Recurrent, run: Run) -> None:
+def _compare_inputs(net: Recurrent, given: Any, inputs: np.ndarray) -> None:
     """The inputs of the recurrent part, beside the rows of the embedding or the module's."""
-    first, what = _double(run.given), "inputs"
+    first, what = _double(given), "inputs"
     if net.embedding is not None:
-        if run.given.is_floating_point():
+        if given.is_floating_point():
             raise ValueError(
                 "an embedding was found, but the module was given no tokens; "
                 f"{WAY_OUT['embedding']}"
             )
         first, what = np.asarray(net.embedding, np.float64)[first.astype(int)], "embedding"
-    elif first.size != run.inputs.size:
+    elif first.size != inputs.size:
         return  # they are a front end's: nobody takes them for the module's inputs
-    gap = "another shape"
-    if first.size == run.inputs.size:
-        gap = _gap(run.inputs, first, *([first.swapaxes(0, 1)] if first.ndim == 3 else []))
-    if gap:
+    if gap := _gap(inputs, first, *([first.swapaxes(0, 1)] if first.ndim == 3 else [])):
         raise ValueError(
             f"the inputs of the recurrent module differ from the {what} by {gap}: something "
             f"acts on it before; {WAY_OUT['embedding']}"
         )
 
 
-def _compare_returned(net: Recurrent, run: Run) -> None:
-    if not run.from_zero:
+def _compare_returned(net: Recurrent, calls: list[Call], came: np.ndarray) -> None:
+    if not calls[0].from_zero:
         raise ValueError(
             "the module starts its recurrent part from a state other than zero; "
             f"{WAY_OUT['readout']}"
         )
     dtype = jax.tree.leaves(net.cell.initial_state())[0].dtype
-    decoded = jax.vmap(jax.vmap(net.decode))(jnp.asarray(run.outputs, dtype))
+    decoded = jax.vmap(jax.vmap(net.decode))(jnp.asarray(_joined(calls, "outputs"), dtype))
     every, last = np.asarray(decoded, np.float64), np.asarray(decoded[:, -1], np.float64)
     # Also time first, or time last as torch's cross entropy wants it.
-    ways, word = [every, every.swapaxes(0, 1), every.swapaxes(1, 2)], "last"
+    ways, other, word = [every, every.swapaxes(0, 1), every.swapaxes(1, 2)], last, "last"
     if net.readout == "last":
-        ways, last, word = [last], every, "every"
-    came = run.returned
+        ways, other, word = [last], every, "every"
     if came.size != ways[0].size:
-        would = f"positions='{word}' would do" if came.size == last.size else WAY_OUT["readout"]
+        would = f"positions='{word}' would do" if came.size == other.size else WAY_OUT["readout"]
         raise ValueError(
             f"the module returns {list(came.shape)} numbers where the network read from it "
             f"gives {list(ways[0].shape)}; {would}"

@@ -33,6 +33,7 @@ WRAPPED = {
 MARK = object()
 """Where a run of values on the stack begins."""
 CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": (), "MARK": MARK}
+WOULD_DO = "torch.save(model.state_dict(), path) would do"
 MALFORMED = (IndexError, KeyError, TypeError, AttributeError, OverflowError)
 FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
 STORAGES = {
@@ -176,8 +177,7 @@ def _known_name(first: Any, last: Any) -> Name:
     if last in ("_rebuild_qtensor", "ScriptObject"):
         raise ValueError(f"its tensors are quantised ({text!a}); those of the float model would do")
     raise ValueError(
-        f"its pickle asks for {text!a}, and nothing but tensors is read from one; "
-        "torch.save(model.state_dict(), path) would do"
+        f"its pickle asks for {text!a}, and nothing but tensors is read from one; {WOULD_DO}"
     )
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import jax.numpy as jnp
@@ -13,6 +14,14 @@ from .safetensors import finite, plain, real
 
 
 BOTH = "a readout takes both directions"
+
+
+def extra_library(name: str, extra: str) -> Any:
+    """A library that is imported only when it is needed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ValueError(f"{name} is not installed; `pip install '.[{extra}]'` would do") from None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,12 +10,12 @@ import io
 import pathlib
 import warnings
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from .._atomic_write import write_atomically
+from .reading import extra_library
 
 
 KINDS = ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
@@ -58,12 +58,10 @@ def record(model: Any, batch: Any) -> Recorded:
     a list several batches, one call each. A module that is called again with the state in
     which it ended goes on with the same sequences; other calls are more sequences.
     """
-    torch = import_torch()
+    torch = extra_library("torch", "torch")
     model = unwrap(torch, model)
-    with (
-        evaluation_mode(torch, model),
-        recorded_calls(torch, recurrent_parts(torch, model)) as calls,
-    ):
+    parts = recurrent_parts(torch, model)
+    with evaluation_mode(torch, model), recorded_calls(torch, parts) as calls:
         for each in batch if isinstance(batch, list) else [batch]:
             call_on(model, each)
     recorded = Recorded()
@@ -87,14 +85,6 @@ def pad(sequences: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray | None]:
     return padded, ends if len({*ends}) > 1 else None
 
 
-def import_torch() -> Any:
-    """torch, which is imported only when asked for."""
-    try:
-        return import_module("torch")
-    except ImportError:
-        raise ValueError("torch is not installed; `pip install '.[torch]'` would do") from None
-
-
 def unwrap(torch: Any, model: Any) -> Any:
     """The module inside those that torch.compile and DataParallel put round it."""
     if not isinstance(model, torch.nn.Module):
@@ -112,10 +102,8 @@ def recurrent_parts(torch: Any, model: Any) -> dict[str, Any]:
     for name, part in model.named_modules():
         kind = getattr(part, "original_name", type(part).__name__)
         if isinstance(part, torch.jit.ScriptModule) and (kind in KINDS or part is model):
-            raise ValueError(
-                f"{name or kind} is a ScriptModule, which cannot be hooked; the module "
-                "before torch.jit.script would do"
-            )
+            would = "the module before torch.jit.script would do"
+            raise ValueError(f"{name or kind} is a ScriptModule, which cannot be hooked; {would}")
         if "quantized" in type(part).__module__ and kind in KINDS:
             raise ValueError(f"{name or kind} is quantised; the float model would do")
     if not found:

@@ -1,7 +1,7 @@
-"""A cell from its matrices, with the activations that ONNX and Keras know by name.
+"""A cell from its matrices, whatever the order of the gates in the file that they come from.
 
-Matrices are gates × inputs and gates × units; blocks are in torch's order, i, f, g, o (LSTM)
-and r, z, n (GRU).
+Matrices are gates × inputs and gates × units; our blocks are in torch's order, i, f, g, o (LSTM)
+and r, z, n (GRU). Activations have the names by which ONNX and Keras know them.
 """
 
 import dataclasses
@@ -19,6 +19,12 @@ from ..cells import Elman, GeneralGRU, GeneralLSTM, GRU, LSTM
 KINDS = {1: "RNN", 3: "GRU", 4: "LSTM"}
 """The kind of a layer by how many blocks its matrices have."""
 GATES = {kind: count for count, kind in KINDS.items()}
+ORDERS = {
+    "torch": {"GRU": (0, 1, 2), "LSTM": (0, 1, 2, 3)},
+    "onnx": {"GRU": (1, 0, 2), "LSTM": (0, 2, 3, 1)},
+    "keras": {"GRU": (1, 0, 2), "LSTM": (0, 1, 2, 3)},
+}
+"""Where our blocks stand in files: ONNX has i, o, f, c and Keras i, f, c, o; both have z, r, h."""
 USUAL: dict[str, tuple[Callable, ...]] = {
     "RNN": (jnp.tanh,),
     "GRU": (jax.nn.sigmoid, jnp.tanh),
@@ -26,7 +32,28 @@ USUAL: dict[str, tuple[Callable, ...]] = {
 }
 
 
+def kind_of(title: str, W_x: np.ndarray | None, W_h: np.ndarray | None, units: int = 0) -> str:
+    """RNN, GRU or LSTM by the shapes of the two matrices, which are checked."""
+    if W_x is None or W_h is None:
+        missing = "inputs" if W_x is None else "states"
+        raise ValueError(f"the matrix of {title} that takes its {missing} is missing")
+    if W_x.ndim != 2 or W_h.ndim != 2 or len(W_x) != len(W_h):
+        raise ValueError(
+            f"{title} takes inputs by a matrix {W_x.shape} and states by one {W_h.shape}; "
+            "two with as many rows as each other would do"
+        )
+    gates, width = W_h.shape
+    units = units or width
+    if not units or gates % units or gates // units not in KINDS:
+        raise ValueError(
+            f"{title} takes states by a matrix {gates} × {width}; N, 3N or 4N rows for N "
+            "units would do"
+        )
+    return KINDS[gates // units]
+
+
 def recurrent_cell(
+    title: str,
     kind: str,
     W_x: np.ndarray,
     W_h: np.ndarray,
@@ -34,18 +61,27 @@ def recurrent_cell(
     b_h: np.ndarray | None = None,
     functions: tuple[Callable, ...] = (),
     *,
+    order: str = "torch",
     reset_after: bool = True,
     projection: np.ndarray | None = None,
     peepholes: np.ndarray | None = None,
     coupled: bool = False,
 ) -> Any:
     """The plainest cell that computes it; biases are of the input's and of the state's side."""
+    gates = len(W_h)
+    for b in (b_x, b_h):
+        if b is not None and b.shape != (gates,):
+            raise ValueError(f"a bias of {title} has shape {b.shape}; ({gates},) would do")
+    blocks = np.split(np.arange(gates), GATES[kind])
+    rows = np.concatenate([blocks[i] for i in ORDERS[order].get(kind, (0,))])
+    W_x, W_h = W_x[rows], W_h[rows]
+    b_x, b_h = (None if b is None else b[rows] for b in (b_x, b_h))
     functions = functions or USUAL[kind]
     usual = functions == USUAL[kind]
     b, b_n = b_x, None
     if kind == "GRU" and b_x is not None and b_h is not None:
         # The candidate's recurrent bias stands inside the reset, so it stays apart.
-        inside = np.arange(len(b_h)) >= 2 * W_h.shape[1]
+        inside = np.arange(gates) >= 2 * W_h.shape[1]
         b, b_n = b_x + np.where(inside, 0, b_h), b_h[inside]
     elif b_x is not None and b_h is not None:
         b = b_x + b_h

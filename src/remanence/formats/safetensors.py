@@ -32,9 +32,8 @@ def check_file(path: pathlib.Path) -> pathlib.Path:
     if not size:
         raise ValueError(f"{path.name} is empty")
     if size > LARGEST:
-        raise ValueError(
-            f"{path.name} holds {size / 2**30:.0f} GiB; at most {LARGEST / 2**30:.0f} are read"
-        )
+        most = f"at most {LARGEST / 2**30:.0f} are read"
+        raise ValueError(f"{path.name} holds {size / 2**30:.0f} GiB; {most}")
     return path
 
 

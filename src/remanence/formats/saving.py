@@ -7,7 +7,6 @@ and what does not fit the annotations of a cell's fields is refused.
 import dataclasses
 import json
 import os
-import textwrap
 from collections.abc import Callable
 from typing import Any, get_args, get_type_hints
 
@@ -43,11 +42,7 @@ def save(net: Any, path: str | os.PathLike) -> None:
     Without embedding and readout the names are those of the bare torch module;
     else they stand under `embedding.`, `rnn.` and `readout.`.
     """
-    net = net if isinstance(net, Recurrent) else Recurrent(net)
-    if net.head is not None:
-        raise ValueError("a head that is any function has no file format; W_y and b_y have one")
-    given = {"embedding.weight": net.embedding, "readout.weight": net.W_y, "readout.bias": net.b_y}
-    ends = {name: np.asarray(array) for name, array in given.items() if array is not None}
+    net, ends = with_ends(net)
     metadata: dict[str, Any] = {"positions": net.readout}
     described = torch_module(net.cell)
     if described is None:
@@ -59,6 +54,15 @@ def save(net: Any, path: str | os.PathLike) -> None:
         tensors = tensors_of(net.cell, "rnn." if ends else "")
     words = json.dumps(metadata, sort_keys=True)
     safetensors.write(path, safetensors.finite(tensors | ends), {"remanence": words})
+
+
+def with_ends(net: Any) -> tuple[Recurrent, Tensors]:
+    """A network (or a bare cell as one), and its embedding and readout under torch's names."""
+    net = net if isinstance(net, Recurrent) else Recurrent(net)
+    if net.head is not None:
+        raise ValueError("a head that is any function has no format; W_y and b_y have one")
+    given = {"embedding.weight": net.embedding, "readout.weight": net.W_y, "readout.bias": net.b_y}
+    return net, {name: np.asarray(array) for name, array in given.items() if array is not None}
 
 
 def tensors_of(cell: Any, prefix: str = "") -> Tensors:
@@ -111,9 +115,8 @@ def structure_of(cell: Any, prefix: str) -> tuple[dict, Tensors]:
     if callable(getattr(cell, "save", None)):
         raise ValueError(f"a {kind} writes itself: its own save(path) would do")
     if kind not in KINDS or type(cell) is not getattr(cells, kind):
-        raise ValueError(
-            f"a cell of kind {kind} has no file format; {', '.join(KINDS)} and Stack have"
-        )
+        known = f"{', '.join(KINDS)} and Stack have"
+        raise ValueError(f"a cell of kind {kind} has no file format; {known}")
     structure: dict[str, Any] = {"kind": kind}
     tensors: Tensors = {}
     for field in dataclasses.fields(cell):
@@ -130,9 +133,8 @@ def structure_of(cell: Any, prefix: str) -> tuple[dict, Tensors]:
         elif value in NAMES:
             structure[field.name] = {"function": NAMES[value]}
         else:
-            raise ValueError(
-                f"{field.name} = {value} has no name in a file; {', '.join(ACTIVATIONS)} have"
-            )
+            known = ", ".join(ACTIVATIONS)
+            raise ValueError(f"{field.name} = {value} has no name in a file; {known} have")
     return structure, tensors
 
 
@@ -196,9 +198,7 @@ def _plain(value: Any, name: str) -> Any:
     if isinstance(value, float | int) and abs(value) < 1e30:
         return float(value)
     came = repr(value) if isinstance(value, str | float) else type(value).__name__
-    raise ValueError(
-        f"{name} must be a number that float32 holds, got {textwrap.shorten(came, 40)}"
-    )
+    raise ValueError(f"{name} must be a number that float32 holds, got {came:.40}")
 
 
 def saved_network(

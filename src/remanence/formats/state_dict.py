@@ -21,7 +21,7 @@ import numpy as np
 from ..cells import Elman, GRU
 from ..nets import Recurrent
 from .reading import assemble, BOTH, Options, Reading, Readout, Taken
-from .recurrent_cell import KINDS, recurrent_cell
+from .recurrent_cell import kind_of, recurrent_cell
 from .safetensors import real, Tensors
 
 
@@ -75,36 +75,19 @@ def networks(tensors: Tensors) -> dict[str, Reading]:
 
 def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable) -> Any:
     """One layer as a cell: `weight_ih`, `weight_hh` and the biases, with one ending."""
-
-    def array(name: str) -> np.ndarray | None:
-        whole = f"{prefix}{name}{ending}"
-        return real(whole, tensors[whole]) if whole in tensors else None
-
-    W_x, W_h, P, b_ih, b_hh = (array(part) for part in PARTS)
-    if W_x is None or W_h is None:
-        raise ValueError(f"{prefix}weight_hh{ending} is missing from the file")
-    if W_x.ndim != 2 or W_h.ndim != 2 or W_x.shape[0] != W_h.shape[0]:
-        raise ValueError(
-            f"weight_ih{ending} {W_x.shape} and weight_hh{ending} {W_h.shape} must be "
-            "matrices with as many rows as each other"
-        )
-    gates, width = W_h.shape
-    units = width if P is None else P.shape[-1]
-    if units == 0 or gates % units or gates // units not in KINDS:
-        raise ValueError(
-            f"weight_hh{ending} is {gates} × {width}; N, 3N or 4N rows for N units would do"
-        )
-    kind = KINDS[gates // units]
-    if P is not None and (kind != "LSTM" or P.shape != (width, units)):
-        raise ValueError(
-            f"weight_hr{ending} {P.shape} must be a projection of an LSTM's {units} units "
-            f"to {width}"
-        )
-    shapes = {None if b is None else b.shape for b in (b_ih, b_hh)}
-    if shapes not in ({None}, {(gates,)}):
-        raise ValueError(f"the two biases of layer {ending or 0} must have {gates} entries")
+    names = [f"{prefix}{part}{ending}" for part in PARTS]
+    found = [real(name, tensors[name]) if name in tensors else None for name in names]
+    (title, _, project, *_), (W_x, W_h, P, b_ih, b_hh) = names, found
+    units = 0 if P is None else P.shape[-1]
+    kind = kind_of(title, W_x, W_h, units)
+    assert W_x is not None and W_h is not None
+    if P is not None and (kind != "LSTM" or P.shape != (W_h.shape[1], units)):
+        would = f"a projection of an LSTM's {units} units to {W_h.shape[1]}"
+        raise ValueError(f"{project} {P.shape} must be {would}")
+    if (b_ih is None) != (b_hh is None):
+        raise ValueError(f"the layer of {title} must have its two biases or none")
     functions = (activation,) if kind == "RNN" else ()
-    return recurrent_cell(kind, W_x, W_h, b_ih, b_hh, functions, projection=P)
+    return recurrent_cell(title, kind, W_x, W_h, b_ih, b_hh, functions, projection=P)
 
 
 def _reading(

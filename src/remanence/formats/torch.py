@@ -8,10 +8,10 @@ import numpy as np
 
 from ..nets import Recurrent
 from . import live, state_dict
-from .reading import Options, Taken
-from .recording import array, import_torch, record, recurrent_parts, unwrap
+from .reading import extra_library, Options, Taken
+from .recording import array, record, recurrent_parts, unwrap
 from .safetensors import finite
-from .saving import tensors_of, torch_module
+from .saving import tensors_of, torch_module, with_ends
 
 
 def from_torch(
@@ -32,7 +32,7 @@ def from_torch(
     function in JAX that does what the module does after its recurrent part, where
     that is not linear.
     """
-    torch = import_torch()
+    torch = extra_library("torch", "torch")
     module = unwrap(torch, module)
     inner = recurrent_parts(torch, module)
     if len(inner) != 1:
@@ -57,7 +57,7 @@ def from_torch(
 
 def live_networks(module: Any) -> dict[str, tuple[Recurrent, Taken]]:
     """Every recurrent network inside a module by its name, compared with it, without ends."""
-    torch = import_torch()
+    torch = extra_library("torch", "torch")
     module = unwrap(torch, module)
     found: dict[str, tuple[Recurrent, Taken]] = {}
     for name, recurrent in recurrent_parts(torch, module).items():
@@ -113,26 +113,14 @@ def to_torch(net: Any) -> Any:
     A bare cell becomes `torch.nn.RNN`, `LSTM` or `GRU`; with an embedding or a
     readout, a module with those three parts (`embedding`, `rnn`, `readout`).
     """
-    torch = import_torch()
-    net = net if isinstance(net, Recurrent) else Recurrent(net)
-    if net.head is not None:
-        raise ValueError(
-            "a head that is a function in JAX has no module of torch's; W_y and b_y have"
-        )
+    torch = extra_library("torch", "torch")
+    net, ends = with_ends(net)
     described = torch_module(net.cell)
     if described is None:
-        raise ValueError(
-            f"torch has no module for {type(net.cell).__name__}; "
-            "Elman (tanh or ReLU), LSTM, GRU and stacks of one kind have one"
-        )
+        would = "Elman (tanh or ReLU), LSTM, GRU and stacks of one kind have one"
+        raise ValueError(f"torch has no module for {type(net.cell).__name__}; {would}")
     kind, sizes, options = described
-    tensors = {k: torch.from_numpy(np.array(v)) for k, v in tensors_of(net.cell).items()}
-    rnn = getattr(torch.nn, kind)(*sizes, dtype=tensors["weight_hh_l0"].dtype, **options)
-    rnn.load_state_dict(tensors, strict=True)
-    return rnn if net.embedding is None and net.W_y is None else _with_ends(torch, rnn, net)
 
-
-def _with_ends(torch: Any, rnn: Any, net: Recurrent) -> Any:
     class RecurrentNetwork(torch.nn.Module):
         """Embedding, recurrent module, readout at every step or at the last."""
 
@@ -141,16 +129,17 @@ def _with_ends(torch: Any, rnn: Any, net: Recurrent) -> Any:
             states = states[-1] if net.readout == "last" else states
             return states if self.readout is None else self.readout(states)
 
-    tensor = lambda array: torch.from_numpy(np.array(array))
     module: Any = RecurrentNetwork()
-    module.rnn, module.embedding, module.readout = rnn, None, None
+    module.rnn, module.embedding, module.readout = (
+        getattr(torch.nn, kind)(*sizes, **options),
+        None,
+        None,
+    )
     if net.embedding is not None:
-        module.embedding = torch.nn.Embedding.from_pretrained(tensor(net.embedding), freeze=False)
+        module.embedding = torch.nn.Embedding(*net.embedding.shape)
     if net.W_y is not None:
-        parts = {"weight": tensor(net.W_y)}
-        parts |= {} if net.b_y is None else {"bias": tensor(net.b_y)}
-        outputs, units = net.W_y.shape
-        options = {"bias": net.b_y is not None, "dtype": parts["weight"].dtype}
-        module.readout = torch.nn.Linear(units, outputs, **options)
-        module.readout.load_state_dict(parts)
-    return module
+        module.readout = torch.nn.Linear(*net.W_y.shape[::-1], bias=net.b_y is not None)
+    found = tensors_of(net.cell, "rnn.") | ends
+    tensors = {name: torch.from_numpy(np.array(array)) for name, array in found.items()}
+    module.to(tensors["rnn.weight_hh_l0"].dtype).load_state_dict(tensors, strict=True)
+    return module if ends else module.rnn

@@ -15,7 +15,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .pickle_free import Described, value_of
+from .pickle_free import Described, value_of, WOULD_DO
 from .safetensors import plain, Tensors
 from .state_dict import LAYER
 
@@ -47,9 +47,7 @@ def read(path: pathlib.Path) -> dict[str, Tensors]:
 def _from_zip(archive: zipfile.ZipFile, size: int) -> dict[str, Tensors]:
     records = {info.filename: info for info in archive.infolist()}
     if any(name.endswith("constants.pkl") for name in records):
-        raise ValueError(
-            "it is a TorchScript archive; torch.save(model.state_dict(), path) would do"
-        )
+        raise ValueError(f"it is a TorchScript archive; {WOULD_DO}")
     found = [name for name in records if name.endswith("data.pkl")]
     if len(found) != 1:
         raise ValueError("it is a zip without a data.pkl, so no file of torch's")
@@ -73,9 +71,7 @@ def _from_zip(archive: zipfile.ZipFile, size: int) -> dict[str, Tensors]:
 def _from_legacy(file: mmap.mmap) -> dict[str, Tensors]:
     """Mapped, a file gives no more than it has, whatever a pickle asks for."""
     if value_of(file) != MAGIC:
-        raise ValueError(
-            "it is a pickle, but not torch's; torch.save(model.state_dict(), path) would do"
-        )
+        raise ValueError(f"it is a pickle, but not torch's; {WOULD_DO}")
     for _ in range(2):  # the protocol, and the machine that it came from
         value_of(file)
     value, keys = value_of(file), value_of(file)

@@ -2,18 +2,21 @@
 
 Every chunk is one task and every result is sent back to be stored here. Dask itself
 repeats the tasks of a worker that dies; where no worker is left, the sweep ends with
-what it has. Since bits depend on code, versions and processor, workers that differ in
-these are refused, when the sweep begins and again in every task (`worker.py`).
+what it has. Since bits depend on code, versions and processor, the first worker's must be
+ours, and every task refuses a worker that differs from it (`worker.py`).
 """
 
+import contextlib
 import functools
+import itertools
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .grid import Part
-from .worker import Arrays, difference, environment_there, LostError, pack, Payload, task, Work
+from .pool import as_completed
+from .worker import Arrays, difference, environment_there, LostError, pack, task, Work
 
 
 CONNECT, JOIN, ALONE = 10.0, 60.0, 60.0
@@ -22,18 +25,14 @@ RETRIES = 3
 AHEAD = 2  # tasks sent for each worker thread: one runs while the next one waits beside it
 
 
-def _payload(payload: Payload) -> Payload:
-    """The same; a task, so that the scheduler can make it again if its worker dies."""
-    return payload
-
-
 class Cluster:
     """The workers of one scheduler, while the sweep lasts."""
 
     def __init__(self, work: Work, on: Any):
         self.work, self.on = work, on
-        self.client: Any = None
-        self.seen = self.asked = time.monotonic()
+        self.client: Any = on
+        self.scope = contextlib.ExitStack()
+        self.asked, self.alone = time.monotonic(), 0.0
 
     def __enter__(self) -> "Cluster":
         try:
@@ -42,45 +41,38 @@ class Cluster:
             raise ValueError(
                 "on= needs Dask: pip install '.[cluster]' in a clone of remanence"
             ) from None
-        self.client, self.owned = self.on, not isinstance(self.on, distributed.Client)
-        if self.owned:
+        if not isinstance(self.on, distributed.Client):
             try:
                 self.client = distributed.Client(self.on, timeout=CONNECT, set_as_default=False)
             except (OSError, ValueError) as error:
                 raise ValueError(f"no Dask scheduler answers at {self.on}") from error
+            self.scope.callback(self.client.close, timeout=5)
         try:
             self.client.wait_for_workers(1, timeout=JOIN)
         except TimeoutError:
-            self.__exit__()
+            self.scope.close()
             raise ValueError(f"no worker has joined the scheduler at {self.on}") from None
         return self
 
     def __exit__(self, *reason) -> None:
-        if self.owned:
-            self.client.close(timeout=5)
+        self.scope.close()
 
     @functools.cached_property
     def environment(self) -> dict[str, Any]:
-        """What decides the bits there: one answer of all workers, our code and versions."""
+        """What decides the bits there, by the answer of a worker with our code and versions."""
         payload = pack(self.work)
-        ours = environment_there(payload)
+        ours, name = environment_there(payload), f"environment-{uuid.uuid4().hex[:8]}"
+        asked = self.client.submit(environment_there, payload, key=name, retries=RETRIES)
         try:
-            answers = self.client.run(environment_there, payload, on_error="return")
-        except OSError as error:
-            raise ValueError(f"the scheduler at {self.on} is gone") from error
-        # A worker that is just dying gives no answer.
-        answers = {w: a for w, a in answers.items() if not isinstance(a, OSError)}
-        first: dict[str, Any] = {}
-        for worker, theirs in answers.items():
-            if isinstance(theirs, Exception):
-                raise ValueError(f"worker {worker} cannot take the sweep: {theirs}")
-            first = first or theirs
-            wanted = first | {name: ours[name] for name in ("code", "versions")}
-            if theirs != wanted:
-                raise ValueError(f"worker {worker} {difference(theirs, wanted)}")
-        if not first:
-            raise ValueError(f"no worker of the scheduler at {self.on} answers")
-        return first
+            theirs = self._result(asked, name)
+        except LostError as error:
+            raise ValueError(str(error)) from error
+        except Exception as error:  # whatever unpacking raises there
+            raise ValueError(f"a worker cannot take the sweep: {error}") from error
+        wanted = theirs | {name: ours[name] for name in ("code", "versions")}
+        if theirs != wanted:
+            raise ValueError(f"a worker {difference(theirs, wanted)}")
+        return theirs
 
     def compute(
         self, parts: Sequence[Part], late: Callable[[], bool]
@@ -89,59 +81,47 @@ class Cluster:
         if not parts:
             return
         wanted, run = self.environment, uuid.uuid4().hex[:8]
-        submit = self.client.submit
-        sent = submit(_payload, pack(self.work), key=f"work-{run}", retries=RETRIES)
-        waiting, running = list(parts)[::-1], {}
+        options: dict[str, Any] = {"retries": RETRIES, "pure": False}
+        # A task of its own, so that the scheduler can make it again if its worker dies.
+        sent = self.client.submit(tuple, pack(self.work), key=f"work-{run}", **options)
+
+        def submit(part: Part) -> Any:
+            name = f"{part.name}-{run}"
+            return self.client.submit(task, sent, part, wanted, key=name, **options)
+
+        calls = ((part, (part,)) for part in parts if part is parts[0] or not late())
         most = AHEAD * (sum(self.client.nthreads().values()) or 1)
-        while waiting or running:
-            while waiting and len(running) < most:
-                if len(waiting) < len(parts) and late():
-                    waiting.clear()
-                    break
-                part = waiting.pop()
-                name = f"{part.name}-{run}"
-                future = submit(task, sent, part, wanted, key=name, retries=RETRIES, pure=False)
-                running[future] = part
-            for future in self._ended(running):
-                part = running.pop(future)
-                yield part, self._result(future, part)
+        for part, future in as_completed(calls, submit, most, self._check_workers):
+            yield part, self._result(future, part.name)
 
-    def _ended(self, futures: Iterable[Any]) -> list[Any]:
-        """Those that have ended, once there are any and as long as somebody computes."""
-        self.seen = time.monotonic()
-        while not (ended := [future for future in futures if future.done()]):
-            time.sleep(0.02)
-            self._check_workers()
-        return ended
-
-    def _result(self, future: Any, part: Part) -> Any:
+    def _result(self, future: Any, name: str) -> Any:
         import distributed
 
-        self.seen, patience = time.monotonic(), 2.0
-        while True:
+        for doubled in itertools.count(1):
             try:
-                return future.result(timeout=patience)
+                return future.result(timeout=2.0**doubled)
             except distributed.KilledWorker:
-                raise LostError(f"{part.name} ended every worker that tried it") from None
+                raise LostError(f"{name} ended every worker that tried it") from None
             except TimeoutError:
                 if future.status == "error":
                     raise
                 # It was ready, but died with its worker and is computed again, or it
                 # is large and takes its time.
-                patience *= 2
                 self._check_workers()
             except (distributed.CancelledError, OSError) as error:
                 raise LostError(f"the scheduler at {self.on} is gone") from error
+        return None
 
     def _check_workers(self) -> None:
         """Nothing, unless there has been no worker for too long, or no scheduler."""
-        now = time.monotonic()
-        if now - self.asked < 1.0:
+        passed = time.monotonic() - self.asked
+        if passed < 1.0:
             return
-        self.asked = now
+        self.asked += passed
         try:
-            self.seen = now if self.client.nthreads() else self.seen
+            # Nobody asked while a result was being stored, however long that took.
+            self.alone = 0.0 if self.client.nthreads() else self.alone + min(passed, 2.0)
         except (OSError, TimeoutError) as error:
             raise LostError(f"the scheduler at {self.on} is gone") from error
-        if now - self.seen > ALONE:
+        if self.alone > ALONE:
             raise LostError(f"the scheduler at {self.on} has had no worker for {ALONE:g} s")

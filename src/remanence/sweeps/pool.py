@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool as BrokenProcessPool
 from typing import Any
@@ -71,17 +72,7 @@ class WorkerPool:
 
         No more are begun than there are workers; `each_moment` is called while they run.
         """
-        waiting, running = iter(calls), dict[concurrent.futures.Future, Any]()
-        while True:
-            for key, call in itertools.islice(waiting, self.workers - len(running)):
-                running[self.submit(*call)] = key
-            if not running:
-                return
-            done, _ = concurrent.futures.wait(
-                running, timeout=0.1, return_when=concurrent.futures.FIRST_COMPLETED
-            )
-            each_moment()
-            yield from ((running.pop(future), future) for future in done)
+        return as_completed(calls, self.submit, self.workers, each_moment)
 
     def __exit__(self, *reason) -> None:
         # What still runs is not wanted any more; `shutdown` alone would wait for it.
@@ -93,6 +84,28 @@ class WorkerPool:
             process.kill()
         for process in processes:
             process.join()
+
+
+def as_completed(
+    calls: Iterable[tuple[Any, tuple]],
+    submit: Callable[..., Any],
+    most: int,
+    each_moment: Callable[[], Any],
+) -> Iterator[tuple[Any, Any]]:
+    """The key and the future of every call `(key, arguments of submit)` as it ends.
+
+    No more than `most` are begun at once; `each_moment` is called while they run.
+    """
+    waiting, running = iter(calls), dict[Any, Any]()
+    while True:
+        for key, call in itertools.islice(waiting, most - len(running)):
+            running[submit(*call)] = key
+        if not running:
+            return
+        done = [future for future in running if future.done()]
+        each_moment()
+        yield from ((running.pop(future), future) for future in done)
+        time.sleep(0.0 if done else 0.02)
 
 
 _MESSAGES: Any = None

@@ -117,9 +117,8 @@ def _check_names(
             raise ValueError(f"the lane returns {name!r}, which is the name of an axis")
         labels = dims.get(name)
         if labels is not None and len(labels) != array.ndim - 1:
-            raise ValueError(
-                f"dims names {len(labels)} dimensions of {name!r}, which has {array.ndim - 1}"
-            )
+            count = f"{len(labels)} dimensions of {name!r}, which has {array.ndim - 1}"
+            raise ValueError(f"dims names {count}")
     for name in dims:
         if name not in arrays:
             raise ValueError(f"dims names {name!r}, which the lane does not return")

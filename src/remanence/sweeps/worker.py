@@ -40,40 +40,32 @@ class Work:
     x64: bool
     fast_compile: bool = False
 
-    def program(self, number: int) -> Any:
-        """What computes the chunks of one static point, here or on a worker."""
-        return Program(self, number)
-
-
-class Program:
-    """The compiled program of one static point."""
-
-    def __init__(self, work: Work, number: int):
-        fixed = work.grid.static_point(number)
-        arrays, rest = eqx.partition(work.data, eqx.is_array)
-        self.leaves, tree = jax.tree.flatten(arrays)
+    def program(self, number: int) -> Callable[[Part], Any]:
+        """What computes the chunks of one static point, compiled here."""
+        fixed = self.grid.static_point(number)
+        arrays, rest = eqx.partition(self.data, eqx.is_array)
+        leaves, tree = jax.tree.flatten(arrays)
 
         def lanes(points, keys, leaves):
             data = eqx.combine(jax.tree.unflatten(tree, leaves), rest)
 
             def lane(point, key):
-                result = work.lane({**fixed, **point}, key, data)
+                result = self.lane({**fixed, **point}, key, data)
                 return {name: jnp.asarray(value) for name, value in result.items()}
 
             return jax.vmap(lane)(points, keys)
 
-        self.work = work
-        options: Any = {"compiler_options": FAST_COMPILE} if work.fast_compile else {}
-        with jax.enable_x64(work.x64):
-            first = work.grid.points(next(p for p in work.grid.parts if p.program == number))
-            self.compiled = jax.jit(lanes, **options).lower(*first, self.leaves).compile()
+        options: Any = {"compiler_options": FAST_COMPILE} if self.fast_compile else {}
+        with jax.enable_x64(self.x64):
+            first = self.grid.points(next(p for p in self.grid.parts if p.program == number))
+            compiled = jax.jit(lanes, **options).lower(*first, leaves).compile()
 
-    def __call__(self, part: Part) -> Arrays:
-        """The results of a chunk, its padding cut off."""
-        with jax.enable_x64(self.work.x64):
-            points = self.work.grid.points(part)
-            result = jax.device_get(self.compiled(*points, self.leaves))
-        return {name: np.array(array[: part.lanes]) for name, array in result.items()}
+        def chunk(part: Part) -> Arrays:
+            with jax.enable_x64(self.x64):
+                result = jax.device_get(compiled(*self.grid.points(part), leaves))
+            return {name: np.array(array[: part.lanes]) for name, array in result.items()}
+
+        return chunk
 
 
 Payload = tuple[bytes, bool]  # the work as bytes, and whether it is in double precision
@@ -138,7 +130,7 @@ seen to wait for each other for ever (`pool`)."""
 
 
 @functools.lru_cache(maxsize=8)
-def _program(payload: Payload, number: int, wanted: str) -> Program:
+def _program(payload: Payload, number: int, wanted: str) -> Callable[[Part], Any]:
     """The program of a static point, made once a worker if its environment is as wanted."""
     here, there = environment_there(payload), json.loads(wanted)
     if here != there:

@@ -39,19 +39,17 @@ def data_file(name: str, *, otherwise: str = "") -> pathlib.Path:
     home, digest = HOMES[name.split("/")[0]], known[name]
     folder = os.environ.get("REMANENCE_DATA")
     if folder is not None and (path := pathlib.Path(folder) / name).is_file():
-        if _sha256(path) != digest:
-            raise ValueError(
-                f"{path} is not the known {name}: its SHA-256 should start with {digest[:12]}"
-            )
+        if hashlib.sha256(path.read_bytes()).hexdigest() != digest:
+            right = f"its SHA-256 should start with {digest[:12]}"
+            raise ValueError(f"{path} is not the known {name}: {right}")
         return path
     try:
         return _download(name, home, digest)
     except (OSError, ValueError) as error:
         looked = f"in REMANENCE_DATA ({folder})" if folder else "in REMANENCE_DATA (not set)"
         last = f"; {otherwise}" if otherwise else ""
-        raise FileNotFoundError(
-            f"{name} was looked for {looked} and at {home}, without success{last}"
-        ) from error
+        where = f"{looked} and at {home}"
+        raise FileNotFoundError(f"{name} was looked for {where}, without success{last}") from error
 
 
 def _download(name: str, home: str, digest: str) -> pathlib.Path:
@@ -63,8 +61,3 @@ def _download(name: str, home: str, digest: str) -> pathlib.Path:
         f"{home}/{cache.name}", known_hash=f"sha256:{digest}", fname=cache.name, path=cache.parent
     )
     return pathlib.Path(path)
-
-
-def _sha256(path: pathlib.Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -22,13 +22,12 @@ def music() -> dict[str, Music]:
     """The parts `train`, `valid` and `test` of the JSB chorales."""
     import scipy.io
 
-    held = scipy.io.loadmat(data_file("polymusic/JSB_Chorales.mat"))
-    return {part: _pad_pieces(held[f"{part}data"].ravel()) for part in ("train", "valid", "test")}
-
-
-def _pad_pieces(pieces: np.ndarray) -> Music:
-    lengths = np.asarray([len(piece) for piece in pieces], np.int32)
-    rolls = np.zeros((len(pieces), int(lengths.max()), 88), np.float32)
-    for row, piece in zip(rolls, pieces, strict=True):
-        row[: len(piece)] = piece
-    return Music(rolls, lengths)
+    held, found = scipy.io.loadmat(data_file("polymusic/JSB_Chorales.mat")), {}
+    for part in ("train", "valid", "test"):
+        pieces = held[f"{part}data"].ravel()
+        lengths = np.asarray([len(piece) for piece in pieces], np.int32)
+        rolls = np.zeros((len(pieces), int(lengths.max()), 88), np.float32)
+        for row, piece in zip(rolls, pieces, strict=True):
+            row[: len(piece)] = piece
+        found[part] = Music(rolls, lengths)
+    return found

@@ -15,7 +15,6 @@ from jaxtyping import Int
 from .download import data_file
 
 
-Stream = Int[np.ndarray, " tokens"]
 UNKNOWN = "<unk>"
 
 
@@ -45,9 +44,8 @@ def characters(source: str = "sonnets") -> Text:
     else:
         raise ValueError(f"source must be 'sonnets' or 'shakespeare', got {source!r}")
     vocabulary, tokens = np.unique(list(whole), return_inverse=True)
-    train, valid, test = np.split(
-        tokens.astype(np.int32), [int(len(tokens) * 0.9), int(len(tokens) * 0.95)]
-    )
+    ends = [int(len(tokens) * 0.9), int(len(tokens) * 0.95)]
+    train, valid, test = np.split(tokens.astype(np.int32), ends)
     return Text(train, valid, test, tuple(vocabulary.tolist()))
 
 
@@ -71,7 +69,7 @@ def wikitext(*, vocabulary: int | None = 10_000) -> Text:
     return Text(stream("train"), stream("valid"), stream("test"), kept)
 
 
-def columns(stream: Stream, batch: int) -> Int[np.ndarray, "batch time"]:
+def columns(stream: Int[np.ndarray, " tokens"], batch: int) -> Int[np.ndarray, "batch time"]:
     """A stream as so many streams side by side; what does not fill a row is left out.
 
     >>> columns(np.arange(7), 2).tolist()

@@ -105,7 +105,8 @@ def chunk(
         if recipe.project is not None:
             projected = recipe.project(eqx.combine(params, rest))
             params = eqx.filter(projected, eqx.is_inexact_array)
-        finite = _finite((value, gradient, params))
+        leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves((value, gradient, params))]
+        finite = jnp.stack(leaves).all()
         keep = lambda new, old: jnp.where(finite, new, old)
         following = Progress(
             jax.tree.map(keep, params, state.params),
@@ -128,11 +129,6 @@ def chunk(
     return state, row
 
 
-def _finite(tree: Any) -> Array:
-    leaves = [jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(tree)]
-    return jnp.stack(leaves).all()
-
-
 def _loss_dtype(recipe: Recipe, state: Progress, rest: Any, data: Any, key: Key) -> Any:
     def value(params, data, key):
         drawn = data if recipe.batch is None else recipe.batch(data, state.step, key)
@@ -146,14 +142,12 @@ def _loss_dtype(recipe: Recipe, state: Progress, rest: Any, data: Any, key: Key)
 
 def refuse_bad_counts(steps: int, every: int) -> None:
     """Refuse counts that mean nothing."""
-    if steps < 1:
-        raise ValueError(f"steps must be at least 1, got {steps}")
-    if every < 1:
-        raise ValueError(f"every must be at least 1, got {every}")
+    for name, count in (("steps", steps), ("every", every)):
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}")
 
 
 def as_jax(tree: Any) -> Any:
     """The same pytree, its NumPy arrays as JAX arrays (which are trained and traced)."""
-    return jax.tree.map(
-        lambda leaf: jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf, tree
-    )
+    as_array = lambda leaf: jnp.asarray(leaf) if isinstance(leaf, np.ndarray) else leaf
+    return jax.tree.map(as_array, tree)

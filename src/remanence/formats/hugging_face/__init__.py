@@ -16,7 +16,7 @@ from ..reading import Options, Reading, Taken
 from .gated_layers import griffin_layer, mamba2_layer, mamba_layer, xlstm_layer
 from .model import Family, Source
 from .qwen3_next import delta_layers, qwen3_next_layer
-from .rwkv import is_rwkv7 as is_rwkv7, rwkv4, rwkv7
+from .rwkv import NAMES, rwkv4, rwkv7
 
 
 LARGEST_JSON = 64 * 2**20
@@ -53,20 +53,18 @@ def networks(folder: pathlib.Path) -> dict[str, Reading]:
         source, parts = Source(tensors, config), {"": FAMILIES[kind]}
         parts |= delta_layers(source) if kind == "qwen3_next" else {}
         return {name: language_model_reading(kind, part, source) for name, part in parts.items()}
-    try:
-        return state_dict.networks(tensors)
-    except ValueError:
-        if any(map(state_dict.LAYER.match, tensors)) or not isinstance(kind, str):
-            raise
+    if isinstance(kind, str) and not any(map(state_dict.LAYER.match, tensors)):
         raise ValueError(
             f"{folder.name} holds a model of type {kind!a:.60}, and none of torch's RNN, "
             f"LSTM and GRU is in it; one with them, or of type {', '.join(FAMILIES)} would do"
-        ) from None
+        )
+    return state_dict.networks(tensors)
 
 
-def rwkv7_reading(tensors: safetensors.Tensors) -> Reading:
-    """RWKV-7, whose files are named tensors without a configuration."""
-    return language_model_reading("rwkv7", rwkv7, Source(tensors, {}))
+def rwkv7_networks(tensors: safetensors.Tensors) -> dict[str, Reading]:
+    """The model of a state dict with the names of RWKV-7, if it is one."""
+    found = {"": language_model_reading("rwkv7", rwkv7, Source(tensors, {}))}
+    return found if tensors.keys() >= NAMES else {}
 
 
 def language_model_reading(

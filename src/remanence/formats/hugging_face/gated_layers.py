@@ -16,9 +16,8 @@ def griffin_layer(layer: Source, index: int) -> AbstractLayer:
     kinds = layer.config.get("block_types", ["recurrent", "recurrent", "attention"])
     known = isinstance(kinds, list) and set(kinds) <= {"recurrent", "attention"}
     if not known or not kinds:
-        raise ValueError(
-            f"config.json has block_types = {kinds!r:.60}; recurrent and attention are read"
-        )
+        known = "recurrent and attention are read"
+        raise ValueError(f"config.json has block_types = {kinds!r:.60}; {known}")
     eps = layer.number("rms_norm_eps", 1e-6)
     activation = layer.activation("hidden_activation", "gelu_pytorch_tanh")
     norm = layer.norm("temporal_pre_norm", eps, one=1.0)
@@ -117,9 +116,8 @@ def _limits(given: Any) -> tuple[float, float]:
     try:
         low, high = (float(plain(v)) for v in given or (0.0, math.inf))
     except (TypeError, ValueError):
-        raise ValueError(
-            f"config.json has time_step_limit = {given!r:.60}; two numbers would do"
-        ) from None
+        came = f"time_step_limit = {given!r:.60}"
+        raise ValueError(f"config.json has {came}; two numbers would do") from None
     return low, high
 
 

@@ -14,7 +14,7 @@ from ...cells import Blocks
 from ...cells.parts import Convolution, Dense, exact_gelu, GatedMLP, Norm
 from ...nets import Recurrent
 from ..recurrent_cell import PLAIN
-from ..safetensors import Tensors
+from ..safetensors import real, Tensors
 
 
 GELUS = {"gelu_pytorch_tanh": jax.nn.gelu, "gelu_new": jax.nn.gelu, "gelu": exact_gelu}
@@ -40,13 +40,10 @@ class Source:
         """The tensor of that name, refused if it is missing or of other dimensions."""
         if not self.has(name):
             raise ValueError(f"the weights hold no {self.prefix}{name}")
-        found = np.asarray(self.tensors[self.prefix + name])
-        if found.dtype.kind != "f":
-            raise ValueError(f"{self.prefix}{name} holds {found.dtype}, not real numbers")
+        title = self.prefix + name
+        found = real(title, np.asarray(self.tensors[title]))
         if dimensions not in (None, found.ndim):
-            raise ValueError(
-                f"{self.prefix}{name} has {found.ndim} dimensions; {dimensions} would do"
-            )
+            raise ValueError(f"{title} has {found.ndim} dimensions; {dimensions} would do")
         return jnp.asarray(found)
 
     def whole(self, key: str, default: int | None = None) -> int:

@@ -34,14 +34,12 @@ def qwen3_next_layer(layer: Source, index: int) -> GatedLayer:
     """A gated delta layer."""
     if layer.has("self_attn.q_proj.weight"):
         stem = layer.prefix.removesuffix(f"{index}.")
-        full = [
-            str(i)
-            for i in range(index, layer.whole("num_hidden_layers"))
-            if f"{stem}{i}.self_attn.q_proj.weight" in layer.tensors
-        ]
+        count = layer.whole("num_hidden_layers")
+        attends = lambda i: f"{stem}{i}.self_attn.q_proj.weight" in layer.tensors
+        full = [str(i) for i in range(index, count) if attends(i)]
         names = ", ".join(full[:12]) + (" ..." if len(full) > 12 else "")
         raise FullAttention(
-            f"layers {names} of {layer.whole('num_hidden_layers')} are full attention, which "
+            f"layers {names} of {count} are full attention, which "
             "keeps every token and forgets none; a model whose layers all have a state of "
             "fixed size would do, or one of its delta layers by prefix, as 'layers.0'"
         )

@@ -10,10 +10,11 @@ import jax.numpy as jnp
 from ...cells import DeltaRule, Heads, LinearRecurrence, RWKV4, RWKV7
 from ...cells.rwkv_layers import LowRankMap, RWKV4Layer, RWKV7Layer
 from ...nets import Recurrent
-from ..safetensors import Tensors
 from .model import language_model, Source
 
 
+NAMES = {"emb.weight", "blocks.0.att.w0", "blocks.0.att.r_k"}
+"""By which RWKV-7 is known, whose files have no configuration."""
 BLOCK = re.compile(r"blocks\.(\d+)\.att\.w0")
 
 
@@ -47,11 +48,6 @@ def _rwkv4_layer(block: Source, eps: float) -> RWKV4Layer:
         channel={name: channel.dense(name) for name in parts},
         channel_mixes=mixes(channel, ("key", "receptance")),
     )
-
-
-def is_rwkv7(tensors: Tensors) -> bool:
-    """Whether the names are those of RWKV-7."""
-    return {"emb.weight", "blocks.0.att.w0", "blocks.0.att.r_k"} <= tensors.keys()
 
 
 def rwkv7(source: Source) -> Recurrent:

@@ -1,9 +1,7 @@
 """Keras files, old and new: every LSTM, GRU and SimpleRNN, alone, stacked or both ways.
 
-Layers that follow each other directly are one network, with the embedding before and the
-dense layer behind it where the configuration has them; each direction of a bidirectional
-layer is a network of its own. A file of weights alone contains neither the order
-of its layers nor the activations: each layer is then a network with the defaults of its version of Keras.
+A file of weights alone contains neither the order of its layers nor the activations: each
+layer is then a network with the defaults of its version of Keras.
 """
 
 import pathlib
@@ -13,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...nets import Recurrent
-from ..reading import assemble, BOTH, Options, Reading, Readout, Taken
+from ..layer_graph import chains, embedding_before, node_below, reading, readout_behind
+from ..reading import BOTH, Options, Reading, Readout
 from .layers import cell_of, recurrent_arrays
 from .store import Layer, MODELS, models_of, store_of
 
@@ -28,87 +26,59 @@ LAYERS = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU", "RNN")
 SCORES = ("softmax", "sigmoid")
 
 
-class Neighbours:
-    """Which layer of a model feeds which; layers of unknown neighbours have none."""
+class Graph:
+    """The layers of one model; a layer's value has its name."""
 
     def __init__(self, layers: list[Layer]):
-        self.named = {layer.name: layer for layer in layers}
-        self.users: dict[str, list[Layer]] = {}
-        for layer in layers:
-            for name in layer.before or ():
-                self.users.setdefault(name, []).append(layer)
+        self.layers = {layer.name: layer for layer in layers}
 
-    def below(self, layer: Layer) -> Layer | None:
-        """The one layer that feeds this one, past those that do nothing."""
-        for _ in self.named:
-            if layer.before is None or len(layer.before) != 1 or layer.before[0] not in self.named:
-                return None
-            layer = self.named[layer.before[0]]
-            if layer.kind not in FREE:
-                return layer
-        return None
+    def maker(self, value: str) -> Any:
+        return self.layers.get(value)
 
-    def above(self, layer: Layer) -> Layer | str:
-        """The one layer that this one feeds, past those that do nothing; or a sentence."""
-        for _ in self.named:
-            users = self.users.get(layer.name, [])
-            if len(users) != 1:
-                return "its outputs go to several layers" if users else ""
-            layer = users[0]
-            if layer.kind not in FREE:
-                return layer
-        return ""
+    def users(self, value: str) -> list[Any]:
+        return [layer for layer in self.layers.values() for name in layer.input if name == value]
 
+    def is_free(self, node: Any) -> bool:
+        return node.kind in FREE and len(node.input) == 1
 
-def chains_of(layers: list[Layer], neighbours: Neighbours) -> list[list[Layer]]:
-    """Recurrent layers that feed each other directly, the lowest first."""
-    chains: list[list[Layer]] = []
-    for layer in layers:
-        below = neighbours.below(layer) if layer.kind in LAYERS else None
-        onto = [c for c in chains if c[-1] is below and c[-1].kind in LAYERS]
-        forward = below is not None and below.settings.get("return_sequences")
-        turned = any(each and each.settings.get("go_backwards") for each in (below, layer))
-        if onto and forward and not turned:
-            onto[0].append(layer)
-        else:
-            chains.append([layer])
-    return chains
+    def is_output(self, value: str) -> bool:
+        return not self.users(value)
 
+    def takes_last(self, node: Any) -> bool:
+        return False
 
-def embedding_of(layer: Layer, neighbours: Neighbours) -> tuple[str, np.ndarray] | None:
-    """The embedding that feeds a layer directly."""
-    below = neighbours.below(layer)
-    if below is None or below.kind != "Embedding":
-        return None
-    rows = _array(below, "embeddings", "0")
-    return None if rows is None else (below.name, rows)
+    def table(self, node: Any) -> tuple[str, np.ndarray] | None:
+        rows = _array(node, "embeddings", "0") if node.kind == "Embedding" else None
+        return None if rows is None else (node.name, rows)
+
+    def affine(self, node: Any, value: str) -> tuple[Readout, str] | str:
+        settings = node.settings
+        if node.kind == "TimeDistributed":
+            inner = settings.get("layer", {})
+            settings = inner.get("config", {}) if inner.get("class_name") == "Dense" else {}
+        if node.kind not in ("Dense", "TimeDistributed") or not settings:
+            return f"{node.kind} {node.name} reads its outputs"
+        kernel, bias = _array(node, "kernel", "0"), _array(node, "bias", "1")
+        function = settings.get("activation")
+        if kernel is None or function not in ("linear", None, *SCORES):
+            return f"{node.name} is no affine map with {str(function)[:20]}"
+        left = function if function in SCORES else ""
+        return Readout(node.name, kernel.T, bias, remark=left), node.name
+
+    def score(self, node: Any) -> str:
+        if node.kind not in ("Activation", "Softmax"):
+            return ""
+        function = str(node.settings.get("activation", "softmax"))
+        return function if function in SCORES else ""
 
 
-def readout_of(layer: Layer, neighbours: Neighbours) -> Readout | str:
-    """The dense layer behind a layer, if nothing but scores follows; or why there is none."""
-    if layer.before is None:
-        return "a file of weights alone does not contain what follows"
-    above = neighbours.above(layer)
-    if isinstance(above, str):
-        return above or "nothing reads its outputs"
-    settings = above.settings
-    if above.kind == "TimeDistributed":
-        inner = settings.get("layer", {})
-        settings = inner.get("config", {}) if inner.get("class_name") == "Dense" else {}
-    if above.kind not in ("Dense", "TimeDistributed") or not settings:
-        return f"{above.kind} {above.name} reads its outputs"
-    kernel, bias = _array(above, "kernel", "0"), _array(above, "bias", "1")
-    function = settings.get("activation")
-    if kernel is None or function not in ("linear", None, *SCORES):
-        return f"{above.name} is no affine map with {str(function)[:20]}"
-    last, left = neighbours.above(above), function if function in SCORES else ""
-    if isinstance(last, Layer) and last.kind in ("Activation", "Softmax") and not left:
-        left = str(last.settings.get("activation", "softmax"))
-        last = neighbours.above(last) if left in SCORES else last
-    if last != "":
-        return f"more than {above.name} stands between its outputs and the model's"
-    remark = f"its {left} left out" if left else ""
-    return Readout(above.name, kernel.T, bias, remark=remark)
+def _is_above(upper: Layer, lower: Layer, graph: Graph) -> bool:
+    """Whether a layer takes another one's outputs directly, in the same direction."""
+    if {upper.kind, lower.kind} - {*LAYERS} or len(upper.input) != 1:
+        return False
+    turned = any(each.settings.get("go_backwards") for each in (upper, lower))
+    follows = node_below(graph, upper.input[0])[0] is lower
+    return bool(follows and lower.settings.get("return_sequences") and not turned)
 
 
 def _array(layer: Layer, old: str, new: str) -> Any:
@@ -127,11 +97,11 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
     kinds: set[str] = set()
     for layers in _plainly(models_of, store):
         kinds |= {layer.kind for layer in layers if layer.kind}
-        neighbours = Neighbours(layers)
+        graph = Graph(layers)
         mine = [layer for layer in layers if layer.kind not in MODELS]
         mine = [layer for layer in mine if recurrent_arrays(layer.weights)]
-        for chain in chains_of(mine, neighbours):
-            readings = _readings(chain, neighbours, store.version)
+        for chain in chains(mine, partial(_is_above, graph=graph)):
+            readings = _readings(chain, graph, store.version)
             found |= {name: partial(_plainly, read) for name, read in readings.items()}
     if not found:
         others = f", only {', '.join(sorted(kinds)[:8])}" if kinds else ""
@@ -150,14 +120,13 @@ def _plainly(function: Callable[[Any], Any], value: Any) -> Any:
         raise ValueError(f"the file's configuration is malformed: {why}") from None
 
 
-def _readings(
-    chain: list[Layer], neighbours: Neighbours, version: tuple[int, ...]
-) -> dict[str, Reading]:
+def _readings(chain: list[Layer], graph: Graph, version: tuple[int, ...]) -> dict[str, Reading]:
     """The networks of one chain: one, or one a direction and part where it is not plain."""
     first = chain[0]
     title = f"{first.path}{first.name}"
     if first.kind in LAYERS:
-        return {title: _reading(chain, "", neighbours, version, "")}
+        way = "backward" if first.settings.get("go_backwards") else ""
+        return {title: _reading(chain, "", graph, version, way)}
     found: dict[str, Reading] = {}
     for place in recurrent_arrays(first.weights):
         ways = [part.partition("_")[0] for part in place.split("/")]
@@ -165,18 +134,20 @@ def _readings(
         name = f"{title}.{way}" if way else title
         if name in found:  # several cells inside a layer of somebody's own
             name = f"{name}/{place}"
-        found[name] = _reading(chain, place, neighbours, version, way)
+        found[name] = _reading(chain, place, graph, version, way)
     return found
 
 
 def _reading(
-    chain: list[Layer], place: str, neighbours: Neighbours, version: tuple[int, ...], way: str
+    chain: list[Layer], place: str, graph: Graph, version: tuple[int, ...], way: str
 ) -> Reading:
     first, last = chain[0], chain[-1]
+    both = bool(way and place)
+    every = both or last.settings.get("return_sequences", True)
+    positions = "every" if every else "last"
 
-    def read(options: Options) -> tuple[Recurrent, Taken]:
-        remarks: dict[str, str] = {}
-        cells, kinds = [], []
+    def cells(options: Options, remarks: dict[str, str]) -> tuple[str, list[Any]]:
+        found = []
         for layer in chain:
             parts, settings = recurrent_arrays(layer.weights), _settings(layer, way)
             at = place or next(iter(parts))
@@ -188,20 +159,19 @@ def _reading(
             if unknown:
                 whose = "CuDNN" if cudnn else f"Keras {version[0]}.{version[1]}"
                 remarks["activations"] = f"{whose}'s default activations"
-            cells.append(cell)
-            kinds.append(kind)
-        if way or first.settings.get("go_backwards"):
-            remarks["direction"] = f"{way or 'backward'} direction"
-        others = neighbours.named.values()
-        if any(each.kind == "Masking" or each.settings.get("mask_zero") for each in others):
+            found.append((kind, cell))
+        layers = graph.layers.values()
+        if any(each.kind == "Masking" or each.settings.get("mask_zero") for each in layers):
             remarks["mask"] = "masks not applied"
-        every = last.settings.get("return_sequences", True)
-        positions = "every" if every or way else "last"
-        taken = Taken(kinds[0], f"{first.path}{first.name}", positions=positions, remarks=remarks)
-        readout = BOTH if way else readout_of(last, neighbours)
-        return assemble(options, taken, cells, embedding_of(first, neighbours), readout)
+        return found[0][0], [cell for _, cell in found]
 
-    return read
+    def ends() -> tuple[Any, Readout | str]:
+        embedding = embedding_before(graph, first.input[0]) if len(first.input) == 1 else None
+        if both or not last.kind:
+            return embedding, BOTH if both else "a file of weights alone says nothing of others"
+        return embedding, readout_behind(graph, [(last.name, positions)])
+
+    return reading(f"{first.path}{first.name}", way, cells, ends, positions)
 
 
 def _settings(layer: Layer, way: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..recurrent_cell import KINDS, PLAIN, recurrent_cell, Shaped
+from ..recurrent_cell import kind_of, PLAIN, recurrent_cell, Shaped
 from ..safetensors import Tensors
 
 
@@ -24,52 +24,31 @@ def cell_of(
     title: str, arrays: Arrays, settings: dict[str, Any], version: Version
 ) -> tuple[str, bool, Any]:
     """The kind, whether it is CuDNN's, and the cell, by its settings (or its version's defaults)."""
-    W_x, W_h, b_x, b_h, cudnn = _torch_matrices(title, *arrays)
-    kind = KINDS[W_h.shape[0] // W_h.shape[1]]
+    W_x, W_h, bias = (None if array is None else array.T for array in arrays)
+    kind = kind_of(title, W_x, W_h)
+    assert W_x is not None and W_h is not None
+    gates, units = W_h.shape
+    cudnn = twice = False
+    if bias is not None and gates > units and bias.shape == (2 * gates,):
+        cudnn = True
+        blocks = np.split(W_x, gates // units)
+        W_x = np.concatenate([block.T.reshape(units, -1) for block in blocks])
+        W_h = np.concatenate([block.T for block in np.split(W_h, gates // units)])
+        bias = bias.reshape(2, gates).T
+    b_x, b_h = bias, None
+    if bias is not None and (cudnn or (kind == "GRU" and bias.shape == (gates, 2))):
+        twice, (b_x, b_h) = True, bias.T
     outer = _function(settings.get("activation", "tanh"), version)
     usual = "sigmoid" if version >= (2, 3) or cudnn else "hard_sigmoid"
     gate = _function(settings.get("recurrent_activation", usual), version)
     functions = {"RNN": (outer,), "GRU": (gate, outer), "LSTM": (gate, outer, outer)}[kind]
-    order, after = np.arange(len(W_h)), True
-    if kind == "GRU":
-        z, r, n = np.split(order, 3)
-        order, after = np.concatenate([r, z, n]), b_h is not None
-        stated = settings.get("reset_after", after)
-        if b_x is None:  # only the settings decide it then
-            after = bool(settings.get("reset_after", version >= (2, 3)))
-        elif after != bool(stated) and not cudnn:
-            raise ValueError(f"{title}'s bias does not go with its reset_after")
-    b_x, b_h = (None if b is None else b[order] for b in (b_x, b_h))
-    weights = (W_x[order], W_h[order], b_x, b_h)
-    return kind, cudnn, recurrent_cell(kind, *weights, functions, reset_after=after)
-
-
-def _torch_matrices(title: str, kernel: Any, recurrent: Any, bias: Any) -> tuple[Any, ...]:
-    """Matrices gates × inputs and gates × units, two biases, and whether they are CuDNN's."""
-    if kernel is None:
-        raise ValueError(f"{title} has a recurrent kernel, but no kernel")
-    if recurrent.ndim != 2 or kernel.ndim != 2 or recurrent.shape[1] != kernel.shape[1]:
-        raise ValueError(
-            f"{title} has a recurrent kernel {recurrent.shape} and a kernel {kernel.shape}; "
-            "matrices with as many columns as each other would do"
-        )
-    units, gates = recurrent.shape
-    if not units or gates not in (units, 3 * units, 4 * units):
-        raise ValueError(
-            f"{title}'s recurrent kernel is {units} × {gates}; N × N, 3N or 4N would do"
-        )
-    if bias is not None and gates > units and bias.shape == (2 * gates,):
-        blocks = [k.reshape(units, -1) for k in np.split(kernel, gates // units, axis=1)]
-        W_h = np.concatenate(np.split(recurrent, gates // units, axis=1))
-        return np.concatenate(blocks), W_h, bias[:gates], bias[gates:], True
-    b_x = b_h = None
-    if bias is not None:
-        twice = gates == 3 * units and bias.shape == (2, gates)
-        if not twice and bias.shape != (gates,):
-            would = f"({gates},)" + f" or (2, {gates})" * (gates == 3 * units)
-            raise ValueError(f"{title}'s bias has shape {bias.shape}; {would} would do")
-        b_x, b_h = bias if twice else (bias, None)
-    return kernel.T, recurrent.T, b_x, b_h, False
+    stated = settings.get("reset_after", twice if bias is not None else version >= (2, 3))
+    if kind == "GRU" and bias is not None and not cudnn and bool(stated) != twice:
+        raise ValueError(f"{title}'s bias does not go with its reset_after")
+    after = bool(stated) or cudnn
+    weights = (W_x, W_h, b_x, b_h)
+    cell = recurrent_cell(title, kind, *weights, functions, order="keras", reset_after=after)
+    return kind, cudnn, cell
 
 
 def _function(name: Any, version: Version) -> Callable:

@@ -14,12 +14,12 @@ import pathlib
 import re
 import zipfile
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ..._natural_sort import natural_sort_key
+from ..reading import extra_library
 from ..safetensors import finite, largest_swollen, plain, Tensors
 
 
@@ -41,12 +41,7 @@ class Store:
 
 def store_of(path: pathlib.Path) -> Store:
     """Read a file; what is malformed or leads elsewhere is refused with a sentence."""
-    try:
-        h5py = import_module("h5py")
-    except ImportError:
-        raise ValueError(
-            f"{path.name} needs h5py to be read; `pip install '.[keras]'` would do"
-        ) from None
+    h5py = extra_library("h5py", "keras")
     try:
         if zipfile.is_zipfile(path):
             with zipfile.ZipFile(path) as archive:
@@ -116,7 +111,7 @@ def _version(text: Any) -> tuple[int, ...]:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer; `before` are the layers of the same model that feed it, if known."""
+    """One layer; `input` are the layers of the same model that feed it, if known."""
 
     name: str
     """Its own name; `path` are the models round it."""
@@ -124,7 +119,12 @@ class Layer:
     kind: str
     settings: dict[str, Any]
     weights: Tensors
-    before: tuple[str, ...] | None
+    input: tuple[str, ...] = ()
+
+    @property
+    def output(self) -> tuple[str]:
+        """Its values: the one of its name."""
+        return (self.name,)
 
 
 def models_of(store: Store) -> list[list[Layer]]:
@@ -199,4 +199,4 @@ def _unconfigured(store: Store, old: bool) -> list[Layer]:
             names[found["layer"]] = ""
     ordered = sorted(names, key=natural_sort_key)
     below = lambda name: _under(store.arrays, f"{names[name]}{name}/")
-    return [Layer(name.removeprefix("layers/"), "", "", {}, below(name), None) for name in ordered]
+    return [Layer(name.removeprefix("layers/"), "", "", {}, below(name)) for name in ordered]

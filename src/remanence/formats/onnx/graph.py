@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..layer_graph import DEEPEST
 
-DEEPEST = 64
+
 FOLDED = (
     *("Identity", "Cast", "Transpose", "Squeeze", "Unsqueeze"),
     *("Concat", "Slice", "Reshape", "Split"),
@@ -85,9 +86,8 @@ class Scope:
             return None
         sizes = [value.size for value in inputs if value is not None]
         if sum(sizes) > self.room or settings.get("num_outputs", 0) > len(node.output):
-            raise ValueError(
-                f"its {node.op_type} {node.name!a} makes more numbers than the file holds"
-            )
+            title = f"its {node.op_type} {node.name!a}"
+            raise ValueError(f"{title} makes more numbers than the file holds")
         feeds = {n: v for n, v in zip(node.input, inputs, strict=True) if n}
         values = lambda names: [self.onnx.ValueInfoProto(name=name) for name in names if name]
         try:

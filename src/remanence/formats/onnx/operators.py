@@ -15,13 +15,11 @@ import numpy as np
 
 from ...cells import Started
 from ..reading import finite_array
-from ..recurrent_cell import Clipped, GATES, PLAIN, recurrent_cell, SHAPED, Shaped, TAKES_BETA
+from ..recurrent_cell import Clipped, kind_of, PLAIN, recurrent_cell, SHAPED, Shaped, TAKES_BETA
 from ..safetensors import plain, real
 from .graph import Scope
 
 
-ORDER = {"LSTM": (0, 2, 3, 1), "GRU": (1, 0, 2), "RNN": (0,)}
-"""Where our blocks stand among ONNX's: i, f, g, o and r, z, n."""
 DEFAULTS = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
 INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
 
@@ -51,34 +49,28 @@ class Operator:
 
 def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
     """One direction of an operator as a cell, every shape checked."""
-    kind = operator.kind
+    settings, title = operator.settings, ascii(operator.name)
     W, R, B, P = (_weights(operator, name, side) for name in ("W", "R", "B", "P"))
-    if W is None or R is None or W.ndim != 2 or R.ndim != 2:
-        raise ValueError(f"{operator.name!a} lacks a matrix W or R")
-    units = R.shape[1]
-    gates = GATES[kind] * units
-    shapes = ((gates, W.shape[1]), (gates, units), (2 * gates,), (3 * units,))
-    for name, value, shape in zip("WRBP", (W, R, B, P), shapes, strict=True):
-        if value is not None and (value.shape != shape or not units):
-            raise ValueError(
-                f"{name} of {operator.name!a} is {value.shape}; {shape} would do "
-                f"beside {units} units"
-            )
-    stated = operator.settings.get("hidden_size", units)
-    if stated != units:
-        raise ValueError(f"{operator.name!a} has hidden_size {stated}, and R has {units}")
-    order = np.concatenate([np.arange(units) + i * units for i in ORDER[kind]])
-    b_x, b_h = (None, None) if B is None else (B[:gates][order], B[gates:][order])
+    kind = kind_of(title, W, R)
+    assert W is not None and R is not None
+    gates, units = R.shape
+    stated = (operator.kind, settings.get("hidden_size", units))
+    if stated != (kind, units):
+        raise ValueError(f"{title} is said to be {stated}, and its R is that of {(kind, units)}")
+    if P is not None and P.shape != (3 * units,):
+        raise ValueError(f"P of {title} is {P.shape}; ({3 * units},) would do")
     cell = recurrent_cell(
+        title,
         kind,
-        W[order],
-        R[order],
-        b_x,
-        b_h,
+        W,
+        R,
+        None if B is None else B[:gates],
+        None if B is None else B[gates:],
         _functions(operator, side),
-        reset_after=bool(operator.settings.get("linear_before_reset", 0)),
+        order="onnx",
+        reset_after=bool(settings.get("linear_before_reset", 0)),
         peepholes=None if P is None else P.reshape(3, units)[[0, 2, 1]],
-        coupled=bool(operator.settings.get("input_forget", 0)),
+        coupled=bool(settings.get("input_forget", 0)),
     )
     return _with_first_state(cell, operator, side, remarks)
 
@@ -90,15 +82,12 @@ def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:
         return None
     value = operator.scope.constant(given)
     if value is None:
-        raise ValueError(
-            f"{name} of {operator.name!a} is computed from what the model is given; "
-            "constant weights would do"
-        )
+        made = "is computed from what the model is given; constant weights would do"
+        raise ValueError(f"{name} of {operator.name!a} {made}")
     sides = 2 if operator.direction == "bidirectional" else 1
     if value.ndim < 2 or len(value) != sides:
-        raise ValueError(
-            f"{name} of {operator.name!a} is {value.shape}; {sides} direction(s) would do"
-        )
+        would = f"{sides} direction(s) would do"
+        raise ValueError(f"{name} of {operator.name!a} is {value.shape}; {would}")
     return finite_array(f"{name} of {operator.name}", value[side])
 
 
