@@ -32,7 +32,8 @@ WRAPPED = {
 """Calls whose value is their first argument."""
 MARK = object()
 """Where a run of values on the stack begins."""
-CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": (), "MARK": MARK}
+CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "MARK": MARK}
+EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_SET": list, "EMPTY_TUPLE": tuple}
 WOULD_DO = "torch.save(model.state_dict(), path) would do"
 MALFORMED = (IndexError, KeyError, TypeError, AttributeError, OverflowError)
 FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
@@ -104,8 +105,8 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
             stack.pop()
         case _ if name in CONSTANTS:
             stack.append(CONSTANTS[name])
-        case "EMPTY_DICT" | "EMPTY_LIST" | "EMPTY_SET":
-            stack.append({} if name == "EMPTY_DICT" else [])
+        case _ if name in EMPTY:
+            stack.append(EMPTY[name]())
         case "PUT" | "BINPUT" | "LONG_BINPUT" | "MEMOIZE":
             memo[len(memo) if name == "MEMOIZE" else argument] = stack[-1]
         case "GET" | "BINGET" | "LONG_BINGET":
@@ -114,12 +115,9 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
             stack.append(stack[-1])
         case "POP_MARK":
             _run(stack)
-        case "TUPLE":
-            stack.append(tuple(_run(stack)))
-        case "LIST" | "FROZENSET":
-            stack.append(_run(stack))
-        case "DICT":
-            stack.append(_fill({}, _run(stack)))
+        case "TUPLE" | "LIST" | "FROZENSET" | "DICT":
+            values = _run(stack)
+            stack.append({"TUPLE": tuple, "DICT": _dictionary}.get(name, list)(values))
         case "TUPLE1" | "TUPLE2" | "TUPLE3":
             size = int(name[-1])
             stack[-size:] = [tuple(stack[-size:])]
@@ -127,24 +125,19 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
             values = [stack.pop()] if name == "APPEND" else _run(stack)
             if isinstance(stack[-1], list):
                 stack[-1].extend(values)
-        case "SETITEM":
-            value, key = stack.pop(), stack.pop()
-            _fill(stack[-1], [key, value])
-        case "SETITEMS":
-            values = _run(stack)
-            _fill(stack[-1], values)
-        case "GLOBAL":
-            stack.append(_known_name(*argument.split(" ", 1)))
-        case "STACK_GLOBAL":
-            last, first = stack.pop(), stack.pop()
-            stack.append(_known_name(first, last))
+        case "SETITEM" | "SETITEMS":
+            values = _two(stack) if name == "SETITEM" else _run(stack)
+            if isinstance(stack[-1], dict):
+                stack[-1].update(_dictionary(values))
+        case "GLOBAL" | "STACK_GLOBAL":
+            names = argument.split(" ", 1) if name == "GLOBAL" else _two(stack)
+            stack.append(_known_name(*names))
         case "BINPERSID":
             stack.append(_storage(stack.pop()))
         case "REDUCE" | "NEWOBJ" | "NEWOBJ_EX":
             if name == "NEWOBJ_EX":
                 stack.pop()  # arguments by keyword
-            arguments, what = stack.pop(), stack.pop()
-            stack.append(_describe(what, arguments))
+            stack.append(_describe(*_two(stack)))
         case _ if argument is not None and not name.startswith(("EXT", "INST", "PERS")):
             stack.append(argument)  # a number, a text or bytes
         case _:
@@ -159,12 +152,14 @@ def _run(stack: list[Any]) -> list[Any]:
     return values[::-1]
 
 
-def _fill(target: Any, values: list[Any]) -> Any:
-    """Keys and values in turn; keys that are no plain values name nothing, and go."""
-    if isinstance(target, dict):
-        pairs = zip(values[::2], values[1::2], strict=True)
-        target.update({key: value for key, value in pairs if isinstance(key, str | int)})
-    return target
+def _two(stack: list[Any]) -> list[Any]:
+    return [stack.pop(), stack.pop()][::-1]
+
+
+def _dictionary(values: list[Any]) -> dict[Any, Any]:
+    """Of keys and values in turn; keys that are no plain values name nothing, and go."""
+    pairs = zip(values[::2], values[1::2], strict=True)
+    return {key: value for key, value in pairs if isinstance(key, str | int)}
 
 
 def _known_name(first: Any, last: Any) -> Name:

@@ -161,16 +161,12 @@ class Call:
 def recorded_calls(torch: Any, parts: dict[str, Any]) -> Iterator[dict[str, list[Call]]]:
     """Every call of these modules while the context lasts, by their names."""
     calls: dict[str, list[Call]] = {name: [] for name in parts}
-    handles = []
-    try:
+    with contextlib.ExitStack() as scope:
         for name, part in parts.items():
-            hooks = _hooks(torch, part, calls[name])
-            handles.append(part.register_forward_pre_hook(hooks[0], with_kwargs=True))
-            handles.append(part.register_forward_hook(hooks[1], with_kwargs=True))
+            before, after = _hooks(torch, part, calls[name])
+            scope.callback(part.register_forward_pre_hook(before, with_kwargs=True).remove)
+            scope.callback(part.register_forward_hook(after, with_kwargs=True).remove)
         yield calls
-    finally:
-        for handle in handles:
-            handle.remove()
 
 
 def _hooks(torch: Any, part: Any, calls: list[Call]) -> tuple[Any, Any]:

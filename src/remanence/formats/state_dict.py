@@ -32,17 +32,12 @@ ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
 PARTS = ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
 
 
-def without_wrappers(tensors: Tensors) -> Tensors:
-    """The same without the parts that DataParallel and torch.compile put into names."""
-    named = {re.sub(r"(^|\.)_orig_mod\.", r"\1", n): t for n, t in tensors.items()}
-    while named and all(name.startswith("module.") for name in named):
-        named = {name.removeprefix("module."): t for name, t in named.items()}
-    return named
-
-
 def networks(tensors: Tensors) -> dict[str, Reading]:
     """Every network of a state dict by its name."""
-    tensors = without_wrappers(tensors)
+    # Without the parts that torch.compile and DataParallel put into names.
+    tensors = {re.sub(r"(^|\.)_orig_mod\.", r"\1", n): t for n, t in tensors.items()}
+    while tensors and all(name.startswith("module.") for name in tensors):
+        tensors = {name.removeprefix("module."): t for name, t in tensors.items()}
     endings: dict[str, dict[tuple[int, bool], str]] = {}
     for name in tensors:
         if match := LAYER.match(name):
@@ -51,10 +46,8 @@ def networks(tensors: Tensors) -> dict[str, Reading]:
             endings.setdefault(match["prefix"], {})[at] = ending
     if not endings:
         names = ", ".join(sorted(tensors)[:4]) or "nothing"
-        raise ValueError(
-            f"no weight_ih_l0 is among the tensors ({names} …); torch's names for "
-            "RNN, LSTM or GRU would do"
-        )
+        would = "torch's names for RNN, LSTM or GRU would do"
+        raise ValueError(f"no weight_ih_l0 is among the tensors ({names} …); {would}")
     found: dict[str, Reading] = {}
     for prefix, layers in sorted(endings.items()):
         depths = sorted({depth for depth, _ in layers})

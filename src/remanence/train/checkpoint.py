@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from .store import Store
+from .store import Store, SUFFIX
 
 
 Tree = TypeVar("Tree")
@@ -37,10 +37,8 @@ def with_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
         if array is None:
             raise ValueError(f"the checkpoint holds no {name}")
         if (array.shape, array.dtype) != (plain.shape, plain.dtype):
-            raise ValueError(
-                f"{name} is {array.dtype}{list(array.shape)} in the checkpoint, "
-                f"{plain.dtype}{list(plain.shape)} here"
-            )
+            came = f"{array.dtype}{list(array.shape)} in the checkpoint"
+            raise ValueError(f"{name} is {came}, {plain.dtype}{list(plain.shape)} here")
         if _is_key(leaf):
             return jr.wrap_key_data(jnp.asarray(array), impl=jr.key_impl(leaf))
         return jnp.asarray(array)
@@ -60,7 +58,7 @@ def save_checkpoint(store: Store, step: int, arrays: dict[str, np.ndarray]) -> N
     """Store the state after `step`, and forget all but the newest two."""
     store.put(f"{STEM}{step:012d}", arrays)
     for name in store.names(STEM)[:-KEPT]:
-        store.remove(name)
+        (store.folder / f"{name}{SUFFIX}").unlink(missing_ok=True)
 
 
 def newest_checkpoint(store: Store) -> dict[str, np.ndarray] | None:

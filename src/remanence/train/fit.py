@@ -115,9 +115,9 @@ def fit(
                     saved, due = done, time.monotonic() + 9 * (time.monotonic() - began)
         except KeyboardInterrupt:
             save(state)
+            said = f"stopped after {done} of {steps} steps"
             raise KeyboardInterrupt(
-                f"stopped after {done} of {steps} steps; "
-                "with a folder, the same call continues there"
+                f"{said}; with a folder, the same call continues there"
             ) from None
         if saved != done or int(state.diverged_at) >= 0:
             save(state)
@@ -130,16 +130,12 @@ def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[
     found = newest_checkpoint(store)
     if found is None:
         return start, {}
-    rows = {
-        name.removeprefix("history."): list(array)
-        for name, array in found.items()
-        if name.startswith("history.")
-    }
+    history = [name for name in found if name.startswith("history.")]
+    rows = {name.removeprefix("history."): list(found[name]) for name in history}
     state = with_arrays(start, found)
     if int(state.step) > steps:
-        raise ValueError(
-            f"{store.folder} holds {int(state.step)} steps already, more than the {steps} asked for"
-        )
+        already = f"{store.folder} holds {int(state.step)} steps already"
+        raise ValueError(f"{already}, more than the {steps} asked for")
     return state, rows
 
 

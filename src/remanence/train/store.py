@@ -22,7 +22,7 @@ from safetensors.numpy import load as tensors_from, save as tensors_to
 
 from .._atomic_write import locked, write_atomically
 from .._escape import printable
-from .identity import environment
+from .identity import digest, environment
 
 
 SCHEMA = 2
@@ -68,21 +68,14 @@ class Store:
         try:
             write_atomically(self._path(name), content)
         except OSError as error:
-            raise OSError(
-                error.errno,
-                f"{name} could not be stored ({error.strerror}); what was stored "
-                "before is kept, and the same call continues there",
-                str(self.folder),
-            ) from error
+            kept = "what was stored before is kept, and the same call continues there"
+            said = f"{name} could not be stored ({error.strerror}); {kept}"
+            raise OSError(error.errno, said, str(self.folder)) from error
 
     def names(self, start: str = "") -> list[str]:
         """The names of the stored parts that begin like this, in order."""
         names = (path.stem for path in self.folder.glob(f"{start}*{SUFFIX}"))
         return sorted(name for name in names if name != PLAN)
-
-    def remove(self, name: str) -> None:
-        """Forget a part."""
-        self._path(name).unlink(missing_ok=True)
 
     def tell(self, sentence: str) -> None:
         """Say a sentence on stderr and remember it."""
@@ -114,14 +107,14 @@ def opened_store(
     work = dict(json.loads(json.dumps(work)))
     here = dict(environment(function) if here is None else here)
     with locked(folder):
-        store = Store(folder, digest_of({"work": work, "environment": here}), [])
+        store = Store(folder, digest([work, here]), [])
         found = _plan(store)
         if found is not None:
             _refuse_other_work(folder, found["work"], work)
             if changed := [k for k in here if found["environment"].get(k) != here[k]]:
                 words = " and ".join(changed)
                 store.tell(f"{folder} was computed with other {words}, so it is computed again")
-                _remove_parts(store, digest_of({k: found[k] for k in ("work", "environment")}))
+                _remove_parts(store, digest([found["work"], found["environment"]]))
                 found = None
         if found is None:
             store.put(PLAN, {}, {"schema": SCHEMA, "work": work, "environment": here})
@@ -141,10 +134,8 @@ def made_on(folder: pathlib.Path) -> list[str]:
 
 def _content(path: pathlib.Path) -> bytes:
     """The bytes of one of our files: not too many, and not through a link."""
-    if path.is_symlink():
-        raise ValueError("it is a link")
-    if path.exists() and not path.is_file():
-        raise ValueError("it is no file")
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ValueError("it is a link or no file")
     if path.stat().st_size > LARGEST:
         raise ValueError("it is too large to be ours")
     return path.read_bytes()
@@ -152,17 +143,16 @@ def _content(path: pathlib.Path) -> bytes:
 
 def _plan(store: Store) -> dict | None:
     """The plan in a store; one that is damaged is named, and its parts still count."""
-    part = store.part(PLAN)
-    plan = None if part is None else part[1]
-    if isinstance(plan, dict) and plan.get("schema", SCHEMA) != SCHEMA:
-        path = store.folder / (PLAN + SUFFIX)
-        raise ValueError(f"{path} has schema {plan['schema']!r}, this version reads {SCHEMA}")
-    whole = isinstance(plan, dict) and all(
-        isinstance(plan.get(name), dict) for name in ("work", "environment")
-    )
-    if part is not None and not whole:
-        store.tell(f"{store.folder / (PLAN + SUFFIX)} is no plan and is made again")
-    return plan if whole else None
+    if (part := store.part(PLAN)) is None:
+        return None
+    path, plan = store.folder / (PLAN + SUFFIX), part[1]
+    match plan:
+        case {"schema": schema} if schema != SCHEMA:
+            raise ValueError(f"{path} has schema {schema!r}, this version reads {SCHEMA}")
+        case {"work": dict(), "environment": dict()}:
+            return plan
+    store.tell(f"{path} is no plan and is made again")
+    return None
 
 
 def _refuse_other_work(
@@ -176,9 +166,9 @@ def _refuse_other_work(
         for name, both in values.items()
     ]
     if said:
+        words = " and ".join(said)
         raise ValueError(
-            f"{folder} holds other work, which differs in {' and '.join(said)}; "
-            "choose another folder"
+            f"{folder} holds other work, which differs in {words}; choose another folder"
         )
 
 
@@ -189,11 +179,6 @@ def _remove_parts(store: Store, plan: str) -> None:
         with contextlib.suppress(*DAMAGE):
             if part_words(_content(path))["plan"] == plan:
                 path.unlink()
-
-
-def digest_of(plain: Any) -> str:
-    """A sha256 of plain values."""
-    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def part_bytes(

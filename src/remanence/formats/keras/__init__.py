@@ -2,6 +2,11 @@
 
 A file of weights alone contains neither the order of its layers nor the activations: each
 layer is then a network with the defaults of its version of Keras.
+
+Kernels are inputs × gates. A GRU's bias of shape (2, 3N) is that of `reset_after`, one of 3N
+that of the reset before the product. CuDNN's layers keep both biases in one vector and each
+gate's matrix as torch does: `kernel.reshape(N, inputs)` for the inputs, not transposed for
+the state.
 """
 
 import pathlib
@@ -13,8 +18,8 @@ import numpy as np
 
 from ..layer_graph import chains, embedding_before, node_below, reading, readout_behind
 from ..reading import BOTH, Options, Reading, Readout
-from .layers import cell_of, recurrent_arrays
-from .store import Layer, MODELS, models_of, store_of
+from ..recurrent_cell import kind_of, PLAIN, recurrent_cell, Shaped
+from .store import Arrays, Layer, MODELS, models_of, recurrent_arrays, store_of
 
 
 FREE = (
@@ -24,6 +29,9 @@ FREE = (
 """Layers that do nothing to what a trained network computes; masks are reported apart."""
 LAYERS = ("LSTM", "GRU", "SimpleRNN", "CuDNNLSTM", "CuDNNGRU", "RNN")
 SCORES = ("softmax", "sigmoid")
+
+
+Version = tuple[int, ...]
 
 
 class Graph:
@@ -120,7 +128,7 @@ def _plainly(function: Callable[[Any], Any], value: Any) -> Any:
         raise ValueError(f"the file's configuration is malformed: {why}") from None
 
 
-def _readings(chain: list[Layer], graph: Graph, version: tuple[int, ...]) -> dict[str, Reading]:
+def _readings(chain: list[Layer], graph: Graph, version: Version) -> dict[str, Reading]:
     """The networks of one chain: one, or one a direction and part where it is not plain."""
     first = chain[0]
     title = f"{first.path}{first.name}"
@@ -138,9 +146,7 @@ def _readings(chain: list[Layer], graph: Graph, version: tuple[int, ...]) -> dic
     return found
 
 
-def _reading(
-    chain: list[Layer], place: str, graph: Graph, version: tuple[int, ...], way: str
-) -> Reading:
+def _reading(chain: list[Layer], place: str, graph: Graph, version: Version, way: str) -> Reading:
     first, last = chain[0], chain[-1]
     both = bool(way and place)
     every = both or last.settings.get("return_sequences", True)
@@ -188,3 +194,48 @@ def _settings(layer: Layer, way: str) -> dict[str, Any]:
     if "cells" in inside:
         raise ValueError(f"{layer.name} stacks several cells; layers of their own would do")
     return inside
+
+
+def cell_of(
+    title: str, arrays: Arrays, settings: dict[str, Any], version: Version
+) -> tuple[str, bool, Any]:
+    """The kind, whether it is CuDNN's, and the cell, by its settings (or its version's defaults)."""
+    W_x, W_h, bias = (None if array is None else array.T for array in arrays)
+    kind = kind_of(title, W_x, W_h)
+    assert W_x is not None and W_h is not None
+    gates, units = W_h.shape
+    cudnn = twice = False
+    if bias is not None and gates > units and bias.shape == (2 * gates,):
+        cudnn = True
+        blocks = np.split(W_x, gates // units)
+        W_x = np.concatenate([block.T.reshape(units, -1) for block in blocks])
+        W_h = np.concatenate([block.T for block in np.split(W_h, gates // units)])
+        bias = bias.reshape(2, gates).T
+    b_x, b_h = bias, None
+    if bias is not None and (cudnn or (kind == "GRU" and bias.shape == (gates, 2))):
+        twice, (b_x, b_h) = True, bias.T
+    outer = _function(settings.get("activation", "tanh"), version)
+    usual = "sigmoid" if version >= (2, 3) or cudnn else "hard_sigmoid"
+    gate = _function(settings.get("recurrent_activation", usual), version)
+    functions = {"RNN": (outer,), "GRU": (gate, outer), "LSTM": (gate, outer, outer)}[kind]
+    stated = settings.get("reset_after", twice if bias is not None else version >= (2, 3))
+    if kind == "GRU" and bias is not None and not cudnn and bool(stated) != twice:
+        raise ValueError(f"{title}'s bias does not go with its reset_after")
+    after = bool(stated) or cudnn
+    weights = (W_x, W_h, b_x, b_h)
+    cell = recurrent_cell(title, kind, *weights, functions, order="keras", reset_after=after)
+    return kind, cudnn, cell
+
+
+def _function(name: Any, version: Version) -> Callable:
+    """An activation by its name; hard_sigmoid changed its slope with Keras 3."""
+    known = PLAIN | {
+        "hard_sigmoid": Shaped("hardsigmoid", 1 / 6 if version >= (3, 0) else 0.2, 0.5),
+        "elu": Shaped("elu", 1.0, 0.0),
+        "leaky_relu": Shaped("leakyrelu", 0.2, 0.0),
+    }
+    name = "linear" if name is None else name
+    if not isinstance(name, str) or name not in known:
+        words = ", ".join(known)
+        raise ValueError(f"the activation {name!a:.60} is not known; {words} are")
+    return known[name]

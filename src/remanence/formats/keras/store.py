@@ -28,6 +28,8 @@ MOST = 100_000
 CURRENT = (3, 0)
 MODELS = ("Sequential", "Functional", "Model")
 DEEPEST = 16
+Arrays = tuple[Any, Any, Any]
+"""Kernel, recurrent kernel and bias of a layer, the first and the last None where it has none."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -200,3 +202,17 @@ def _unconfigured(store: Store, old: bool) -> list[Layer]:
     ordered = sorted(names, key=natural_sort_key)
     below = lambda name: _under(store.arrays, f"{names[name]}{name}/")
     return [Layer(name.removeprefix("layers/"), "", "", {}, below(name)) for name in ordered]
+
+
+def recurrent_arrays(arrays: Tensors) -> dict[str, Arrays]:
+    """The arrays of each recurrent part below a layer, by its place."""
+    found: dict[str, Arrays] = {}
+    named = {name.removesuffix(":0"): tensor for name, tensor in arrays.items()}
+    for name, tensor in named.items():
+        place, _, last = name.rpartition("/")
+        at = lambda what, place=place: named.get(f"{place}/{what}" if place else what)
+        if last == "recurrent_kernel":
+            found[place] = at("kernel"), tensor, at("bias")
+        elif last == "1" and place.endswith("vars") and "cell" in place and tensor.ndim == 2:
+            found[place] = at("0"), tensor, at("2")
+    return found

@@ -21,6 +21,9 @@ FOLDED = (
     *("Concat", "Slice", "Reshape", "Split"),
 )
 """Operators that only rearrange constants: ONNX's own reference computes them."""
+PLAIN = {f"value_{k}": np.float32 for k in ("float", "floats")}
+PLAIN |= {f"value_{k}": np.int64 for k in ("int", "ints")}
+"""Attributes of a Constant that are no tensors."""
 EXTERNAL = 1
 """`TensorProto.EXTERNAL`: the numbers stand in another file."""
 
@@ -78,7 +81,10 @@ class Scope:
         node = self.made[name]
         settings = attributes(self.onnx, node)
         if node.op_type == "Constant":
-            return _constant_value(self.onnx, settings, self.folder)
+            if "value" in settings:
+                return array(self.onnx, settings["value"], self.folder)
+            found = [np.asarray(settings[k], kind) for k, kind in PLAIN.items() if k in settings]
+            return found[0] if found else None
         if node.op_type not in FOLDED or node.domain not in ("", "ai.onnx"):
             return None
         inputs = [self.constant(each, depth + 1) if each else None for each in node.input]
@@ -156,11 +162,3 @@ def _beside(tensor: Any, folder: pathlib.Path, kind: np.dtype, count: int) -> np
     with path.open("rb") as file:
         file.seek(offset)
         return np.frombuffer(file.read(length), kind).reshape(tuple(tensor.dims))
-
-
-def _constant_value(onnx: Any, settings: dict[str, Any], folder: pathlib.Path) -> np.ndarray | None:
-    if "value" in settings:
-        return array(onnx, settings["value"], folder)
-    kinds = {"value_float": np.float32, "value_int": np.int64}
-    kinds |= {f"{key}s": kind for key, kind in kinds.items()}
-    return next((np.asarray(settings[k], kind) for k, kind in kinds.items() if k in settings), None)
