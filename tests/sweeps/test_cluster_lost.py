@@ -152,8 +152,7 @@ def awaited(monkeypatch, gone):
     """What is said when a result was announced and then lost."""
     monkeypatch.setattr(cluster, "ALONE", 1.5)
     work = Work(grid({"x": [1.0]}, static=(), chunk=1, seed=0), double, None, False)
-    engine = cluster.Cluster(work, "tcp://there")
-    engine.client = gone
+    engine = cluster.Cluster(work, "tcp://there", gone)
     with pytest.raises(LostError) as caught:
         engine._result(gone, "chunk")
     return str(caught.value)

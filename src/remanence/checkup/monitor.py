@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..formats import model_networks
-from ..formats.reading import extra_library
-from ..formats.recording import Arguments, pad, recurrent_parts, unwrap
+from ..formats.recording import Arguments, pad, recurrent_parts
 from ..measure import lyapunov_spectrum, replay_window
 from ..measure.gradients import gradient_decay
 
@@ -39,11 +38,11 @@ class Monitor:
         self.rows: list[dict[str, Any]] = []
         self.passes, self.spent, self.expected = 0, 0.0, FIRST
         self.log, self.every, self.budget, self.error = log, every, budget, error
-        self._torch = extra_library("torch", "torch")
-        self._model, self._batch, self._looking = unwrap(self._torch, model), batch, False
+        self._torch, self._model, parts = recurrent_parts(model)
+        self._batch, self._looking = batch, False
         self._root: Any = None
         self._looked, self._begun = 0, time.perf_counter()
-        inside = {*recurrent_parts(self._torch, self._model).values()}
+        inside = {*parts.values()}
         # Lightning calls parts of its module: the outermost that holds all recurrent ones.
         roots = [part for part in self._model.modules() if inside <= {*part.modules()}]
         hook = {"hook": self._before_pass, "with_kwargs": True}

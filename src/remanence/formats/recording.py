@@ -58,9 +58,7 @@ def record(model: Any, batch: Any) -> Recorded:
     a list several batches, one call each. A module that is called again with the state in
     which it ended goes on with the same sequences; other calls are more sequences.
     """
-    torch = extra_library("torch", "torch")
-    model = unwrap(torch, model)
-    parts = recurrent_parts(torch, model)
+    torch, model, parts = recurrent_parts(model)
     with evaluation_mode(torch, model), recorded_calls(torch, parts) as calls:
         for each in batch if isinstance(batch, list) else [batch]:
             call_on(model, each)
@@ -85,18 +83,16 @@ def pad(sequences: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray | None]:
     return padded, ends if len({*ends}) > 1 else None
 
 
-def unwrap(torch: Any, model: Any) -> Any:
-    """The module inside those that torch.compile and DataParallel put round it."""
+def recurrent_parts(model: Any) -> tuple[Any, Any, dict[str, Any]]:
+    """torch, the module inside those that torch.compile and DataParallel put round it, and
+    the recurrent modules inside that, itself included, by name.
+    """
+    torch = extra_library("torch", "torch")
     if not isinstance(model, torch.nn.Module):
         raise ValueError(f"a torch.nn.Module would do, got {type(model).__name__}")
     parallel = (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)
     while (inner := getattr(model, "_orig_mod", None)) is not None or isinstance(model, parallel):
         model = inner if inner is not None else model.module
-    return model
-
-
-def recurrent_parts(torch: Any, model: Any) -> dict[str, Any]:
-    """The recurrent modules inside a module, itself included, by name."""
     kinds = (torch.nn.RNNBase, torch.nn.RNNCellBase)
     found = {name: m for name, m in model.named_modules() if isinstance(m, kinds)}
     for name, part in model.named_modules():
@@ -108,7 +104,7 @@ def recurrent_parts(torch: Any, model: Any) -> dict[str, Any]:
             raise ValueError(f"{name or kind} is quantised; the float model would do")
     if not found:
         raise ValueError(f"no RNN, LSTM or GRU is inside {type(model).__name__}")
-    return found
+    return torch, model, found
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 from ..nets import Recurrent
 from . import live, state_dict
 from .reading import extra_library, Options, Taken
-from .recording import array, record, recurrent_parts, unwrap
+from .recording import array, record, recurrent_parts
 from .safetensors import finite
 from .saving import tensors_of, torch_module, with_ends
 
@@ -32,9 +32,7 @@ def from_torch(
     function in JAX that does what the module does after its recurrent part, where
     that is not linear.
     """
-    torch = extra_library("torch", "torch")
-    module = unwrap(torch, module)
-    inner = recurrent_parts(torch, module)
+    torch, module, inner = recurrent_parts(module)
     if len(inner) != 1:
         names = [name or type(m).__name__ for name, m in inner.items()]
         raise ValueError(f"one recurrent module would do, got {len(inner)}: {names}")
@@ -57,10 +55,9 @@ def from_torch(
 
 def live_networks(module: Any) -> dict[str, tuple[Recurrent, Taken]]:
     """Every recurrent network inside a module by its name, compared with it, without ends."""
-    torch = extra_library("torch", "torch")
-    module = unwrap(torch, module)
+    torch, _, parts = recurrent_parts(module)
     found: dict[str, tuple[Recurrent, Taken]] = {}
-    for name, recurrent in recurrent_parts(torch, module).items():
+    for name, recurrent in parts.items():
         word = getattr(recurrent, "nonlinearity", "tanh")
         inside = state_dict.networks(finite(_tensors(recurrent, "")))
         for part, read in inside.items():

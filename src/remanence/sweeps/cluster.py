@@ -25,37 +25,35 @@ RETRIES = 3
 AHEAD = 2  # tasks sent for each worker thread: one runs while the next one waits beside it
 
 
+@contextlib.contextmanager
+def connected(work: Work, on: Any) -> Iterator["Cluster"]:
+    """The workers of a scheduler (its address, a client or a cluster of Dask's) for a sweep."""
+    try:
+        import distributed
+    except ImportError:
+        would = "pip install '.[cluster]' in a clone of remanence"
+        raise ValueError(f"on= needs Dask: {would}") from None
+    with contextlib.ExitStack() as scope:
+        client = on
+        if not isinstance(on, distributed.Client):
+            try:
+                client = distributed.Client(on, timeout=CONNECT, set_as_default=False)
+            except (OSError, ValueError) as error:
+                raise ValueError(f"no Dask scheduler answers at {on}") from error
+            scope.callback(client.close, timeout=5)
+        try:
+            client.wait_for_workers(1, timeout=JOIN)
+        except TimeoutError:
+            raise ValueError(f"no worker has joined the scheduler at {on}") from None
+        yield Cluster(work, on, client)
+
+
 class Cluster:
     """The workers of one scheduler, while the sweep lasts."""
 
-    def __init__(self, work: Work, on: Any):
-        self.work, self.on = work, on
-        self.client: Any = on
-        self.scope = contextlib.ExitStack()
+    def __init__(self, work: Work, on: Any, client: Any):
+        self.work, self.on, self.client = work, on, client
         self.asked, self.alone = time.monotonic(), 0.0
-
-    def __enter__(self) -> "Cluster":
-        try:
-            import distributed
-        except ImportError:
-            raise ValueError(
-                "on= needs Dask: pip install '.[cluster]' in a clone of remanence"
-            ) from None
-        if not isinstance(self.on, distributed.Client):
-            try:
-                self.client = distributed.Client(self.on, timeout=CONNECT, set_as_default=False)
-            except (OSError, ValueError) as error:
-                raise ValueError(f"no Dask scheduler answers at {self.on}") from error
-            self.scope.callback(self.client.close, timeout=5)
-        try:
-            self.client.wait_for_workers(1, timeout=JOIN)
-        except TimeoutError:
-            self.scope.close()
-            raise ValueError(f"no worker has joined the scheduler at {self.on}") from None
-        return self
-
-    def __exit__(self, *reason) -> None:
-        self.scope.close()
 
     @functools.cached_property
     def environment(self) -> dict[str, Any]:

@@ -33,12 +33,6 @@ class Local:
     def __init__(self, work: Work, limit: int | None = None, *, workers: int | None = None):
         self.work, self.limit, self.workers = work, limit, workers
 
-    def __enter__(self) -> "Local":
-        return self
-
-    def __exit__(self, *reason) -> None:
-        pass
-
     @property
     def environment(self) -> dict[str, Any]:
         """What decides the bits here."""

@@ -17,7 +17,7 @@ from ..train.identity import digest
 from ..train.loop import as_jax
 from ..train.progress import progress_bar
 from ..train.store import opened_store
-from .cluster import Cluster
+from .cluster import connected
 from .grid import Grid, grid
 from .local import Local
 from .worker import LostError, Unfinished, Work
@@ -79,8 +79,9 @@ def sweep(
             "data": digest(work.data),
             **({"fast_compile": True} if fast_compile else {}),
         }
-        engine = Local(work, cores) if on is None else Cluster(work, on)
-        with engine, contextlib.ExitStack() as scope:
+        with contextlib.ExitStack() as scope:
+            local = on is None
+            engine = Local(work, cores) if local else scope.enter_context(connected(work, on))
             parts: dict[str, dict[str, np.ndarray]] = {}  # without a folder
             store: Any = types.SimpleNamespace(get=parts.get, put=parts.__setitem__, notices=[])
             if folder is not None:

@@ -13,11 +13,9 @@ from .model import join_rows, rows, Source
 
 def griffin_layer(layer: Source, index: int) -> AbstractLayer:
     """A layer of the kind that the configuration has at this place."""
-    kinds = layer.config.get("block_types", ["recurrent", "recurrent", "attention"])
-    known = isinstance(kinds, list) and set(kinds) <= {"recurrent", "attention"}
-    if not known or not kinds:
-        known = "recurrent and attention are read"
-        raise ValueError(f"config.json has block_types = {kinds!r:.60}; {known}")
+    known = lambda v: v != [] and isinstance(v, list) and {*v} <= {"recurrent", "attention"}
+    usual = ["recurrent", "recurrent", "attention"]
+    kinds = layer.setting("block_types", usual, known, "recurrent and attention")
     eps = layer.number("rms_norm_eps", 1e-6)
     activation = layer.activation("hidden_activation", "gelu_pytorch_tanh")
     norm = layer.norm("temporal_pre_norm", eps, one=1.0)

@@ -1,7 +1,6 @@
 """What a family's reader takes a model from: named tensors and a configuration, both checked."""
 
 import dataclasses
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -46,27 +45,26 @@ class Source:
             raise ValueError(f"{title} has {found.ndim} dimensions; {dimensions} would do")
         return jnp.asarray(found)
 
+    def setting(self, key: str, default: Any, fits: Callable[[Any], bool], would: str) -> Any:
+        """A value of the configuration, refused unless it fits."""
+        value = self.config.get(key, default)
+        if not fits(value):
+            raise ValueError(f"config.json has {key} = {value!r:.60}; {would} would do")
+        return value
+
     def whole(self, key: str, default: int | None = None) -> int:
         """A whole number of the configuration, from 1 on."""
-        value = self.config.get(key, default)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-            raise ValueError(f"config.json has {key} = {value!r}; a whole number would do")
-        return value
+        return self.setting(key, default, lambda v: type(v) is int and v > 0, "a whole number")
 
     def number(self, key: str, default: float) -> float:
         """A real number of the configuration."""
-        value = self.config.get(key, default)
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"config.json has {key} = {value!r:.40}; a number would do")
-        return float(value)
+        real = lambda v: isinstance(v, int | float) and abs(v) < 1e30
+        return float(self.setting(key, default, real, "a number"))
 
     def activation(self, key: str, default: str) -> Callable:
         """The function that the configuration names."""
-        name = self.config.get(key, default)
-        if name not in ACTIVATIONS:
-            words = ", ".join(ACTIVATIONS)
-            raise ValueError(f"config.json has {key} = {name!r:.40}; {words} are read")
-        return ACTIVATIONS[name]
+        known = lambda v: isinstance(v, str) and v in ACTIVATIONS
+        return ACTIVATIONS[self.setting(key, default, known, ", ".join(ACTIVATIONS))]
 
     def bias(self, name: str) -> jax.Array | None:
         """The bias that goes with a weight, if there is one."""

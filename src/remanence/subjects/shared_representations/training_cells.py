@@ -1,5 +1,6 @@
 """Cells of the study's grids: trained once, kept at once, gathered as columns."""
 
+import contextlib
 import dataclasses
 import math
 import time
@@ -12,7 +13,7 @@ import xarray as xr
 from ..._cores import cores
 from ..._stop import check_stop
 from ...report import Bench
-from ...sweeps.cluster import Cluster
+from ...sweeps.cluster import connected
 from ...sweeps.grid import grid, Part
 from ...sweeps.local import Local
 from ...sweeps.worker import LostError, Unfinished, Work
@@ -93,7 +94,8 @@ def train_cells(
         return
     plan = grid({"run": range(len(runs))}, static=(), chunk=width, seed=0)
     work = Trainings(plan, train, None, x64=False, runs=runs, settings=settings)
-    with Local(work, workers=workers) if on is None else Cluster(work, on) as engine:
+    local = contextlib.nullcontext(Local(work, workers=workers))
+    with local if on is None else connected(work, on) as engine:
         arriving: Iterator[Any] = engine.compute(plan.parts, lambda: False)
         for _, fits in arriving:
             yield from fits
