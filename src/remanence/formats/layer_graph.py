@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..nets import Recurrent
-from .reading import assemble, Options, Reading, Readout, Taken
+from .reading import assemble, Options, Reading, Readout, refused_misfits, Taken
 
 
 DEEPEST = 64
@@ -110,6 +110,7 @@ def reading(
     `way` is "forward" or "backward" where it is said at all.
     """
 
+    @refused_misfits("the file's configuration is malformed")
     def read(options: Options) -> tuple[Recurrent, Taken]:
         remarks = {"direction": f"{way} direction"} if way else {}
         kind, layers = cells(options, remarks)

@@ -1,7 +1,8 @@
 """One network of a file: what the caller specifies, what is taken, and how it is put together."""
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
@@ -22,6 +23,19 @@ def extra_library(name: str, extra: str) -> Any:
         return import_module(name)
     except ImportError:
         raise ValueError(f"{name} is not installed; `pip install '.[{extra}]'` would do") from None
+
+
+@contextlib.contextmanager
+def refused_misfits(what: str) -> Iterator[None]:
+    """A scope in which whatever a file of another form than expected leads to is one sentence."""
+    try:
+        yield
+    except MISFITS as error:
+        why = f"{type(error).__name__} {error}".partition("\n")[0]
+        raise ValueError(f"{what}: {why:.200}") from None
+
+
+MISFITS = (KeyError, TypeError, AttributeError, IndexError, RecursionError, ZeroDivisionError)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,7 +20,7 @@ from .. import cells
 from ..cells import Elman, GRU, LSTM, Stack
 from ..nets import Recurrent
 from . import safetensors
-from .reading import assemble, Options, Readout, Taken
+from .reading import assemble, Options, Readout, refused_misfits, Taken
 from .safetensors import real, Tensors
 
 
@@ -160,15 +160,13 @@ def cell_from(structure: Any, tensors: Tensors, prefix: str, *, depth: int = 0) 
         elif field.name in structure:
             values[field.name] = _plain(structure[field.name], field.name)
     refuse_misfits(kind, values, prefix)
-    try:
+    with refused_misfits(f"the file's {structure['kind']} does not fit"):
         cell = kind(**values)
         # One step tells whether what is left of the shapes fits together.
         h = cell.initial_state()
         dtype = jax.tree.leaves(h)[0].dtype
         jax.eval_shape(cell, h, jnp.zeros(cell.input_size, dtype) if cell.input_size else None)
-    except (TypeError, AttributeError, IndexError) as error:
-        raise ValueError(f"the file's {structure['kind']} does not fit: {error}") from None
-    return cell
+        return cell
 
 
 def refuse_misfits(kind: type, values: dict[str, Any], prefix: str = "") -> None:

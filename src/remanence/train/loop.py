@@ -85,15 +85,14 @@ def chunk(
 ) -> tuple[Progress, dict[str, Array]]:
     """Steps up to `end`, or to divergence: the state, mean loss and metrics there."""
     optimizer = optax.with_extra_args_support(recipe.optimizer)
+    loss = lambda params, drawn, key: recipe.loss(eqx.combine(params, rest), drawn, key)
+    draw = recipe.batch or (lambda data, step, key: data)
 
     def step(carry):
         state, total, count = carry
         key_batch, key_loss = jr.split(jr.fold_in(key, state.step))
-        drawn = data if recipe.batch is None else recipe.batch(data, state.step, key_batch)
-
-        def objective(params):
-            return recipe.loss(eqx.combine(params, rest), drawn, key_loss)
-
+        drawn = draw(data, state.step, key_batch)
+        objective = lambda params: loss(params, drawn, key_loss)
         value, gradient = jax.value_and_grad(objective)(state.params)
         # JAX's gradient of a complex parameter is the conjugate of the descent direction.
         gradient = jax.tree.map(jnp.conj, gradient)
@@ -117,7 +116,11 @@ def chunk(
         return following, total + value, count + 1
 
     going = lambda carry: (carry[0].step < end) & (carry[0].diverged_at < 0)
-    zero = jnp.zeros((), _loss_dtype(recipe, state, rest, data, key))
+    one_loss = lambda params, data, key: loss(params, draw(data, state.step, key), key)
+    shape = eqx.filter_eval_shape(one_loss, state.params, data, key)
+    if shape.shape or not jnp.issubdtype(shape.dtype, jnp.floating):
+        raise ValueError(f"loss must give one real number, got {shape.dtype}{list(shape.shape)}")
+    zero = jnp.zeros((), shape.dtype)
     state, total, count = jax.lax.while_loop(going, step, (state, zero, zero))
     row = {"loss": total / count}  # NaN where no step was left to take
     if recipe.metrics is not None:
@@ -127,17 +130,6 @@ def chunk(
             raise ValueError(f"a metric may not be called {clash.pop()!r}")
         row |= {name: jnp.asarray(value) for name, value in measured.items()}
     return state, row
-
-
-def _loss_dtype(recipe: Recipe, state: Progress, rest: Any, data: Any, key: Key) -> Any:
-    def value(params, data, key):
-        drawn = data if recipe.batch is None else recipe.batch(data, state.step, key)
-        return recipe.loss(eqx.combine(params, rest), drawn, key)
-
-    shape = eqx.filter_eval_shape(value, state.params, data, key)
-    if shape.shape or not jnp.issubdtype(shape.dtype, jnp.floating):
-        raise ValueError(f"loss must give one real number, got {shape.dtype}{list(shape.shape)}")
-    return shape.dtype
 
 
 def refuse_bad_counts(steps: int, every: int) -> None:

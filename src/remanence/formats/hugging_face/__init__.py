@@ -12,7 +12,7 @@ from typing import Any
 
 from ...nets import Recurrent
 from .. import safetensors, state_dict, torch_file
-from ..reading import Options, Reading, Taken
+from ..reading import Options, Reading, refused_misfits, Taken
 from .gated_layers import griffin_layer, mamba2_layer, mamba_layer, xlstm_layer
 from .model import Family, Source
 from .qwen3_next import delta_layers, qwen3_next_layer
@@ -72,13 +72,9 @@ def language_model_reading(
 ) -> Reading:
     """A whole language model, built when it is wanted."""
 
+    @refused_misfits("the weights do not fit the configuration")
     def read(options: Options) -> tuple[Recurrent, Taken]:
-        try:
-            net = build(source)
-        except (TypeError, IndexError, ZeroDivisionError) as problem:
-            why = str(problem).partition("\n")[0]
-            raise ValueError(f"the weights do not fit the configuration: {why:.200}") from None
-        return net, Taken(f"{kind} language model", "", "its own", "its own")
+        return build(source), Taken(f"{kind} language model", "", "its own", "its own")
 
     return read
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..layer_graph import chains, embedding_before, node_below, reading, readout_behind
-from ..reading import BOTH, Options, Reading, Readout
+from ..reading import BOTH, Options, Reading, Readout, refused_misfits
 from ..recurrent_cell import kind_of, PLAIN, recurrent_cell, Shaped
 from .store import Arrays, Layer, MODELS, models_of, recurrent_arrays, store_of
 
@@ -98,34 +98,25 @@ def _array(layer: Layer, old: str, new: str) -> Any:
     return None
 
 
+@refused_misfits("the file's configuration is malformed")
 def networks(path: pathlib.Path) -> dict[str, Reading]:
     """Every network of a file by the name of its (first) layer."""
     store = store_of(path)
     found: dict[str, Reading] = {}
     kinds: set[str] = set()
-    for layers in _plainly(models_of, store):
+    for layers in models_of(store):
         kinds |= {layer.kind for layer in layers if layer.kind}
         graph = Graph(layers)
         mine = [layer for layer in layers if layer.kind not in MODELS]
         mine = [layer for layer in mine if recurrent_arrays(layer.weights)]
         for chain in chains(mine, partial(_is_above, graph=graph)):
-            readings = _readings(chain, graph, store.version)
-            found |= {name: partial(_plainly, read) for name, read in readings.items()}
+            found |= _readings(chain, graph, store.version)
     if not found:
         others = f", only {', '.join(sorted(kinds)[:8])}" if kinds else ""
         raise ValueError(
             f"{path.name} holds no LSTM, GRU or SimpleRNN{others}; a file with one would do"
         )
     return found
-
-
-def _plainly(function: Callable[[Any], Any], value: Any) -> Any:
-    """The function's value; a configuration of another form than Keras's is refused."""
-    try:
-        return function(value)
-    except (KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
-        why = f"{type(error).__name__} {error}".partition("\n")[0]
-        raise ValueError(f"the file's configuration is malformed: {why}") from None
 
 
 def _readings(chain: list[Layer], graph: Graph, version: Version) -> dict[str, Reading]:
