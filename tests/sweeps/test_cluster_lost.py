@@ -36,7 +36,7 @@ def test_a_worker_with_another_version_is_refused(tmp_path):
     opening.write_text(opening.read_text().replace('__version__ = "', '__version__ = "9.'))
     there = Processes(tmp_path, workers=1, env={"PYTHONPATH": str(other.parent)})
     try:
-        refusal = r"a worker has remanence 9\.\S+, but \S+ is wanted"
+        refusal = r"worker tcp://\S+ has remanence 9\.\S+, but \S+ is wanted"
         with pytest.raises(ValueError, match=refusal):
             faulty.swept(tmp_path / "refused", there.address)
         assert not (tmp_path / "refused").exists()

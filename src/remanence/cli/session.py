@@ -21,7 +21,7 @@ from .._stop import check_stop, end_stop, stop_on_signals, TimeUp
 from ..report import DamagedResult, fingerprint, Record, StoredResult
 from ..subjects import configured, parts_folder, reproduce, stored_result, study, write_index
 from ..sweeps import Unfinished
-from ..sweeps.pool import BrokenProcessPool, send_message, WorkerPool
+from ..sweeps.pool import as_completed, BrokenProcessPool, send_message, WorkerPool
 from ..train.progress import progress_listener
 from .app import is_refusal, say
 from .progress import ProgressLines
@@ -201,7 +201,7 @@ class Session:
                     lines.tell(*pool.messages.get())
                 check_stop()
 
-            for name, future in pool.as_completed(calls, listen):
+            for name, future in as_completed(calls, pool.submit, workers, listen):
                 code = max(code, self._take(name, future, lines))
         return code
 

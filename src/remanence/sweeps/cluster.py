@@ -69,7 +69,8 @@ class Cluster:
             raise ValueError(f"a worker cannot take the sweep: {error}") from error
         wanted = theirs | {name: ours[name] for name in ("code", "versions")}
         if theirs != wanted:
-            raise ValueError(f"a worker {difference(theirs, wanted)}")
+            (where,) = self.client.who_has([asked]).values()
+            raise ValueError(f"worker {' '.join(where)} {difference(theirs, wanted)}")
         return theirs
 
     def compute(

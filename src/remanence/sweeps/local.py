@@ -17,7 +17,7 @@ import jax
 from .._cores import available_bytes, cores
 from ..train.identity import environment
 from .grid import Part
-from .pool import BrokenProcessPool, WorkerPool
+from .pool import as_completed, BrokenProcessPool, WorkerPool
 from .worker import Arrays, pack, task, Work
 
 
@@ -73,7 +73,7 @@ class Local:
         with WorkerPool(workers, pin_to=pin_to) as pool:
             try:
                 # `late` raises a stop that was asked for.
-                for part, future in pool.as_completed(calls, late):
+                for part, future in as_completed(calls, pool.submit, workers, late):
                     arrays = future.result()
                     waiting.remove(part)
                     yield part, arrays

@@ -41,7 +41,6 @@ class WorkerPool:
         free = context.SimpleQueue()
         for worker in range(workers if pin_to else 0):
             free.put(pin_to[worker % len(pin_to)])
-        self.workers = workers
         self._running: set[concurrent.futures.Future] = set()
         self._scope = contextlib.nullcontext if import_script else _script_hidden
         self._pool = concurrent.futures.ProcessPoolExecutor(
@@ -64,15 +63,6 @@ class WorkerPool:
         self._running.add(future)
         future.add_done_callback(self._running.discard)
         return future
-
-    def as_completed(
-        self, calls: Iterable[tuple[Any, tuple]], each_moment: Callable[[], Any] = lambda: None
-    ) -> Iterator[tuple[Any, concurrent.futures.Future[Any]]]:
-        """The key and the future of every call `(key, (function, *arguments))` as it ends.
-
-        No more are begun than there are workers; `each_moment` is called while they run.
-        """
-        return as_completed(calls, self.submit, self.workers, each_moment)
 
     def __exit__(self, *reason) -> None:
         # What still runs is not wanted any more; `shutdown` alone would wait for it.

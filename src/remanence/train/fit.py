@@ -18,7 +18,7 @@ from .._stop import check_stop
 from .._types import Key
 from .checkpoint import named_arrays, newest_checkpoint, save_checkpoint, with_arrays
 from .identity import digest
-from .loop import as_jax, before_training, chunk, Progress, Recipe, refuse_bad_counts
+from .loop import as_jax, before_training, chunk, Progress, Recipe
 from .progress import progress_bar
 from .store import opened_store, Store
 
@@ -72,9 +72,8 @@ def fit(
     >>> [round(w, 3) for w in done.model.tolist()], done.history.step.values.tolist()
     ([3.0, 3.0], [20, 40])
     """
-    refuse_bad_counts(steps, every)
     recipe = Recipe(loss, optimizer, batch, metrics, project)
-    start, rest = before_training(as_jax(model), optimizer)
+    start, rest = before_training(model, recipe, steps=steps, every=every)
     data = as_jax(data)
     rows: dict[str, list] = {}
     with contextlib.ExitStack() as scope:

@@ -58,9 +58,8 @@ def trained(
     value a chunk of `every` steps, and `diverged_at` (a step, or -1). Lanes that
     diverge keep their last finite model while the others go on.
     """
-    refuse_bad_counts(steps, every)
     recipe = Recipe(loss, optimizer, batch, metrics, project)
-    start, rest = before_training(as_jax(model), optimizer)
+    start, rest = before_training(model, recipe, steps=steps, every=every)
     data = as_jax(data)
     ends = jnp.asarray([*range(every, steps, every), steps], dtype=jnp.int32)
     row = lambda state, end: chunk(recipe, state, rest, data, key, end)
@@ -68,14 +67,18 @@ def trained(
     return eqx.combine(end.params, rest), rows | {"diverged_at": end.diverged_at}
 
 
-def before_training(model: Any, optimizer: Any) -> tuple[Progress, Any]:
+def before_training(model: Any, recipe: Recipe, **counts: int) -> tuple[Progress, Any]:
     """A training before its first step, and what of the model is not trained."""
-    params, rest = eqx.partition(model, eqx.is_inexact_array)
+    for name, count in counts.items():
+        if count < 1:
+            raise ValueError(f"{name} must be at least 1, got {count}")
+    params, rest = eqx.partition(as_jax(model), eqx.is_inexact_array)
     if not jax.tree.leaves(params):
         raise ValueError("the model holds no floating-point array, so nothing to train")
     # Weak types would make the second chunk another program than the first.
     strong = lambda leaf: jnp.asarray(leaf, dtype=leaf.dtype)
-    memory = jax.tree.map(lambda a: strong(a) if eqx.is_array(a) else a, optimizer.init(params))
+    begun = recipe.optimizer.init(params)
+    memory = jax.tree.map(lambda a: strong(a) if eqx.is_array(a) else a, begun)
     count = lambda value: jnp.asarray(value, dtype=jnp.int32)
     return Progress(jax.tree.map(strong, params), memory, count(0), count(-1)), rest
 
@@ -130,13 +133,6 @@ def chunk(
             raise ValueError(f"a metric may not be called {clash.pop()!r}")
         row |= {name: jnp.asarray(value) for name, value in measured.items()}
     return state, row
-
-
-def refuse_bad_counts(steps: int, every: int) -> None:
-    """Refuse counts that mean nothing."""
-    for name, count in (("steps", steps), ("every", every)):
-        if count < 1:
-            raise ValueError(f"{name} must be at least 1, got {count}")
 
 
 def as_jax(tree: Any) -> Any:
