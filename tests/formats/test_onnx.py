@@ -368,7 +368,7 @@ def test_what_cannot_be_read_is_refused_with_a_sentence(change, words, tmp_path)
     [
         ({"activations": ["Tanh"]}, "has 1 activations, not 3"),
         ({"activations": ["Sigmoid", "Tanh", "Wave"]}, "unknown activation, 'Wave'"),
-        ({"direction": "sideways"}, "forward, reverse or bidirectional"),
+        ({"direction": "sideways"}, "one of forward, reverse, bidirectional, not 'sideways'"),
     ],
 )
 def test_attributes_that_mean_nothing_are_refused(settings, words, tmp_path):

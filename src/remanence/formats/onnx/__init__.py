@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..layer_graph import chains, embedding_before, node_below, reading, readout_behind
-from ..reading import BOTH, extra_library, Options, Reading, Readout
+from ..reading import BOTH, extra_library, Options, Reading, Readout, refused_misfits
 from ..recurrent_cell import GATES
 from .graph import attributes, Scope
 from .operators import cell_of, Operator
@@ -81,6 +81,7 @@ class Graph:
         return node.op_type if node.op_type in SCORES else ""
 
 
+@refused_misfits("its graph is malformed")
 def networks(path: pathlib.Path) -> dict[str, Reading]:
     """Every network of a file by the name of its (first) operator."""
     onnx = extra_library("onnx", "onnx")
@@ -91,14 +92,8 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
         why = str(error).partition("\n")[0]
         raise ValueError(f"{path.name} is not a whole ONNX file: {why}") from None
     room = 2**20 + sum(t.ByteSize() for t in model.graph.initializer)
-    try:
-        opset = max((each.version for each in model.opset_import if not each.domain), default=1)
-        return _networks(Scope(model.graph, path.parent, onnx, 2 * room, opset))
-    except RecursionError:
-        raise ValueError(f"{path.name} is nested too deep") from None
-
-
-def _networks(whole: Scope) -> dict[str, Reading]:
+    opset = max((each.version for each in model.opset_import if not each.domain), default=1)
+    whole = Scope(model.graph, path.parent, onnx, 2 * room, opset)
     found: list[Operator] = []
     others: set[str] = set()
     for scope in whole.everywhere():
@@ -111,11 +106,10 @@ def _networks(whole: Scope) -> dict[str, Reading]:
             name = (node.name or next(iter(node.output), "")).strip("/")
             number = sum(name == other.name.partition("#")[0] for other in found)
             name = f"{name}#{number + 1}" if number else name
-            settings = attributes(whole.onnx, node)
-            found.append(Operator(scope, node, name, settings))
+            found.append(Operator(scope, node, name, attributes(onnx, node)))
             if found[-1].direction not in DIRECTIONS:
-                words = f"forward, reverse or bidirectional, not {found[-1].direction!a}"
-                raise ValueError(f"{name!a} must be {words}")
+                words = f"{', '.join(DIRECTIONS)}, not {found[-1].direction!a}"
+                raise ValueError(f"{name!a} must be one of {words}")
     if not found:
         loops = sorted(others & {"Loop", "Scan"})
         why = f"; its {loops[0]} may be one" if loops else ""
