@@ -22,7 +22,7 @@ from safetensors.numpy import load as tensors_from, save as tensors_to
 
 from .._atomic_write import locked, write_atomically
 from .._escape import printable
-from .identity import digest, environment
+from .identity import environment
 
 
 SCHEMA = 2
@@ -107,14 +107,14 @@ def opened_store(
     work = dict(json.loads(json.dumps(work)))
     here = dict(environment(function) if here is None else here)
     with locked(folder):
-        store = Store(folder, digest([work, here]), [])
+        store = Store(folder, _digest(work, here), [])
         found = _plan(store)
         if found is not None:
             _refuse_other_work(folder, found["work"], work)
             if changed := [k for k in here if found["environment"].get(k) != here[k]]:
                 words = " and ".join(changed)
                 store.tell(f"{folder} was computed with other {words}, so it is computed again")
-                _remove_parts(store, digest([found["work"], found["environment"]]))
+                _remove_parts(store, _digest(found["work"], found["environment"]))
                 found = None
         if found is None:
             store.put(PLAN, {}, {"schema": SCHEMA, "work": work, "environment": here})
@@ -179,6 +179,11 @@ def _remove_parts(store: Store, plan: str) -> None:
         with contextlib.suppress(*DAMAGE):
             if part_words(_content(path))["plan"] == plan:
                 path.unlink()
+
+
+def _digest(work: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    plan = json.dumps({"work": work, "environment": here}, sort_keys=True)
+    return hashlib.sha256(plan.encode()).hexdigest()
 
 
 def part_bytes(
