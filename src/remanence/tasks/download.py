@@ -3,7 +3,6 @@
 A file counts only if its SHA-256 is the one in `SHA256SUMS`, wherever it came from.
 """
 
-import functools
 import hashlib
 import importlib.resources
 import os
@@ -20,20 +19,14 @@ HOMES = {
 """Where on the network the files of each folder are."""
 
 
-@functools.cache
-def known_hashes() -> dict[str, str]:
-    """The SHA-256 of every known file, by `folder/name`."""
-    table = importlib.resources.files("remanence.tasks").joinpath("SHA256SUMS").read_text()
-    return {name: digest for digest, name in map(str.split, table.splitlines())}
-
-
 def data_file(name: str, *, otherwise: str = "") -> pathlib.Path:
     """The path of a known data file with the right content, or a refusal that says where it
     was looked for.
 
     `otherwise` ends the refusal: what works without the file.
     """
-    known = known_hashes()
+    table = importlib.resources.files("remanence.tasks").joinpath("SHA256SUMS").read_text()
+    known = {known: digest for digest, known in map(str.split, table.splitlines())}
     if name not in known:
         raise ValueError(f"no data file is called {name!r}; known are {', '.join(known)}")
     home, digest = HOMES[name.split("/")[0]], known[name]
