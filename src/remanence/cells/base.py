@@ -97,6 +97,22 @@ def input_size(cell: Any) -> int | None:
     return getattr(cell, "input_size", None)
 
 
+class AbstractWrapper(AbstractCell):
+    """A cell round another one, with its states, outputs and inputs unless it says otherwise."""
+
+    cell: eqx.AbstractVar[Any]
+
+    def initial_state(self) -> State:
+        return self.cell.initial_state()
+
+    def output(self, h: State) -> Float[Array, " outputs"]:
+        return output(self.cell, h)
+
+    @property
+    def input_size(self) -> int | None:
+        return input_size(self.cell)
+
+
 class LoopForm(NamedTuple):
     r"""$h' = R h + \gamma\,\rho(W_h h + W_x x + b)$, $\rho$ the identity where it is None.
 

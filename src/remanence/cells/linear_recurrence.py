@@ -8,6 +8,7 @@ are the means of $\log A$ along the inputs. `Heads` are for gates over a matrix 
 """
 
 import abc
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -167,12 +168,11 @@ class AbstractHeadGates(eqx.Module):
         """How many numbers an input `u` holds."""
         return self.heads.count * (2 * self.heads.keys + self.heads.values) + sum(self.rest)
 
-    def split(self, u: Array) -> list[Array]:
-        """(q, k, v, ...), the first three with a row a head."""
+    def split(self, u: Any) -> list[Any]:
+        """(q, k, v, ...), the first three with a row a head; of arrays or of intervals."""
         H, n, m = self.heads.count, self.heads.keys, self.heads.values
-        sizes = [H * n, H * n, H * m, *self.rest]
-        edges = [sum(sizes[: i + 1]) for i in range(len(sizes) - 1)]
-        q, k, v, *others = jnp.split(u, edges)
+        edges = itertools.accumulate([0, H * n, H * n, H * m, *self.rest])
+        q, k, v, *others = (u[i:j] for i, j in itertools.pairwise(edges))
         return [q.reshape(H, n), k.reshape(H, n), v.reshape(H, m), *others]
 
     def read(self, before: Array, after: Array, u: Array) -> Array:

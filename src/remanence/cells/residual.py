@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, State, Vector
 from .affine import AbstractAffine, gaussian_weights, value_and_slope
-from .base import AbstractCell, input_size, LoopForm, output
+from .base import AbstractWrapper, LoopForm
 
 
 class Residual(AbstractAffine):
@@ -87,7 +87,7 @@ class Residual(AbstractAffine):
         return LoopForm(self.W_h, self.W_x, self.b, self.activation, self.R, self.coupling)
 
 
-class WeaklyCoupled(AbstractCell):
+class WeaklyCoupled(AbstractWrapper):
     r"""`cell` behind the residual `R`, which acts on every part of the state alike.
 
     The exponents tend to $\log|\mathrm{eig}\,R|$ as the coupling goes to 0, whatever gates the
@@ -118,13 +118,3 @@ class WeaklyCoupled(AbstractCell):
     def __call__(self, h: State, x: Input) -> State:
         keep = lambda h: self.R * h if jnp.ndim(self.R) == 0 else self.R @ h
         return jax.tree.map(lambda h, new: keep(h) + self.coupling * new, h, self.cell(h, x))
-
-    def output(self, h: State) -> Float[Array, " outputs"]:
-        return output(self.cell, h)
-
-    def initial_state(self) -> State:
-        return self.cell.initial_state()
-
-    @property
-    def input_size(self) -> int | None:
-        return input_size(self.cell)

@@ -4,6 +4,7 @@ Gu and Dao (2023), Dao and Gu (2024), De et al. (2024), Feng et al. (2024).
 """
 
 import abc
+from typing import ClassVar
 
 import equinox as eqx
 import jax
@@ -150,6 +151,7 @@ class AbstractMinimal(AbstractGates):
     r"""$h' = (1 - z) h + z\, g(\tilde h)$, $z$ a sigmoid of the `odds` that $u = (\tilde h, ...)$ sets."""
 
     units: eqx.AbstractVar[int]
+    parts: eqx.AbstractClassVar[int]
 
     @abc.abstractmethod
     def odds(self, u: Array) -> Array:
@@ -158,6 +160,10 @@ class AbstractMinimal(AbstractGates):
     @property
     def shape(self) -> tuple[int]:
         return (self.units,)
+
+    @property
+    def width(self) -> int:
+        return self.parts * self.units
 
     def clock(self, u: Array) -> Array:
         return -jax.nn.softplus(self.odds(u))
@@ -170,10 +176,7 @@ class MinGRU(AbstractMinimal):
     r"""$u = (\tilde h, \log z / (1 - z))$."""
 
     units: int = eqx.field(static=True)
-
-    @property
-    def width(self) -> int:
-        return 2 * self.units
+    parts: ClassVar[int] = 2
 
     def odds(self, u: Array) -> Array:
         return u[self.units :]
@@ -183,10 +186,7 @@ class MinLSTM(AbstractMinimal):
     r"""$z = i / (f + i)$ with $u = (\tilde h, f, i)$, gates behind sigmoids."""
 
     units: int = eqx.field(static=True)
-
-    @property
-    def width(self) -> int:
-        return 3 * self.units
+    parts: ClassVar[int] = 3
 
     def odds(self, u: Array) -> Array:
         _, f, i = jnp.split(u, 3)

@@ -13,7 +13,15 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Scalar, State
-from .base import AbstractCell, input_size, log_volume, output, pushforward, StackForm
+from .base import (
+    AbstractCell,
+    AbstractWrapper,
+    input_size,
+    log_volume,
+    output,
+    pushforward,
+    StackForm,
+)
 
 
 class Stack(AbstractCell):
@@ -90,7 +98,7 @@ def _output_tangents(cell: Any, state: State, JQ: Frame) -> tuple[Array, InputFr
     return says, jax.vmap(linear, in_axes=1, out_axes=1)(JQ)
 
 
-class Started(AbstractCell):
+class Started(AbstractWrapper):
     """Any cell with another first state, as files may give one; every step is the cell's own.
 
     >>> import jax.numpy as jnp
@@ -116,10 +124,3 @@ class Started(AbstractCell):
 
     def log_volume(self) -> Callable[[State, Input], Scalar] | None:
         return log_volume(self.cell)
-
-    def output(self, h: State) -> Float[Array, " outputs"]:
-        return output(self.cell, h)
-
-    @property
-    def input_size(self) -> int | None:
-        return input_size(self.cell)

@@ -11,7 +11,7 @@ from jaxtyping import Int
 
 from .._precision import as_double
 from ..cells import input_size, Started
-from ..nets import Recurrent
+from ..nets.recurrent import Recurrent, rows_of_tokens
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +40,8 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
     if isinstance(cell, Recurrent):
         net, cell = cell, cell.cell
         if inputs is not None and np.issubdtype(inputs.dtype, np.integer):
-            inputs = _embed(net, inputs)
+            known = None if net.embedding is None else np.asarray(net.embedding)
+            inputs = rows_of_tokens(known, inputs)
     refuse_bad_weights(cell)
     cell = in_double(cell)
     if inputs is None:
@@ -150,17 +151,6 @@ def _refuse_no_step(cell: Any, x: Any) -> None:
 def shapes(tree: Any) -> list[tuple[int, ...]]:
     """The shapes of a state's arrays, in order."""
     return [np.shape(leaf) for leaf in jax.tree.leaves(tree)]
-
-
-def _embed(net: Recurrent, tokens: np.ndarray) -> Any:
-    if net.embedding is None:
-        raise ValueError("tokens came, but this network has no embedding")
-    known = net.embedding.shape[0]
-    if tokens.size and not 0 <= tokens.min() <= tokens.max() < known:
-        raise ValueError(
-            f"tokens must lie in 0 to {known - 1}, got {tokens.min()} to {tokens.max()}"
-        )
-    return np.asarray(net.embedding)[tokens]
 
 
 def _lengths(lengths: Any, xs: np.ndarray, many: bool) -> np.ndarray | None:

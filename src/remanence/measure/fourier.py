@@ -156,8 +156,4 @@ def wave_fit_error(
 
 def _multiplicity(period: int) -> Float[np.ndarray, " frequencies"]:
     """How often a frequency counts among positive and negative ones."""
-    count = np.full(period // 2 + 1, 2.0)
-    count[0] = 1.0
-    if period % 2 == 0:
-        count[-1] = 1.0
-    return count
+    return np.where(2 * np.arange(period // 2 + 1) % period == 0, 1.0, 2.0)

@@ -14,7 +14,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from .._types import Input, State
-from ..cells import AbstractCell, input_size, output
+from ..cells import input_size, output
+from ..cells.base import AbstractWrapper
 
 
 class Generator(eqx.Module):
@@ -60,7 +61,7 @@ class Generator(eqx.Module):
         return self.one_hot(jnp.argmax(self.read(h)))
 
 
-class ClosedLoop(AbstractCell):
+class ClosedLoop(AbstractWrapper):
     """Any cell, its input taken from its own state; what comes from outside is not read.
 
     >>> import jax.numpy as jnp
@@ -76,9 +77,3 @@ class ClosedLoop(AbstractCell):
 
     def __call__(self, h: State, x: Input) -> State:
         return self.cell(h, self.feedback(h))
-
-    def output(self, h: State) -> Float[Array, " outputs"]:
-        return output(self.cell, h)
-
-    def initial_state(self) -> State:
-        return self.cell.initial_state()

@@ -76,18 +76,15 @@ class Recurrent(eqx.Module):
         self, xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"]
     ) -> Float[Array, "time inputs"]:
         """The vectors that the cell reads: `xs`, or the rows of the embedding."""
-        xs = jnp.asarray(xs)
-        if jnp.issubdtype(xs.dtype, jnp.integer):
-            if self.embedding is None:
-                raise ValueError("tokens came, but this network has no embedding")
-            _refuse_unknown(xs, self.embedding.shape[0])
-            xs = self.embedding[xs]
+        inputs = jnp.asarray(xs)
+        if jnp.issubdtype(inputs.dtype, jnp.integer):
+            inputs = rows_of_tokens(self.embedding, inputs)
         width = input_size(self.cell)
-        if width is not None and xs.shape[1:] != (width,):
+        if width is not None and inputs.shape[1:] != (width,):
             raise ValueError(
-                f"one sequence of {width} numbers a step would do, got shape {xs.shape}"
+                f"one sequence of {width} numbers a step would do, got shape {inputs.shape}"
             )
-        return xs
+        return inputs
 
     def read(self, h: State) -> Float[Array, " outputs"]:
         """The readout of one state."""
@@ -122,10 +119,13 @@ class Recurrent(eqx.Module):
         return jax.vmap(self.read)(states)
 
 
-def _refuse_unknown(tokens: Int[Array, " time"], known: int) -> None:
-    """JAX would read the nearest row; inside a program nobody can look."""
-    if isinstance(tokens, Tracer) or not tokens.size:
-        return
-    least, most = int(tokens.min()), int(tokens.max())
-    if least < 0 or most >= known:
-        raise ValueError(f"tokens must lie in 0 to {known - 1}, got {least} to {most}")
+def rows_of_tokens(embedding: Any, tokens: Any) -> Any:
+    """The rows of an embedding, of NumPy or JAX."""
+    if embedding is None:
+        raise ValueError("tokens came, but this network has no embedding")
+    # JAX would read the nearest row of an unknown token; inside a program nobody can look.
+    if not isinstance(tokens, Tracer) and tokens.size:
+        known, least, most = len(embedding), int(tokens.min()), int(tokens.max())
+        if least < 0 or most >= known:
+            raise ValueError(f"tokens must lie in 0 to {known - 1}, got {least} to {most}")
+    return embedding[tokens]

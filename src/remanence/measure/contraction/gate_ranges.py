@@ -4,7 +4,6 @@ A state $S' = A(u) \odot S + \mathrm{write}(u)$ with $A \le \overline A < 1$ and
 $w / (1 - \overline A)$ once it began there, as the empty one does.
 """
 
-import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -116,25 +115,22 @@ def _minlstm(gates: cells.MinLSTM, u: Ranged) -> GateRange:
     return gate_range(-odds.softplus(), odds.sigmoid() * new, lambda S: S, new.size)
 
 
-def _heads(heads: Any, u: Ranged, *rest: int) -> list[Ranged]:
+def _heads(gates: Any, u: Ranged) -> list[Ranged]:
     """(q, k, v) as `heads x keys x values` would have them, and what follows."""
-    H, n, m = heads.count, heads.keys, heads.values
-    edges = list(itertools.accumulate([H * n, H * n, H * m, *rest]))[:-1]
-    q, k, v, *others = u.split(*edges)
-    return [q.reshape(H, n, 1), k.reshape(H, n, 1), v.reshape(H, 1, m), *others]
+    q, k, v, *others = gates.split(u)
+    return [q[..., None], k[..., None], v[:, None], *others]
 
 
 def _gla(gates: cells.GLA, u: Ranged) -> GateRange:
-    H, n = gates.heads.count, gates.heads.keys
-    *qkv, alpha = _heads(gates.heads, u, H * n)
+    q, k, v, alpha = _heads(gates, u)
     quotient = np.array([1 / gates.temperature])
     cooled = outward(quotient, quotient, np.zeros((1, 1)))
-    return _attention(-(cooled * (-alpha.reshape(H, n, 1)).softplus()), *qkv)
+    return _attention(-(cooled * (-alpha.reshape(*q.low.shape)).softplus()), q, k, v)
 
 
 def _retnet(gates: cells.RetNet, u: Ranged) -> GateRange:
     log_a = exactly(gates.gamma).rising(lambda ball: ball.log(), 0.0)
-    return _attention(log_a[:, None, None], *_heads(gates.heads, u))
+    return _attention(log_a[:, None, None], *_heads(gates, u))
 
 
 def _attention(log_a: Ranged, q: Ranged, k: Ranged, v: Ranged) -> GateRange:
@@ -145,12 +141,12 @@ def _attention(log_a: Ranged, q: Ranged, k: Ranged, v: Ranged) -> GateRange:
 def _rwkv(gates: cells.RWKV4 | cells.RWKV6, u: Ranged) -> GateRange:
     if gates.decay is not None:
         return gate_range(-exactly(gates.decay).exp())
-    return gate_range(-_heads(gates.heads, u, gates.bonus.size)[3].exp())
+    return gate_range(-gates.split(u)[3].exp())
 
 
 def _mlstm(gates: cells.MLSTM, u: Ranged) -> GateRange:
     H, cap = gates.heads.count, gates.cap
-    q, k, v, i, f = _heads(gates.heads, u, H, H)
+    q, k, v, i, f = _heads(gates, u)
     capped = lambda a: a.rising(lambda ball: cap * (ball / cap).tanh(), 1.0)
     i, f = (capped(a)[:, None, None] for a in (i, f))
     one = np.ones((H, 1, 1))
@@ -169,8 +165,7 @@ def _mlstm(gates: cells.MLSTM, u: Ranged) -> GateRange:
 def _delta(gates: cells.GatedDelta, u: Ranged) -> GateRange:
     r"""In the Frobenius norm of a head: $\|(I - \beta k k^\top)\,\mathrm{diag}(\alpha)\| \le \max\alpha$."""
     H, n = gates.heads.count, gates.heads.keys
-    rest = () if gates.A_log is None else (gates.A_log.size,)
-    q, k, v, b, *drive = _heads(gates.heads, u, H, *rest)
+    q, k, v, b, *drive = _heads(gates, u)
     q, k = (normed(a[..., 0], gates.eps, mean=False) for a in (q, k))
     beta = b.sigmoid()
     log_a, moved = np.zeros(H), np.zeros((2, H))

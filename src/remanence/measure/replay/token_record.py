@@ -31,8 +31,6 @@ class TokenReplay:
     """For how many tokens it was followed."""
     divergence: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
     """KL divergence of the next-token distribution from the full run's, after 1, 2, ... tokens."""
-    log_probability: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
-    """The largest difference of a token's log-probability."""
     excess: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
     """Nats by which the next token costs more than with the whole history."""
     gaps: Float[np.ndarray, "layers starts windows"] = dataclasses.field(repr=False)
@@ -113,11 +111,6 @@ class TokenReplay:
         )
 
     @property
-    def states_median(self) -> float:
-        """Tokens after which the states of all layers are right, at half of the positions."""
-        return self.quantile(0.5, self.state_windows.max(axis=0))
-
-    @property
     def bottleneck(self) -> int:
         """The layer whose own decays ask for the longest window."""
         ends = self.decayed[:, np.arange(len(self.room)), self.room - 1]
@@ -171,11 +164,12 @@ class TokenReplay:
         return f"replay {self.q95:.0f} tokens: {within} at 95 % of positions"
 
     def __str__(self) -> str:
+        states = self.quantile(0.5, self.state_windows.max(axis=0))
         shown = lambda w: f"{w:.0f}" if math.isfinite(w) else f"≥ {self.longest}"
         return (
             f"{self.decision}\nmedian {shown(self.median)}, 95 % {shown(self.q95)}, worst "
             f"{shown(self.worst)}, {self.evidence}; states within "
-            f"{self.error:g}: median {shown(self.states_median)}, slowest layer "
+            f"{self.error:g}: median {shown(states)}, slowest layer "
             f"{self.bottleneck}; first token lost after {shown(self.first_token)}"
         )
 
