@@ -14,6 +14,7 @@ from remanence._precision import as_double, double
 from remanence.cells import (
     Diagonal,
     dimension,
+    dual_pushforward,
     Elman,
     GRU,
     jacobian,
@@ -98,6 +99,24 @@ def test_tangents_of_state_and_input_together(kind):
                 jax.tree.leaves(following), jax.tree.leaves(expected_state), strict=True
             ):
                 np.testing.assert_allclose(one, two, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "layers"])
+def test_the_dual_is_the_inverse_transposed(kind):
+    with double():
+        keys = jr.split(jr.key(2), 3)
+        layers = LSTM.init(3, 4, key=keys[0]), Elman.init(4, 3, key=keys[1])
+        stack = Stack((*layers, LSTM.init(3, 2, key=keys[2])))
+        cell = as_double(stack if kind == "layers" else KINDS[kind](jr.key(2)))
+        h, x, Q, moved = somewhere(cell)
+        at = dual_pushforward(cell)
+        assert (at is not None) == (kind in ("elman", "lstm", "layers"))
+        if at is not None:
+            following, P, X = at(h, x, Q)
+            assert jax.tree.all(jax.tree.map(np.allclose, following, cell(h, x)))
+            np.testing.assert_allclose(jacobian(cell, h, x).T @ P, Q, atol=1e-11)
+            by_input = pushforward(cell, h, x, 0 * Q, moved)[1]  # J_x times what moves
+            np.testing.assert_allclose(X.T @ moved, P.T @ by_input, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", KINDS)

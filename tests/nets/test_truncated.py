@@ -75,6 +75,18 @@ def test_blocks_hear_at_least_the_window(net, key):
         np.testing.assert_allclose(y[t], alone(net, xs[first : t + 1]), atol=1e-6)
 
 
+@pytest.mark.parametrize(("window", "block"), [(3, 1), (4, 2), (3, 5), (1, 1), (6, 4)])
+def test_a_stream_of_single_inputs_gives_the_outputs_of_a_call(net, key, window, block):
+    xs = jr.normal(key, (17, 2))
+    ff = truncate(net, window=window, block=block)
+    carry, outputs = ff.start(), []
+    for x in xs:
+        carry, y = ff.step(carry, x)
+        outputs.append(y)
+    assert len(jax.tree.leaves(carry)[1]) == 1 + -(-(window - 1) // block)
+    np.testing.assert_allclose(outputs, ff(xs), atol=1e-6)
+
+
 def test_only_the_last_output_is_read_where_only_it_is_asked_for(key):
     cell = Elman.init(2, 5, key=key)
     net = Recurrent.init(cell, outputs=3, key=key, readout="last")

@@ -4,6 +4,7 @@ from .base import (
     AbstractCell,
     DiagonalForm,
     dimension,
+    dual_pushforward,
     GRUForm,
     input_size,
     jacobian,

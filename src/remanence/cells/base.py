@@ -2,7 +2,7 @@ r"""The one interface of the laboratory: a pure map $h' = \phi(h, x)$ on a pytre
 
 Measurements call the four functions below and never ask what kind of cell they
 have. A user's own cell needs only `__call__(h, x)` and `initial_state()`; where
-a cell offers `pushforward`, `from_drive`, `log_volume`, `output`, `input_size`, `contraction_form` or
+a cell offers `pushforward`, `dual_pushforward`, `from_drive`, `log_volume`, `output`, `input_size`, `contraction_form` or
 `log_decays` itself, that is taken. `log_decays(h, x)` is for cells whose Jacobian is
 diagonal or triangular: the logarithms of the moduli on its diagonal, in the state's shape
 or in one that broadcasts to it.
@@ -20,6 +20,9 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, State
+
+
+Dual = Callable[[State, Input, Frame], tuple[State, Frame, InputFrame]]
 
 
 class AbstractCell(eqx.Module):
@@ -68,6 +71,19 @@ def jacobian(cell: Any, h: State, x: Input) -> Float[Array, "dimension dimension
 def log_volume(cell: Any) -> Callable[[State, Input], Float[Array, ""]] | None:
     r"""$\log|\det J|$ as a function of state and input, where a cell has a closed form."""
     return cell.log_volume() if hasattr(cell, "log_volume") else None
+
+
+def dual_pushforward(cell: Any) -> Dual | None:
+    r"""`(h, x, Q) -> h', P, X` with $P = J^{-\top} Q$ and $X = J_x^\top P$, in closed form.
+
+    None where a cell has none. All is NaN where rounding hides the inverse.
+    """
+    return cell.dual_pushforward() if hasattr(cell, "dual_pushforward") else None
+
+
+def inverse_transposed(W: Float[Array, "units units"]) -> Float[Array, "units units"]:
+    r"""$W^{-\top}$, or NaN where `log_determinant` is."""
+    return jnp.where(jnp.isnan(log_determinant(W)), jnp.nan, jnp.linalg.inv(W).T)
 
 
 def log_determinant(W: Float[Array, "units units"]) -> Float[Array, ""]:

@@ -3,12 +3,13 @@ r"""The classical recurrent cell (Elman 1990), $h' = \rho(W_h h + W_x x + b)$.""
 from collections.abc import Callable
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
 from .affine import AbstractAffine, gaussian_weights, log_slope, value_and_slope
-from .base import log_determinant, LoopForm
+from .base import Dual, inverse_transposed, log_determinant, LoopForm
 
 
 class Elman(AbstractAffine):
@@ -51,6 +52,19 @@ class Elman(AbstractAffine):
         following, slope = value_and_slope(self.activation, self.drive(h, x))
         Z = self.W_h @ Q if X is None else self.W_h @ Q + self.W_x @ X
         return following, slope[:, None] * Z
+
+    def dual_pushforward(self) -> Dual | None:
+        r"""Where no slope is 0: $J^{-\top} Q = (D W_h)^{-\top} Q$."""
+        if self.activation not in (jnp.tanh, jax.nn.sigmoid):
+            return None
+        inverse = inverse_transposed(self.W_h)
+
+        def at(h, x, Q):
+            following, slope = value_and_slope(self.activation, self.drive(h, x))
+            solved = inverse @ Q
+            return following, solved / slope[:, None], self.W_x.T @ solved
+
+        return at
 
     def log_volume(self) -> Callable[[Vector, Input], Scalar]:
         r"""$\log|\det J| = \log|\det W_h| + \sum_i \log|\rho'(z_i)|$."""

@@ -20,7 +20,7 @@ from .affine import (
     tanh_and_slope,
     uniform,
 )
-from .base import log_determinant, LSTMForm
+from .base import Dual, inverse_transposed, log_determinant, LSTMForm
 
 
 Pair = tuple[Vector, Vector]
@@ -62,20 +62,44 @@ class LSTM(AbstractAffine):
     def pushforward(
         self, h: Pair, x: Input, Q: Frame, X: InputFrame | None = None
     ) -> tuple[Pair, Frame]:
+        following, f, by_gate, by_cell = self._slopes(h, x)
+        Q_h, Q_c = jnp.split(Q, 2)
+        # One product serves all four gates; the slopes scale its blocks.
+        Z = self.W_h @ Q_h if X is None else self.W_h @ Q_h + self.W_x @ X
+        Z_i, Z_f, Z_g, Z_o = jnp.split(Z, 4)
+        by_i, by_f, by_g, by_o = jnp.split(by_gate[:, None], 4)
+        D_c = f[:, None] * Q_c + by_f * Z_f + by_i * Z_i + by_g * Z_g
+        D_h = by_o * Z_o + by_cell[:, None] * D_c
+        return following, jnp.concatenate([D_h, D_c])
+
+    def _slopes(self, h: Pair, x: Input) -> tuple[Pair, Vector, Array, Vector]:
+        """The next state, and how $c'$ moves with $c$, it or $h'$ with each gate, $h'$ with $c'$."""
         hidden, c = h
         z_i, z_f, z_g, z_o = jnp.split(self.drive(hidden, x), 4)
         (i, d_i), (f, d_f) = sigmoid_and_slope(z_i), sigmoid_and_slope(z_f)
         (g, d_g), (o, d_o) = tanh_and_slope(z_g), sigmoid_and_slope(z_o)
         following = f * c + i * g
         t, d_t = tanh_and_slope(following)
-        Q_h, Q_c = jnp.split(Q, 2)
-        # One product serves all four gates; the slopes scale its blocks.
-        Z = self.W_h @ Q_h if X is None else self.W_h @ Q_h + self.W_x @ X
-        Z_i, Z_f, Z_g, Z_o = jnp.split(Z, 4)
-        scale = lambda v, Z: v[:, None] * Z
-        D_c = scale(f, Q_c) + scale(c * d_f, Z_f) + scale(g * d_i, Z_i) + scale(i * d_g, Z_g)
-        D_h = scale(t * d_o, Z_o) + scale(o * d_t, D_c)
-        return (o * t, following), jnp.concatenate([D_h, D_c])
+        by_gate = jnp.concatenate([g * d_i, c * d_f, i * d_g, t * d_o])
+        return (o * t, following), f, by_gate, o * d_t
+
+    def dual_pushforward(self) -> Dual:
+        r"""$J^{-\top} Q$ by elimination of $c'$, with $W_o^{-1}$ once for all steps."""
+        units = self.W_h.shape[1]
+        inverse = inverse_transposed(self.W_h[3 * units :])
+        inner = self.W_h[: 3 * units].T
+
+        def at(h: Pair, x: Input, Q: Frame):
+            following, f, by_gate, by_cell = self._slopes(h, x)
+            Q_h, Q_c = jnp.split(Q, 2)
+            P_c = Q_c / f[:, None]
+            moved = by_gate[: 3 * units, None] * jnp.tile(P_c, (3, 1))
+            solved = inverse @ (Q_h - inner @ moved)
+            P_h = solved / by_gate[3 * units :, None]
+            P = jnp.concatenate([P_h, P_c - by_cell[:, None] * P_h])
+            return following, P, self.W_x.T @ jnp.concatenate([moved, solved])
+
+        return at
 
     def log_volume(self) -> Callable[[Pair, Input], Scalar]:
         r"""$\log|\det J| = \sum \log f + \log|\tanh c'| + \log o(1 - o)$, and $\log|\det W_o|$."""

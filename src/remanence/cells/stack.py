@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
@@ -16,6 +17,8 @@ from .._types import Frame, Input, InputFrame, Scalar, State
 from .base import (
     AbstractCell,
     AbstractWrapper,
+    Dual,
+    dual_pushforward,
     input_size,
     log_volume,
     output,
@@ -51,15 +54,35 @@ class Stack(AbstractCell):
     def pushforward(
         self, h: State, x: Input, Q: Frame, X: InputFrame | None = None
     ) -> tuple[State, Frame]:
-        sizes = [sum(leaf.size for leaf in jax.tree.leaves(part)) for part in h]
-        edges = [sum(sizes[:i]) for i in range(len(sizes) + 1)]
         following, moved = [], []
-        for i, cell in enumerate(self.cells):
-            state, JQ = pushforward(cell, h[i], x, Q[edges[i] : edges[i + 1]], X)
+        for cell, state, part in zip(self.cells, h, _rows(h, Q), strict=True):
+            state, JQ = pushforward(cell, state, x, part, X)
             x, X = _output_tangents(cell, state, JQ)
             following.append(state)
             moved.append(JQ)
         return tuple(following), jnp.concatenate(moved)
+
+    def dual_pushforward(self) -> Dual | None:
+        """From the last layer to the first, if every layer has a closed form."""
+        duals = [dual_pushforward(cell) for cell in self.cells]
+        known = [dual for dual in duals if dual is not None]
+        if len(known) < len(duals):
+            return None
+
+        def at(h: State, x: Input, Q: Frame):
+            following, moved, inputs = [], [], []
+            for cell, dual, state, part in zip(self.cells, known, h, _rows(h, Q), strict=True):
+                state, P, X = dual(state, x, part)
+                if moved:
+                    below = self.cells[len(moved) - 1]
+                    moved[-1] = moved[-1] - _state_cotangents(below, following[-1], X)
+                x = output(cell, state)
+                following.append(state)
+                moved.append(P)
+                inputs.append(X)
+            return tuple(following), jnp.concatenate(moved), inputs[0]
+
+        return at
 
     def log_volume(self) -> Callable[[State, Input], Scalar] | None:
         """The sum over layers, if every layer has a closed form."""
@@ -91,11 +114,24 @@ class Stack(AbstractCell):
         return input_size(self.cells[0])
 
 
+def _rows(h: State, Q: Frame) -> list[Array]:
+    """The rows of a frame that belong to each layer."""
+    sizes = [sum(leaf.size for leaf in jax.tree.leaves(part)) for part in h]
+    return jnp.split(Q, np.cumsum(sizes)[:-1])
+
+
 def _output_tangents(cell: Any, state: State, JQ: Frame) -> tuple[Array, InputFrame]:
     """What a layer says, and the tangents of it."""
     flat, unravel = ravel_pytree(state)
     says, linear = jax.linearize(lambda flat: output(cell, unravel(flat)), flat)
     return says, jax.vmap(linear, in_axes=1, out_axes=1)(JQ)
+
+
+def _state_cotangents(cell: Any, state: State, X: InputFrame) -> Array:
+    """Cotangents of what a layer says, as those of its state."""
+    flat, unravel = ravel_pytree(state)
+    pull = jax.vjp(lambda flat: output(cell, unravel(flat)), flat)[1]
+    return jax.vmap(pull, in_axes=1, out_axes=1)(X)[0]
 
 
 class Started(AbstractWrapper):
@@ -121,6 +157,9 @@ class Started(AbstractWrapper):
         self, h: State, x: Input, Q: Frame, X: InputFrame | None = None
     ) -> tuple[State, Frame]:
         return pushforward(self.cell, h, x, Q, X)
+
+    def dual_pushforward(self) -> Dual | None:
+        return dual_pushforward(self.cell)
 
     def log_volume(self) -> Callable[[State, Input], Scalar] | None:
         return log_volume(self.cell)

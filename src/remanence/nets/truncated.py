@@ -15,6 +15,8 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
 
 from .._types import Orbit
+from ..cells import output
+from .batch import steps_on_columns
 from .recurrent import Recurrent
 
 
@@ -66,29 +68,70 @@ class Truncated(eqx.Module):
         states = jax.tree.map(lambda leaf: leaf[past:], self.states(inputs))
         return jax.vmap(self.net.read)(states)
 
+    def start(self) -> tuple[Int[Array, ""], Any]:
+        """Where `step` begins: the time, and a state for every block that is being heard."""
+        lanes = 1 - (1 - self.window) // self.block
+        state = jax.tree.map(jnp.asarray, self.net.cell.initial_state())
+        many = lambda leaf: jnp.tile(leaf, (lanes, *(1,) * leaf.ndim))
+        return jnp.zeros((), jnp.int32), jax.tree.map(many, state)
+
+    def step(self, carry: tuple[Int[Array, ""], Any], x: ArrayLike) -> tuple[Any, Array]:
+        """One input of a stream: what to go on with, and the output of a whole call there.
+
+        A block starts `window - 1` inputs early, while others are read: so many states are
+        held, two if a block is no shorter than the window, and no input.
+        """
+        t, h = carry
+        lane = jnp.arange(len(jax.tree.leaves(h)[0]))
+        current = t // self.block
+        reads = current + (lane - current) % len(lane)
+        begun = t > self.block * reads - (self.window - 1)
+        h = _where(begun, h, self.start()[1])
+        h = jax.vmap(self.net.cell, in_axes=(0, None))(h, self.net.embed(jnp.asarray(x)[None])[0])
+        own = jax.tree.map(lambda leaf: leaf[current % len(lane)], h)
+        return (t + 1, h), self.net.read(own)
+
 
 def window_states(
     cell: Any, xs: Float[Array, "time inputs"], window: int | Int[Array, ""], *, block: int = 1
 ) -> Orbit:
     """The states of `Truncated`; `window` may be traced, so that one program serves all."""
     T = xs.shape[0]
+    step, xs = _step_and_inputs(cell, xs)
     blocks = -(-T // block)
     first = block * jnp.arange(blocks) - (window - 1)
     zero = jax.tree.map(jnp.asarray, cell.initial_state())
     h = jax.tree.map(lambda leaf: jnp.tile(leaf, (blocks, *(1,) * leaf.ndim)), zero)
 
-    def step(h, j):
+    def early(j, h):
         at = first + j
-        following = jax.vmap(cell)(h, xs[jnp.clip(at, 0, T - 1)])
+        following = jax.vmap(step)(h, xs[jnp.clip(at, 0, T - 1)])
         # Before the first input there is nothing to read: the state waits.
-        keep = lambda new, old: jnp.where((at >= 0).reshape(-1, *(1,) * (new.ndim - 1)), new, old)
-        following = jax.tree.map(keep, following, h)
-        return following, following
+        return _where(at >= 0, following, h)
 
-    h = jax.lax.fori_loop(0, window - 1, lambda j, h: step(h, j)[0], h)
-    _, orbit = jax.lax.scan(step, h, window - 1 + jnp.arange(block))
+    def late(h, x):
+        h = jax.vmap(step)(h, x)
+        return h, h
+
+    h = jax.lax.fori_loop(0, window - 1, early, h)
+    filled = jnp.pad(xs, ((0, blocks * block - T), (0, 0)))
+    _, orbit = jax.lax.scan(late, h, filled.reshape(blocks, block, -1).swapaxes(0, 1))
     flat = lambda leaf: leaf.swapaxes(0, 1).reshape(-1, *leaf.shape[2:])[:T]
     return jax.tree.map(flat, orbit)
+
+
+def _step_and_inputs(cell: Any, xs: Array) -> tuple[Any, Array]:
+    """One drive a unit is made for all times at once; of many gates it would only fill memory."""
+    if steps_on_columns(cell) and cell.W_h.shape[0] == cell.W_h.shape[1]:
+        step = lambda h, d: cell.from_drive(cell.W_h @ output(cell, h) + d, h)
+        return step, jax.vmap(cell.input_drive)(xs)
+    return cell, xs
+
+
+def _where(rows: Array, new: Any, old: Any) -> Any:
+    """The new states in some rows, the old ones in the others."""
+    choose = lambda a, b: jnp.where(rows.reshape(-1, *(1,) * (a.ndim - 1)), a, b)
+    return jax.tree.map(choose, new, old)
 
 
 def truncate(net: Any, window: float, *, block: int = 1) -> Truncated:

@@ -59,14 +59,14 @@ class _Parts(NamedTuple):
     finite: Bool[Array, " segments"]
 
 
-def _follow_segments(cell, place, xs, lengths, edges, adaptive) -> tuple[_Place, _Parts]:
+def _follow_segments(cell, place, xs, lengths, edges, adaptive, dual) -> tuple[_Place, _Parts]:
     """The segments between these edges, of every sequence at once."""
 
     def one(h, Q, scale, xs, length, m, ignored, start, stop):
         # What is behind the length is padding.
         span = {"start": jnp.minimum(start, length), "stop": jnp.minimum(stop, length)}
         how = {"interval": m, "adaptive": adaptive, "scale": scale, "ignored": ignored}
-        return segment(cell, h, Q, xs, **span, **how)
+        return segment(cell, h, Q, xs, **span, **how, dual=dual)
 
     def batch(at, ends):
         own = None if xs is None else 0
@@ -107,9 +107,13 @@ def follow_orbit(
     *,
     warmup: int,
     fixed: int | None = None,
+    dual: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Growth:
-    """Follow the orbit to its end, or to where it leaves the range of floats."""
+    r"""Follow the orbit to its end, or to where it leaves the range of floats.
+
+    Of a `dual` frame the growth is that by $J^{-\top}$, as far as rounding hides none of it.
+    """
     S, k = drive.sequences, Q.shape[-1]
     many = lambda leaf: np.broadcast_to(leaf, (S, *leaf.shape))
     edges = segment_edges(drive.time, warmup, S)
@@ -123,9 +127,10 @@ def follow_orbit(
     xs, ends, found = _pad_to_power_of_two(drive.xs), drive.ends.astype(np.int32), []
     for first in range(0, count, TOGETHER):
         here = full[first : first + TOGETHER + 1]
-        place, part = _run(drive.cell, place, xs, ends, here, fixed is None)
+        place, part = _run(drive.cell, place, xs, ends, here, fixed is None, dual)
         found.append(jax.tree.map(np.asarray, part))
-        if not found[-1].finite.all():
+        hidden = dual and np.isinf(found[-1].rounding).any()
+        if hidden or not found[-1].finite.all():
             break
         if progress is not None:
             progress(int(here[-1]), drive.time)

@@ -16,6 +16,7 @@ unit lower factor of an LU factorisation with partial pivoting, at a fifth of th
 price of Householder's QR (Rutishauser's *Treppeniteration*).
 """
 
+import functools
 import re
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Bool, Float, Int
 
 from ..._types import Frame, Input, Key, State
-from ...cells import log_volume, pushforward
+from ...cells import dual_pushforward, log_volume, pushforward
 
 
 Count = int | Int[Array, ""]
@@ -134,6 +135,7 @@ def segment(
     adaptive: bool = True,
     scale: Float[Array, " k"] | None = None,
     ignored: Bool[Array, " k"] | None = None,
+    dual: bool = False,
 ) -> Segment:
     r"""Carry `h` and `Q` over the steps from `start` up to `stop`.
 
@@ -141,9 +143,12 @@ def segment(
     block that would lift the cost of rounding above `TOLERANCE` a step is undone and
     halved, and the next interval follows from the spread just seen; else `interval`
     is kept, and the cost is only told. `scale` is the `log_scale` of `Q`, none if it
-    is orthonormal. The directions in `ignored` are not watched.
+    is orthonormal. The directions in `ignored` are not watched. A `dual` frame is
+    carried by $J^{-\top}$.
     """
     k = Q.shape[1]
+    inverse = dual_pushforward(cell) if dual else None
+    push = functools.partial(pushforward, cell) if inverse is None else inverse
     volume = log_volume(cell) if adaptive and k == Q.shape[0] > 1 else None
     exact = not saturates(cell, h, None if xs is None else xs[0])
     ignored = jnp.zeros(k, bool) if ignored is None else ignored
@@ -163,7 +168,7 @@ def segment(
     def step(t, carry):
         h, A, whole = carry
         x = None if xs is None else jax.lax.dynamic_index_in_dim(xs, t, keepdims=False)
-        following, JA = pushforward(cell, h, x, A)
+        following, JA, *_ = push(h, x, A)
         if volume is not None:
             whole = whole + volume(h, x)
         return following, JA, whole

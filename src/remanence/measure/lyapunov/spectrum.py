@@ -18,8 +18,8 @@ from ..._types import Key, State
 from ...cells import dimension
 from ..drive import driven, refuse_fractions, start_state
 from .decay_spectrum import decay_spectrum, offers_decays
+from .halves import follow_frame
 from .record import Spectrum
-from .run import follow_orbit
 from .segment import Count, segment, start_frame
 from .summary import summary
 
@@ -87,7 +87,7 @@ def lyapunov_spectrum(
         # One direction more shows how far the last one asked for has settled.
         columns = min(k + 1, size)
         Q = start_frame(h, columns, key=jr.key(0) if key is None else key)
-        run = follow_orbit(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
+        run = follow_frame(drive, h, Q, warmup=warmup, fixed=interval, progress=progress)
     return summary(run, k=k, dimension=size, xs=drive.xs, lengths=drive.ends)
 
 
