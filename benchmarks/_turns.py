@@ -1,7 +1,9 @@
-"""Contestants take turns, each rested and warm: what `training_step` and `truncation` share."""
+"""Contestants take turns, each rested and warm: and are held against the rate of products."""
 
+import functools
 import time
 
+import jax
 import numpy as np
 
 
@@ -22,3 +24,28 @@ def interleaved(contestants, repeats):
             call()
             times[name].append(time.perf_counter() - begun)
     return {name: np.array(values) for name, values in times.items()}
+
+
+@functools.cache
+def product_rate(dtype):
+    """Products of two matrices on all cores, by the faster of JAX and NumPy, in flop a second."""
+    size = 1024
+    A = np.random.default_rng(0).random((size, size)).astype(dtype)
+    with jax.enable_x64(dtype == np.float64):
+        parts = [jax.device_put(A, device) for device in jax.devices()]
+        product = jax.jit(lambda A, B: A @ B)
+
+        def ours():
+            jax.block_until_ready([product(B, B) for B in parts for _ in range(4)])
+
+        calls = {4 * len(parts): ours, 1: lambda: A @ A}
+        rates = []
+        for products, call in calls.items():
+            call()
+            times = []
+            for _ in range(7):
+                begun = time.perf_counter()
+                call()
+                times.append(time.perf_counter() - begun)
+            rates.append(2 * products * size**3 / min(times))
+    return max(rates)

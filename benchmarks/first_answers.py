@@ -4,7 +4,9 @@
 
 *First* is the time until the first line of the answer is printed, *whole* until the command
 ends. *Importing* and *compiling* are shares of the whole with a filled cache (Python's own
-record of imports, JAX's own record of compilations); the rest is the computing.
+record of imports, JAX's own record of compilations); the rest is the computing. *Memory* is the
+peak of the process. `--heavy` adds the checkups that take long, `--run` the quick profile of every
+study, each once cold and once warm.
 """
 
 import argparse
@@ -19,63 +21,72 @@ import time
 
 
 REPEATS = 3
+SHORT = 20  # seconds of a command that is run more than twice
 COMPILED = re.compile(r"Finished (?:XLA compilation|tracing|jaxpr to MLIR)[^\n]* in ([\d.e-]+) sec")
 IMPORTED = re.compile(r"import time:\s+(\d+) \|")
 
 
-def lstm_file(units: int, path: pathlib.Path) -> pathlib.Path:
-    """A file with an LSTM of torch's shape and starting weights, and a readout."""
+def lstm_file(units: int, path: pathlib.Path, layers: int = 1) -> pathlib.Path:
+    """A file with LSTMs of torch's shape and starting weights, and a readout."""
     import numpy as np
     from safetensors.numpy import save_file
 
     rng = np.random.default_rng(0)
-    shapes = {
-        "emb.weight": (65, 32),
-        "lstm.weight_ih_l0": (4 * units, 32),
-        "lstm.weight_hh_l0": (4 * units, units),
-        "lstm.bias_ih_l0": (4 * units,),
-        "lstm.bias_hh_l0": (4 * units,),
-        "out.weight": (65, units),
-        "out.bias": (65,),
-    }
+    shapes = {"emb.weight": (65, 32), "out.weight": (65, units), "out.bias": (65,)}
+    for layer in range(layers):
+        shapes |= {
+            f"lstm.weight_ih_l{layer}": (4 * units, units if layer else 32),
+            f"lstm.weight_hh_l{layer}": (4 * units, units),
+            f"lstm.bias_ih_l{layer}": (4 * units,),
+            f"lstm.bias_hh_l{layer}": (4 * units,),
+        }
     bound = units**-0.5
     draw = lambda shape: rng.uniform(-bound, bound, shape).astype("float32")
     save_file({name: draw(shape) for name, shape in shapes.items()}, path)
     return path
 
 
-def commands(folder: pathlib.Path) -> dict[str, list[str]]:
+def commands(folder: pathlib.Path, asked: argparse.Namespace) -> dict[str, list[str]]:
     """Every command that is timed, by what the table calls it."""
-    checkup = lambda units: [
-        "checkup", str(lstm_file(units, folder / f"lstm{units}.safetensors")), "--quick",
-        "--noise", "--out", str(folder / "checkup.html"),
+    checkup = lambda units, *more, layers=1: [
+        "checkup", str(lstm_file(units, folder / f"lstm{units}.safetensors", layers)),
+        "--noise", "--out", str(folder / "checkup.html"), *more,
     ]  # fmt: skip
-    return {
+    heavy = {
+        "checkup, LSTM of 128": checkup(128),
+        "checkup, LSTM of 512": checkup(512),
+        "checkup --quick, LSTMs of 2 x 1024": checkup(1024, "--quick", layers=2),
+    }
+    studies = {"reproduce all": ["reproduce", "all", "--out", str(folder / "results")]}
+    light = {
         "remanence --help": ["--help"],
         "memorize abc": ["memorize", "abc"],
         "memorize abracadabra": ["memorize", "abracadabra"],
-        "checkup --quick, LSTM of 128": checkup(128),
-        "checkup --quick, LSTM of 512": checkup(512),
+        "checkup --quick, LSTM of 128": checkup(128, "--quick"),
+        "checkup --quick, LSTM of 512": checkup(512, "--quick"),
     }
+    return light | (heavy if asked.heavy else {}) | (studies if asked.run else {})
 
 
-def run(words: list[str], cache: pathlib.Path, *flags: str) -> tuple[float, float, str]:
-    """Seconds to the first line, seconds to the end, and what was said on stderr."""
+def run(words: list[str], cache: pathlib.Path, *flags: str) -> tuple[float, float, float, str]:
+    """Seconds to the first line and to the end, the peak of memory in MB, and what stderr said."""
     env = os.environ | {"JAX_COMPILATION_CACHE_DIR": str(cache), "MPLBACKEND": "agg"}
     env |= {"JAX_LOG_COMPILES": "1"} if flags else {}
     command = [sys.executable, *flags, "-m", "remanence", *words]
     with tempfile.TemporaryFile("w+") as said:
         start = time.perf_counter()
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, env=env) as process:
-            assert process.stdout is not None
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, env=env)
+        assert process.stdout is not None
+        with process.stdout:
             process.stdout.readline()
             first = time.perf_counter() - start
             process.stdout.read()
+        _, status, used = os.wait4(process.pid, 0)
         whole = time.perf_counter() - start
         said.seek(0)
-        if process.returncode:
+        if status:
             raise SystemExit(f"{' '.join(words)} failed: {said.read()[-300:]}")
-        return first, whole, said.read()
+        return first, whole, used.ru_maxrss / 1024, said.read()
 
 
 def measure(name: str, words: list[str]) -> dict[str, float | str]:
@@ -83,8 +94,9 @@ def measure(name: str, words: list[str]) -> dict[str, float | str]:
     with tempfile.TemporaryDirectory() as folder:
         cache = pathlib.Path(folder)
         cold = run(words, cache)
-        warm = min((run(words, cache) for _ in range(REPEATS)), key=lambda times: times[1])
-        _, watched, said = run(words, cache, "-X", "importtime")
+        repeats = REPEATS if cold[1] < SHORT else 1
+        warm = min((run(words, cache) for _ in range(repeats)), key=lambda times: times[1])
+        _, watched, _, said = run(words, cache, "-X", "importtime") if repeats > 1 else warm
     importing = sum(int(us) for us in IMPORTED.findall(said)) / 1e6
     compiling = sum(float(seconds) for seconds in COMPILED.findall(said))
     return {
@@ -95,6 +107,7 @@ def measure(name: str, words: list[str]) -> dict[str, float | str]:
         "whole, warm": warm[1],
         "importing": importing / watched,
         "compiling": compiling / watched,
+        "memory": max(cold[2], warm[2]),
     }
 
 
@@ -104,8 +117,9 @@ def table(rows: list[dict]) -> str:
     lines = [f"| {' | '.join(names)} |", "|---" * len(names) + "|"]
     for row in rows:
         seconds = [f"{row[name]:.2f} s" for name in names[1:5]]
-        shares = [f"{row[name]:.0%}" for name in names[5:]]
-        lines.append(f"| {' | '.join([row['command'], *seconds, *shares])} |")
+        shares = [f"{row[name]:.0%}" if row[name] else "–" for name in names[5:7]]
+        memory = f"{row['memory']:,.0f} MB"
+        lines.append(f"| {' | '.join([row['command'], *seconds, *shares, memory])} |")
     return "\n".join(lines)
 
 
@@ -124,9 +138,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--out", type=pathlib.Path)
+    parser.add_argument("--heavy", action="store_true", help="also the checkups that take long")
+    parser.add_argument("--run", action="store_true", help="also the quick profile of every study")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        rows = [measure(*item) for item in commands(pathlib.Path(folder)).items()]
+        rows = [measure(*item) for item in commands(pathlib.Path(folder), asked).items()]
     print(json.dumps(rows, indent=1) if asked.json else table(rows))
     if asked.out:
         asked.out.write_text(PAGE.format(table=table(rows)))

@@ -1,21 +1,24 @@
-"""Lyapunov spectra beside NumPy's textbook QR, lyapynov, clvlib and pynamicalsys.
+"""Lyapunov spectra beside NumPy's and torch's QR at every step, lyapynov, clvlib and pynamicalsys.
 
     python benchmarks/lyapunov.py [--long] [--json] [--cpu]
 
-Everyone is given the same map and the same Jacobian; answers are compared before
-times. Contestants take turns, the ratio is that of the medians, the spread that of
-the single turns. Missing peers are named and left out; one that takes three times as
-long as the best while answers are compared is not run again. `--long` repeats more.
+Everyone is given the same map and the same Jacobian in closed form, but for torch's script, which
+takes `torch.func.jacrev` as people do; answers are compared before times. Contestants take turns,
+the ratio is that of the medians of seconds a step, the spread that of the single turns. Missing
+peers are named and left out; one that takes three times as long as the best while answers are
+compared is not run again. `--long` repeats more. `share` is the rate of our products with the
+weights over that of a product of two matrices on all cores (dgemm), in the same run.
 
-LAPACK runs on one thread, which is best for everyone at these sizes (two threads
-wait for each other in a QR of 128 columns). Many networks are shared out over two
-devices by us; none of the peers has a way to use a second core. Every row has both
+LAPACK runs on one thread, which is best for everyone up to 128 columns (two threads wait for each
+other in a QR); torch has the better of one thread and all. Many networks are shared out over two
+devices by us; NumPy and the packages have no way to use a second core. Every row has both
 clocks; `--cpu` judges by processor seconds instead of the wall clock, for a machine
 that is busy with other things. How the cost grows is in `costs/growth.py`.
 """
 
 import functools
 import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -32,10 +35,10 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from _turns import PAUSE
+from _turns import PAUSE, product_rate
 
 from remanence._precision import as_double, double
-from remanence.cells import Elman, Residual
+from remanence.cells import dimension, Elman, LSTM, Residual, Stack
 from remanence.measure import growth_along, lyapunov_spectrum
 from remanence.measure.lyapunov.segment import start_frame
 
@@ -52,75 +55,150 @@ def say(*words):
     print(*words, file=sys.stderr if JSON else sys.stdout, flush=True)
 
 
-def numpy_map(cell):
-    """The same map and Jacobian for everyone, in NumPy."""
+def numpy_step(cell):
+    """One step in NumPy: the next state, and its Jacobians by the state and by the input."""
     W, U, b = (np.asarray(a, np.float64) for a in (cell.W_h, cell.W_x, cell.b))
-    if isinstance(cell, Elman):
-        f = lambda h, x: np.tanh(W @ h + U @ x + b)
+    N = W.shape[1]
+    if isinstance(cell, LSTM):
 
-        def J(h, x):
-            y = np.tanh(W @ h + U @ x + b)
-            return (1 - y * y)[:, None] * W
+        def step(h, x):
+            i, f, g, o = np.split(W @ h[:N] + U @ x + b, 4)
+            i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+            c = f * h[N:] + i * g
+            t = np.tanh(c)
+            slopes = g * i * (1 - i), h[N:] * f * (1 - f), i * (1 - g * g), t * o * (1 - o)
+            kept = (o * (1 - t * t))[:, None]
 
-    else:
-        r, g = float(cell.R), float(cell.coupling)
-        f = lambda h, x: r * h + g * np.tanh(W @ h + U @ x + b)
-        eye = r * np.eye(len(W))
+            def moved(V):
+                scaled = (np.concatenate(slopes)[:, None] * V).reshape(4, N, -1)
+                by_c = scaled[:3].sum(axis=0)
+                return np.vstack([scaled[3] + kept * by_c, by_c])
 
-        def J(h, x):
-            y = np.tanh(W @ h + U @ x + b)
-            return eye + (g * (1 - y * y))[:, None] * W
+            by_c = np.vstack([np.diag(kept[:, 0] * f), np.diag(f)])
+            return np.concatenate([o * t, c]), np.hstack([moved(W), by_c]), moved(U)
 
-    return f, J
+        return step
+    r, g = (0.0, 1.0) if isinstance(cell, Elman) else (float(cell.R), float(cell.coupling))
+
+    def step(h, x):
+        y = np.tanh(W @ h + U @ x + b)
+        slope = g * (1 - y * y)[:, None]
+        return r * h + g * y, slope * W + r * np.eye(N), slope * U
+
+    return step
 
 
-def frame(units, k):
+def sigmoid(z):
+    """The logistic function."""
+    return 1 / (1 + np.exp(-z))
+
+
+def numpy_map(cell):
+    """The same map and Jacobian for everyone, in NumPy; a stack's is block triangular."""
+    steps = [numpy_step(layer) for layer in getattr(cell, "cells", (cell,))]
+    edges = np.cumsum([0, *(dimension(layer) for layer in getattr(cell, "cells", (cell,)))])
+
+    def both(h, x):
+        following, J, X = [], np.zeros((len(h), len(h))), None
+        for step, begin, end in zip(steps, edges[:-1], edges[1:], strict=True):
+            state, J[begin:end, begin:end], B = step(h[begin:end], x)
+            if X is not None:
+                J[begin:end, :begin] = B @ X
+            x, X = state[: B.shape[0] // 2], J[begin : begin + B.shape[0] // 2, :end]
+            following.append(state)
+        return np.concatenate(following), J
+
+    return (lambda h, x: both(h, x)[0]), (lambda h, x: both(h, x)[1]), both
+
+
+def frame(cell, k):
     """The frame that we start from, so that the textbook's answer must be ours."""
     with double():
-        return np.asarray(start_frame(jnp.zeros(units), k, key=jr.key(0)))
+        return np.asarray(start_frame(jnp.zeros(dimension(cell)), k, key=jr.key(0)))
 
 
 def textbook(cell, xs, k):
-    """QR after every step, as every book has it."""
-    f, J = numpy_map(cell)
-    h, Q, growth = np.zeros(len(cell.W_h)), frame(len(cell.W_h), k), 0.0
+    """The Jacobian in closed form and QR after every step, as every book has it."""
+    both, h, Q, growth = numpy_map(cell)[2], np.zeros(dimension(cell)), frame(cell, k), 0.0
+    warmup = warmup_of(xs)
     for t, x in enumerate(xs):
-        Q, R = np.linalg.qr(J(h, x) @ Q)
-        h = f(h, x)
-        if t >= WARMUP:
+        h, J = both(h, x)
+        Q, R = np.linalg.qr(J @ Q)
+        if t >= warmup:
             growth = growth + np.log(np.abs(np.diag(R)))
-    return np.sort(growth / (len(xs) - WARMUP))[::-1]
+    return np.sort(growth / (len(xs) - warmup))[::-1]
+
+
+def torch_script(cell, xs, threads):
+    """What people write: `torch.func.jacrev` of the step, and QR at every step."""
+    torch = importlib.import_module("torch")
+    torch.set_num_threads(threads)
+    layers = [
+        [torch.tensor(np.asarray(a, np.float64)) for a in (layer.W_h, layer.W_x, layer.b)]
+        for layer in getattr(cell, "cells", (cell,))
+    ]
+
+    def step(h, x):
+        following = []
+        for W, U, b in layers:
+            N = W.shape[1]
+            own, h = h[: 2 * N], h[2 * N :]
+            i, f, g, o = (W @ own[:N] + U @ x + b).chunk(4)
+            c = f.sigmoid() * own[N:] + i.sigmoid() * g.tanh()
+            x = o.sigmoid() * c.tanh()
+            following += [x, c]
+        state = torch.cat(following)
+        return state, state
+
+    quick = torch.func.jacrev(step, has_aux=True)
+    inputs = torch.tensor(np.array(xs))
+    h = torch.zeros(dimension(cell), dtype=torch.float64)
+    Q = torch.tensor(frame(cell, dimension(cell)))
+    growth, warmup = 0.0, warmup_of(xs)
+    for t, x in enumerate(inputs):
+        J, h = quick(h, x)
+        Q, R = torch.linalg.qr(J @ Q)
+        if t >= warmup:
+            growth = growth + R.diagonal().abs().log()
+    return np.sort((growth / (len(xs) - warmup)).numpy())[::-1]
+
+
+def warmup_of(xs):
+    """A fifth of the steps, at most 200."""
+    return min(WARMUP, len(xs) // 5)
 
 
 def lyapynov_peer(cell, xs, k):
     """Its own loop; the warm-up is split between state and frame."""
     peer = importlib.import_module("lyapynov")
-    f, J = numpy_map(cell)
+    f, J, _ = numpy_map(cell)
+    warmup = warmup_of(xs)
     system = peer.DiscreteDS(
-        np.zeros(len(cell.W_h)), 0, lambda h, t: f(h, xs[int(t)]), lambda h, t: J(h, xs[int(t)])
+        np.zeros(dimension(cell)), 0, lambda h, t: f(h, xs[int(t)]), lambda h, t: J(h, xs[int(t)])
     )
-    for _ in range(WARMUP // 2):
+    for _ in range(warmup // 2):
         system.next()
     # Its own burn-in of the frame is part of the call.
-    found = peer.LCE(system, k, WARMUP // 2, len(xs) - WARMUP, False)
+    found = peer.LCE(system, k, warmup // 2, len(xs) - warmup, False)
     return np.sort(np.asarray(found).ravel())[::-1]
 
 
 def clvlib_peer(cell, xs, k):
     """Its discrete stepper, from the initial condition."""
     peer = importlib.import_module("clvlib.numpy")
-    f, J = numpy_map(cell)
+    f, J, _ = numpy_map(cell)
+    warmup = warmup_of(xs)
     steps = np.arange(len(xs) + 1, dtype=float)
     history = peer.lyap_exp_from_ic(
         lambda t, h: f(h, xs[int(t)]),
         lambda t, h: J(h, xs[int(t)]),
-        np.zeros(len(cell.W_h)),
+        np.zeros(dimension(cell)),
         steps,
         stepper="discrete",
         n_lyap=k,
     )[1]
-    counted = len(xs) - WARMUP
-    growth = history[-1] * len(xs) - history[WARMUP] * WARMUP
+    counted = len(xs) - warmup
+    growth = history[-1] * len(xs) - history[warmup] * warmup
     return np.sort(growth / counted)[::-1]
 
 
@@ -175,7 +253,7 @@ def pynamicalsys_peer(cell, xs, k):
         len(xs),
         parameters=parameters,
         method="QR_HH",
-        transient_time=WARMUP,
+        transient_time=warmup_of(xs),
         num_exponents=k + 1,
     )
     found = np.sort(np.asarray(found).ravel())[::-1]
@@ -184,7 +262,7 @@ def pynamicalsys_peer(cell, xs, k):
 
 def ours(cell, xs, k):
     """The door that users take, error bars included."""
-    return lyapunov_spectrum(cell, xs, k=k, warmup=WARMUP).exponents
+    return lyapunov_spectrum(cell, xs, k=k, warmup=warmup_of(xs)).exponents
 
 
 def timed(function, *arguments):
@@ -211,18 +289,23 @@ def compared(peers, mine):
     """
     reference, first = None, {}
     for name, run in list(peers.items()):
-        begun = time.process_time()
+        begun = time.perf_counter()
         try:
             found = run()
         except Exception as problem:
             say(f"  {name} failed and is left out: {problem}")
             del peers[name]
             continue
-        first[name] = time.process_time() - begun
+        first[name] = time.perf_counter() - begun
         reference = found if reference is None else reference
-        say(f"  {name}: differs from the textbook by {_gap(found, reference):.1e}")
+        gap = _gap(found, reference)
+        say(f"  {name}: differs from the textbook by {gap:.1e}, took {first[name]:.1f} s")
+        # Packages begin with a frame of their own; the sum of a whole spectrum knows no frame.
+        total = abs(found.sum() - reference.sum()) / len(found)
+        assert min(gap, total) < 1e-5, f"{name} computes something else"
     gap = _gap(mine(), reference)
     say(f"  remanence: differs from the textbook by {gap:.1e}")
+    assert gap < 1e-6, "ours computes something else"
     for name, seconds in first.items():
         if seconds > 3 * min(first.values()) and name != "pynamicalsys":
             say(f"  {name} took {seconds:.1f} s and is not run again")
@@ -234,17 +317,17 @@ def _gap(one, two):
     return float(np.abs(one - two).max())
 
 
-def contest(task, size, target, mine, peers, repeats):
-    """Take turns; answers come first."""
-    gap = compared(peers, mine)
+def contest(task, size, target, mine, peers, repeats, *, same=None, steps=1, flops=0.0):
+    """Take turns; answers come first. `same` is ours on the peers' inputs, if they are fewer."""
+    gap = compared(peers, same or mine)
+    mine()
     times = {"remanence": [], **{name: [] for name in peers}}
     which = int(CPU)
     for _ in range(repeats):
-        times["remanence"].append(timed(mine))
+        times["remanence"].append(np.array(timed(mine)) / steps)
         for name, run in peers.items():
             times[name].append(timed(run))
     seconds = {name: np.median(rows, axis=0) for name, rows in times.items()}
-    least = {name: np.min(rows, axis=0) for name, rows in times.items()}
     best = min(peers, key=lambda name: seconds[name][which])
     one, two = seconds["remanence"], seconds[best]
     turns = np.array(times[best])[:, which] / np.array(times["remanence"])[:, which]
@@ -258,18 +341,18 @@ def contest(task, size, target, mine, peers, repeats):
         "ratio": float(ratio[which]),
         "spread": [float(turns.min()), float(turns.max())],
         "target": target,
-        "met": bool(ratio[which] >= target),
+        "met": None if target is None else bool(ratio[which] >= target),
         "difference": gap,
         "ratio_by_wall": float(ratio[0]),
         "ratio_by_processor": float(ratio[1]),
-        "ratio_of_best": float(least[best][which] / least["remanence"][which]),
+        "share": flops / float(one[0]) / product_rate(np.float64) if flops else None,
     }
+    share = f", {row['share']:.0%} of dgemm" if flops else ""
+    said = {True: "met", False: "NOT met", None: "no target"}[row["met"]]
     say(
-        f"{task} ({size}): {row['ours']:.3f} s, best peer {best} {row['peer']:.3f} s, "
+        f"{task} ({size}): {row['ours']:.4f} s, best peer {best} {row['peer']:.4f} s, "
         f"{row['ratio']:.1f} times ({turns.min():.1f} to {turns.max():.1f}; by wall "
-        f"{ratio[0]:.1f}, by processor {ratio[1]:.1f}, least disturbed turns "
-        f"{row['ratio_of_best']:.1f}), target {target}, "
-        f"{'met' if row['met'] else 'NOT met'}"
+        f"{ratio[0]:.1f}, by processor {ratio[1]:.1f}){share}, target {target}, {said}"
     )
     return row
 
@@ -302,10 +385,49 @@ def batch_of_networks(count, units, k, steps):
     return run, singles, xs
 
 
+def spectra():
+    """Whole spectra: name, cell, our steps, the peers' steps, and the goal."""
+    lstm = lambda units, inputs=INPUTS, seed=0: LSTM.init(inputs, units, key=jr.key(seed))
+    weak = Residual.init(INPUTS, N, key=jr.key(0), residual=0.99, coupling=0.02)
+    wide = Elman.init(INPUTS, N, key=jr.key(0), gain=1.0)
+    yield "full spectrum, narrow (weakly coupled residual)", weak, T, T, 10.0
+    yield "full spectrum, wide (driven tanh)", wide, T, T, 5.0
+    yield "full spectrum, LSTM of 128 units", lstm(128), 1000, 150, 5.0
+    yield "full spectrum, LSTM of 256 units", lstm(256), 500, 50, 5.0
+    yield "full spectrum, LSTM of 512 units", lstm(512), 240, 20, None
+    stack = Stack((lstm(128), lstm(128, 128, 1)))
+    yield "full spectrum, two LSTMs of 128 units", stack, 400, 40, None
+
+
+def product_flops(cell):
+    """Of one step: weights times frames, as the closed form of a step has them."""
+    layers = getattr(cell, "cells", (cell,))
+    size, width = dimension(cell), lambda layer: sum(W.size for W in (layer.W_h, layer.W_x))
+    return 2 * size * (layers[0].W_h.size + sum(width(layer) for layer in layers[1:]))
+
+
+def spectrum_row(task, cell, steps, few, target, peers, repeats):
+    """Everyone's whole spectrum of one cell; the peers take a few of the steps where they are slow."""
+    with double():
+        cell = as_double(cell)
+        xs = np.asarray(jr.normal(jr.key(1), (steps, INPUTS)))
+    size, short = dimension(cell), xs[:few]
+    runs = {name: lambda run=run: run(cell, short, size) for name, run in peers.items()}
+    if not isinstance(cell, Elman | Residual):
+        runs.pop("pynamicalsys", None)  # its map is compiled by numba, and is the one above
+        for threads in sorted({1, os.cpu_count()}):
+            name = f"torch, jacrev and QR, threads {threads}"
+            runs[name] = lambda threads=threads: torch_script(cell, short, threads)
+    said = f"{size} exponents, T = {steps}" + (f" (peers {few})" if few < steps else "")
+    work = {"steps": steps / few, "flops": product_flops(cell) * few}
+    mine, same = (lambda: ours(cell, xs, size)), (lambda: ours(cell, short, size))
+    return contest(task, said, target, mine, runs, repeats, same=same, **work)
+
+
 def main():
-    """Three contests."""
+    """Every contest."""
     rows, repeats = [], 5 if LONG else 3
-    peers = {"NumPy textbook QR": textbook}
+    peers = {"NumPy, QR every step": textbook}
     others = {"lyapynov": lyapynov_peer, "clvlib": clvlib_peer, "pynamicalsys": pynamicalsys_peer}
     for name, run in others.items():
         try:
@@ -313,18 +435,10 @@ def main():
             peers[name] = run
         except ImportError:
             say(f"{name} is not installed and left out")
-    with double():
-        xs = np.asarray(jr.normal(jr.key(1), (T, INPUTS)))
-        weak = Residual.init(INPUTS, N, key=jr.key(0), residual=0.99, coupling=0.02)
-        narrow = as_double(weak)
-        wide = as_double(Elman.init(INPUTS, N, key=jr.key(0), gain=1.0))
-    for task, cell, target in (
-        ("full spectrum, narrow (weakly coupled residual)", narrow, 8.0),
-        ("full spectrum, wide (driven tanh)", wide, 3.0),
-    ):
-        runs = {name: lambda run=run, cell=cell: run(cell, xs, N) for name, run in peers.items()}
-        mine = lambda cell=cell: ours(cell, xs, N)
-        rows.append(contest(task, f"N = {N}, T = {T}", target, mine, runs, repeats))
+    only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
+    rows += [spectrum_row(*row, peers, repeats) for row in spectra() if only in row[0]]
+    if only:
+        return
     count, units, k = 32, 64, 8
     mine, singles, inputs = batch_of_networks(count, units, k, T)
     runs = {
@@ -332,7 +446,7 @@ def main():
         for name, run in peers.items()
     }
     size = f"{count} networks, N = {units}, T = {T}"
-    rows.append(contest("first 8 exponents", size, 10.0, mine, runs, 9 if LONG else 7))
+    rows.append(contest("first 8 exponents", size, 12.0, mine, runs, 9 if LONG else 7))
     if JSON:
         print(json.dumps(rows, indent=2))
 

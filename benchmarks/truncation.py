@@ -27,7 +27,7 @@ import jax.random as jr  # noqa: E402
 import numpy as np  # noqa: E402
 import optax  # noqa: E402
 from _devices import mean_value_and_grad  # noqa: E402
-from _turns import interleaved  # noqa: E402
+from _turns import interleaved, product_rate  # noqa: E402
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P  # noqa: E402
 
 from remanence.cells import Elman, LSTM  # noqa: E402
@@ -228,14 +228,18 @@ def training_step(units, embedding, vocabulary, batch, length, repeats):
     quickest = lambda names: min(names, key=lambda n: statistics.median(times[n]))
     ours, best = quickest(mine), quickest(calls.keys() - mine)
     size = f"N={units} in={embedding} V={vocabulary} {batch}x{length}, {STEPS} steps"
+    positions = batch * length  # of fewer tokens each is embedded once
+    flops = positions * (4 * units + vocabulary) + min(positions, vocabulary) * 4 * embedding
+    share = 6 * STEPS * units * flops / statistics.median(times[ours]) / product_rate(np.float32)
     return [
-        row(
-            f"LM step, {ours}, against {best.replace('-', ' x')}",
+        {"share": share}
+        | row(
+            "character-model step" if vocabulary < 1000 else "language-model step",
             size,
             times[ours],
             times[best],
-            1.0,
-            best.replace("-", ", threads "),
+            1.3,
+            best.replace("-", ", threads ") + f" (ours: {ours})",
         )
     ]
 
@@ -248,7 +252,8 @@ def main():
     chosen = parser.parse_args()
     repeats = 11
     models = [(128, 32, 65, 32, 64), (128, 128, 10_000, 20, 35), (256, 256, 10_000, 20, 35)]
-    lengths = [(64, 4096), (256, 4096)]
+    models.append((256, 256, 33_278, 20, 35))
+    lengths = [(64, 4096), (128, 4096), (256, 4096), (512, 2048)]
     lengths += [(64, 65536), (256, 16384)] if chosen.long else []
     tasks = [lambda size=size: training_step(*size, repeats) for size in models] + [
         lambda kind=kind, N=N, T=T: streams(kind, N, T, repeats, singly=(N, T) == (64, 4096))

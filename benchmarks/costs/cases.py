@@ -17,7 +17,8 @@ import optax
 
 from remanence import measure, nets, sweeps, train
 from remanence._precision import double
-from remanence.cells import Elman, Residual
+from remanence.cells import Elman, LSTM, Residual, Stack
+from remanence.checkup import checkup
 from remanence.subjects import memorization
 from remanence.subjects.shared_representations.gated_linear import GatedLinear
 from remanence.subjects.shared_representations.language_pairs import published_pairs
@@ -133,8 +134,35 @@ def swept(lanes: int) -> Callable[[], Any]:
     return lambda: sweeps.sweep(orbit, axes, chunk=64, data=jnp.ones(24))
 
 
+def looked_at(units: int = 16, steps: int = 500, layers: int = 1) -> Callable[[], Any]:
+    """The whole checkup of a stack of LSTMs with a readout, without its page."""
+    keys = jr.split(jr.key(0), layers + 1)
+    cells = [LSTM.init(4 if i == 0 else units, units, key=keys[i]) for i in range(layers)]
+    cell = cells[0] if layers == 1 else Stack(tuple(cells))
+    net = nets.Recurrent.init(cell, outputs=4, key=keys[-1])
+    xs = np.asarray(jr.normal(jr.key(1), (steps, 4)))
+    return lambda: checkup(net, xs)
+
+
+def streamed(steps: int) -> Callable[[], Any]:
+    """A truncated network that is given one input at a time."""
+    net = nets.Recurrent(Elman.init(4, 32, key=jr.key(0), gain=0.5))
+    cut = nets.truncate(net, 32, block=64)
+    step = eqx.filter_jit(lambda carry, x: cut.step(carry, x))
+    rng = np.random.default_rng(0)
+
+    def run() -> Any:
+        carry = cut.start()
+        for _ in range(steps):
+            carry, y = step(carry, rng.normal(size=4))
+        return y
+
+    return run
+
+
 UNITS, STEPS = (16, 32, 64, 128), (1000, 2000, 4000, 8000)
 SPECTRA, MEASURES, TRAINING = "spectra", "measurements", "training and sweeps"
+CHECKUPS = "checkups"
 CASES = (
     Case(SPECTRA, "full spectrum", "N", UNITS, lambda n: spectrum(None, units=n)),
     Case(SPECTRA, "first 8", "N", UNITS, lambda n: spectrum(8, units=n)),
@@ -150,6 +178,9 @@ CASES = (
     Case(MEASURES, "memory capacity", "T", STEPS, lambda t: capacity(steps=t)),
     Case(MEASURES, "measured window", "T", STEPS, lambda t: replayed(steps=t)),
     Case(MEASURES, "minimal dimension", "period", (8, 12, 16, 20), shortest),
+    Case(CHECKUPS, "checkup of an LSTM", "N", (16, 32, 64), lambda n: looked_at(units=n)),
+    Case(CHECKUPS, "checkup of an LSTM", "T", (500, 1000, 2000), lambda t: looked_at(steps=t)),
+    Case(CHECKUPS, "checkup of LSTMs", "layers", (1, 2, 3), lambda n: looked_at(layers=n)),
     *(
         Case(TRAINING, "residual, 20 steps", axis, sizes, work)
         for axis, sizes, work in (
@@ -174,6 +205,9 @@ CASES = (
 )
 MEMORY = (
     Case(SPECTRA, "full spectrum", "T", (1000, 10_000, 100_000), lambda t: spectrum(None, steps=t)),
+    Case(SPECTRA, "first 8", "T", (1000, 10_000, 100_000), lambda t: spectrum(8, steps=t)),
+    Case(MEASURES, "truncated, one input at a time", "T", (1000, 10_000, 100_000), streamed),
+    Case(CHECKUPS, "checkup of an LSTM", "T", (500, 1000, 2000), lambda t: looked_at(steps=t)),
     Case(TRAINING, "sweep of orbits", "lanes", (256, 2048, 16384), swept),
     Case(TRAINING, "residual, 20 steps", "T", (128, 256, 512, 1024), lambda t: training(steps=t)),
     Case(MEASURES, "gradient decay", "T", (1000, 10_000, 100_000), lambda t: decay(steps=t)),

@@ -28,12 +28,13 @@ import numpy as np
 from remanence.report.style import style
 
 
-GROUPS = (cases.SPECTRA, cases.MEASURES, cases.TRAINING)
+GROUPS = (cases.SPECTRA, cases.MEASURES, cases.CHECKUPS, cases.TRAINING)
 AXES = {
     "N": "units N",
     "T": "steps T",
     "batch": "batch",
     "lanes": "lanes",
+    "layers": "layers",
     "period": "period of the word",
     "languages": "languages L",
     "words": "words D",
