@@ -16,7 +16,7 @@ ONE_UNIT = {
     "log_n": 1.6094379,
 }
 TRADE = {"harmonic": 0.0, "contracting": -1.8, "harmonic_units": 2, "period": 11}
-ROOTS = {"networks": 10, "nearest": {}}
+ROOTS = {"networks": 10, "median_radius": 1.0, "nearest": {}}
 FACTORS = {"exact": True, "words": 60, "up_to": 9, "largest": 1.6, "contracting": 12}
 
 CASES = {

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import remanence as rm
-from remanence.subjects.memorization.constructions.tanh_cycle import AMPLITUDE, EXPONENT
+from remanence.subjects.memorization.constructions.tanh_cycle import amplitude, exponent
 from remanence.subjects.memorization.frontier import first_error
 
 
@@ -69,6 +69,7 @@ def test_bad_requests_are_refused():
     for bad, sentence in (
         (lambda: rm.memorize(""), "at least one symbol"),
         (lambda: rm.memorize("ab", method="magic"), "method must be one of"),
+        (lambda: rm.memorize("ab", method="tanh", gain=0.9), "gain must be above 1"),
         (lambda: rm.memorize("ab", time_limit=-1.0), "time_limit must not be negative"),
         (lambda: rm.memorize("ab", time_limit=math.nan), "got nan"),
         (lambda: rm.memorize("ab").generate(-1), "length must not be negative, got -1"),
@@ -88,8 +89,8 @@ def test_integer_orbits_return_exactly():
 
 
 def test_the_tanh_cycle_attracts_and_repairs():
-    a, text = AMPLITUDE, "abcacb"
-    assert a == pytest.approx(math.tanh(2 * a), rel=1e-15) and EXPONENT < 0
+    a, text = amplitude(2.0), "abcacb"
+    assert a == pytest.approx(math.tanh(2 * a), rel=1e-15) and exponent(2.0) < 0
     m = rm.memorize(text, method="tanh")
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -102,7 +103,7 @@ def test_the_tanh_cycle_attracts_and_repairs():
 
 
 def test_one_hot_pattern_repels():
-    a, P = AMPLITUDE, np.roll(np.eye(5), 1, axis=0)
+    a, P = amplitude(2.0), np.roll(np.eye(5), 1, axis=0)
     h = a * np.eye(5)[0] + 1e-6 * np.eye(5)[2]
     for _ in range(10):
         h = np.tanh(2 * P @ h)

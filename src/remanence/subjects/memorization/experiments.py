@@ -7,7 +7,7 @@ import xarray as xr
 from flint import fmpz, fmpz_poly
 
 from ...report import Bench, Evidence
-from .constructions.tanh_cycle import EXPONENT, GAIN
+from .constructions.tanh_cycle import exponent, GAIN
 from .harmonics import cost, totient
 from .memorize import memorize
 from .minimal.cheapest_harmonics import harmonic_dimension
@@ -73,7 +73,7 @@ def tokens(count: int, seed: int) -> Evidence:
 def standard(count: int, seed: int) -> Evidence:
     """The limit cycle of tanh: it attracts; the one-hot cycle beside it repels."""
     # Off the one-hot cycle's own direction tanh'(0) = 1: the other units grow by the gain.
-    exponents = {"attracting": EXPONENT, "one_hot": math.log(GAIN)}
+    exponents = {"attracting": exponent(GAIN), "one_hot": math.log(GAIN)}
     return {**strings(count, "tanh", seed), **exponents}
 
 

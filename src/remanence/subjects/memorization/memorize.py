@@ -15,7 +15,7 @@ from .constructions.permutation import permutation
 from .constructions.rational import rational
 from .constructions.rotations import harmonic, rotation
 from .constructions.shift_map import base, shift_map
-from .constructions.tanh_cycle import EXPONENT, limit_cycle
+from .constructions.tanh_cycle import exponent, GAIN, limit_cycle
 from .memory import margin, Memory
 from .minimal.cheapest_harmonics import harmonic_dimension, LONG
 from .minimal.minimal_dimension import single_pass
@@ -39,6 +39,7 @@ def memorize(
     end: bool = False,
     start: bool = False,
     stride: int = 1,
+    gain: float = GAIN,
     time_limit: float = 10.0,
 ) -> Memory:
     """A network that spells `word` again and again, or once if `end` is set.
@@ -48,7 +49,7 @@ def memorize(
     with `end` is over sooner, so there `once` counts too, a network that says it a
     single time and may then say anything.
     With `start` the state begins at zero and a `<START>` token moves it. `stride`
-    is the power of the cyclic permutation.
+    is the power of the cyclic permutation, `gain` that of tanh.
 
     >>> memory = memorize("abracadabra")
     >>> memory.generate(22)
@@ -64,16 +65,16 @@ def memorize(
         )
     w = word_of(word, alphabet=alphabet, end=end)
     if method == "auto":
-        memory = _smallest(w, time_limit)
+        memory = _smallest(w, gain, time_limit)
     else:
-        memory = _memory(w, method, time_limit, stride)
+        memory = _memory(w, method, stride, gain, time_limit)
     if not start:
         return memory
     exact = None if memory.exact is None else with_start(memory.exact)
     return dataclasses.replace(memory, written=with_start(memory.written), exact=exact)
 
 
-def _memory(w: Word, method: str, time_limit: float, stride: int = 1) -> Memory:
+def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -> Memory:
     exact, frequencies, largest = None, (), 0.0
     if method == "shift":
         written, exact, unit = shift_map(w)
@@ -92,7 +93,7 @@ def _memory(w: Word, method: str, time_limit: float, stride: int = 1) -> Memory:
     elif method == "permutation":
         written = exact = permutation(w, stride=stride)
     elif method == "tanh":
-        written, largest = limit_cycle(w), EXPONENT
+        written, largest = limit_cycle(w, gain=gain), exponent(gain)
     else:
         if method == "rational" and w.period > LONG:
             raise ValueError(
@@ -113,19 +114,19 @@ def _memory(w: Word, method: str, time_limit: float, stride: int = 1) -> Memory:
     return Memory(w, method, written, width, largest, certificate, frequencies, exact)
 
 
-def _smallest(w: Word, time_limit: float) -> Memory:
+def _smallest(w: Word, gain: float, time_limit: float) -> Memory:
     """The smallest proved memory without feedback."""
     deadline, found = Deadline(time_limit), []
     for method in ("harmonic", "rational", "permutation", "tanh"):
         # Rational memories of long words are refused.
         with contextlib.suppress(ValueError):
-            found.append(_memory(w, method, deadline.left / 2))
+            found.append(_memory(w, method, 1, gain, deadline.left / 2))
     if 1 < w.period <= LONG and found[0].dimension >= 2:
         with contextlib.suppress(ValueError):
-            found.append(_memory(w, "rotation", deadline.left))
+            found.append(_memory(w, "rotation", 1, gain, deadline.left))
     proved = [m for m in found if m.certificate.steps["float32"] >= COVERED]
     if w.end and 1 < w.period <= ONCE:
-        once = _memory(w, "once", deadline.left)
+        once = _memory(w, "once", 1, gain, deadline.left)
         # The string ends, and with it what has to be proved.
         if once.certificate.steps["float32"] >= w.period:
             proved.append(once)

@@ -10,7 +10,12 @@ Chosen by us: the full mask is trained to Λ = 1e-6 by gradient flow; the diagon
 the document's own SGD in float32 with its own draw.
 """
 
-from ...report import Bench, Headline, Outcome, Study
+from collections.abc import Mapping
+from typing import Any
+
+import xarray as xr
+
+from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from . import toy_experiments as toy
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
@@ -18,6 +23,7 @@ from .figure_one import author_cells, figure_one, one_cell, retrained_spikes
 from .figures import figures
 from .random_graphs import square_graphs, wide_graphs
 from .theory import equivalence_gaps, race, random_spectrum
+from .training_cells import GENERALISES
 
 
 def run(config: Config, bench: Bench) -> Outcome:
@@ -45,8 +51,22 @@ def run(config: Config, bench: Bench) -> Outcome:
     if again is not None:
         data["spikes"] = again
     return Outcome(
-        results={**data, "equivalences": equivalence_gaps(seed)}, data=data, figures=figures(data)
+        results={**data, "equivalences": equivalence_gaps(seed)},
+        data={**data, "cross": _cross(config, data)},
+        figures=figures(data),
     )
+
+
+def _cross(config: Config, data: Mapping[str, xr.Dataset]) -> xr.Dataset:
+    """A gated linear network has no time: only its dimension and rank have a meaning."""
+    rows: list[Any] = []
+    for mask in ("full", "diagonal"):
+        rank = data[mask]["rank"].where(data[mask].test_loss < GENERALISES)
+        if rank.notnull().any():
+            name = f"gated linear, {mask} mask, D = {config.words}"
+            median = round(float(rank.median()), 1)
+            rows.append(Row(network=name, dimension=config.units, rank=median))
+    return cross_table(rows)
 
 
 STUDY = Study(

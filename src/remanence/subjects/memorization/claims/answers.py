@@ -5,6 +5,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ....report import Claim, Evidence, Verdict
 from ..experiments import strings
 from ..learned import NEAR, needed
@@ -74,11 +76,13 @@ def at_least_the_optimum(e: Evidence) -> Verdict:
 def roots(results: Mapping[str, Any]) -> Evidence:
     """How near the eigenvalues of learned networks lie to roots of unity."""
     found = results["modes"]
+    radii = [abs(z) for m in found for z in m.eigenvalues]
     nearest = collections.Counter(m.nearest for m in found)
     return {
         "networks": len(found),
         "near": sum(m.distance <= NEAR for m in found if m.eigenvalues),
         "angles_near": sum(m.nearest != "none" for m in found),
+        "median_radius": float(np.median(radii)) if radii else math.nan,
         "nearest": dict(sorted(nearest.items())),
     }
 
