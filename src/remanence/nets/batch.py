@@ -104,8 +104,7 @@ def _argument(weights: Any, h: Any, at: tuple[Array | None, Array | None]) -> Ar
     z = W_h @ _output(h)
     if x is None:
         return z + u
-    # An outer product is a broadcast: cheaper than a call for one input.
-    z = z + (W_x * x if len(x) == 1 else W_x @ x)
+    z = z + W_x @ x
     return z if b is None else z + b[:, None]
 
 
@@ -137,7 +136,6 @@ def _backward(residuals, cotangent, perturbed, weights, start, every):
     W_back = jax.lax.optimization_barrier(W_h.T)  # transposed once, not every step
     free, fixed = eqx.partition(rest, perturbed[0])
     follow = lambda free, z, h: eqx.combine(free, fixed).from_drive(z, h)
-    one = xs is not None and xs.shape[1] == 1
 
     def step(carry, at):
         g, sums = carry
@@ -148,18 +146,13 @@ def _backward(residuals, cotangent, perturbed, weights, start, every):
         g = _plus(g, W_back @ delta)
         if x is None:
             return (g, jax.tree.map(jnp.add, sums, (by_rest, None, None, None))), delta
-        by_x = delta * x if one else delta @ x.T
-        added = (by_rest, delta @ _output(h).T, by_x, None if b is None else delta)
+        added = (by_rest, delta @ _output(h).T, delta @ x.T, None if b is None else delta)
         by_input = W_x.T @ delta if perturbed[4] else None
         return (g, jax.tree.map(jnp.add, sums, added)), by_input
 
     zero = jax.tree.map(jnp.zeros_like, start)
     wide = jnp.zeros_like(z[0])  # summed over the batch at the end
-    inside = (
-        (None, None, None)
-        if xs is None
-        else (W_h, wide if one else W_x, None if b is None else wide)
-    )
+    inside = (None, None, None) if xs is None else (W_h, W_x, None if b is None else wide)
     sums = jax.tree.map(jnp.zeros_like, (free, *inside))
     carry, along = ((zero, sums), cotangent) if every else ((_plus(zero, cotangent), sums), None)
     carry, late = jax.lax.scan(step, carry, (before, z, xs, along), reverse=True)
@@ -167,5 +160,4 @@ def _backward(residuals, cotangent, perturbed, weights, start, every):
     if xs is None:
         flat = lambda orbit: orbit.transpose(1, 0, 2).reshape(orbit.shape[1], -1)
         return by_rest, flat(late) @ flat(_output(before)).T, None, None, None, late
-    by_x = by_x.sum(1, keepdims=True) if one else by_x
     return by_rest, by_h, by_x, None if by_b is None else by_b.sum(1), late, None
