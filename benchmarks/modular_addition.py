@@ -21,6 +21,7 @@ import jax.random as jr
 import numpy as np
 
 from remanence.subjects.modular_addition.all_pairs import pairs_of
+from remanence.subjects.modular_addition.config import Recipe
 from remanence.subjects.modular_addition.fit_modular import adamw, modular_network, table_loss
 from remanence.subjects.modular_addition.task import Modular
 from remanence.train import fit, trained
@@ -28,6 +29,7 @@ from remanence.train import fit, trained
 
 MODULUS, WIDTH, FRACTION, TARGET = 113, 128, 0.7, 3.0
 TASK = Modular(MODULUS)
+RECIPE = Recipe(modulus=MODULUS, steps=1, every=1, embedding=WIDTH, units=WIDTH)
 ADAMW = adamw(1e-3, 1.0)
 
 
@@ -35,7 +37,7 @@ def problem(seed):
     """Network and training pairs of one seed."""
     key_split, key_net = jr.split(jr.key(seed))
     seen = TASK.training_pairs(FRACTION, key=key_split)
-    net = modular_network(TASK, embedding=WIDTH, units=WIDTH, key=key_net)
+    net = modular_network(TASK, RECIPE, key=key_net)
     return net, pairs_of(seen, TASK.answers), jnp.asarray(seen)
 
 

@@ -21,7 +21,7 @@ from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
 import remanence as rm
 from remanence import cells, measure, nets, sweeps, train
 from remanence.report.style import PALETTES, style, Theme
-from remanence.subjects.fading_memory.residual_spectrum import rotational
+from remanence.subjects.fading_memory.residual_spectrum import spectral
 from remanence.subjects.memorization.figures import polygon
 
 
@@ -118,7 +118,7 @@ def orbits(theme: Theme) -> Any:
     """Three cells from the same state: a turn that fades, one that stays, one driven out."""
     fig, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained")
     for ax, (radius, gamma) in zip(axes, ((0.95, 0.0), (1.0, 0.0), (0.98, 0.3)), strict=True):
-        R = jnp.asarray(rotational(2, radius=radius, angle=0.3), jnp.float32)
+        R = jnp.asarray(spectral([radius], [0.3]), jnp.float32)
         W = jnp.asarray([[1.5, -0.5], [0.5, 1.5]])
         cell = cells.Residual(R, W, jnp.zeros((2, 1)), coupling=gamma)
         hs = nets.unroll(cell, jnp.asarray([1.0, 0.0]), jnp.zeros((60, 1)))

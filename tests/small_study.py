@@ -103,9 +103,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         "permutation": {"wrong": errors, "dimension": len(config.word), "gap": np.float64(1 / 3)},
         "strings": {"runs": 2, "served": False},
     }
-    table = cross_table(
-        [Row(network="rotation, $0^a 1^b$", dimension=2, largest_exponent=0.0, horizon=np.inf)]
-    )
+    table = cross_table([Row(network="rotation, $0^a 1^b$", dimension=2, largest_exponent=0.0)])
     return Outcome(
         results=results,
         data={"orbit": orbit, "cross": table},

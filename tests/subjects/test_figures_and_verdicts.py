@@ -3,6 +3,7 @@
 Claims of memorization, fading memory and recurrent language models are in their own folders.
 """
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,9 +11,13 @@ import pytest
 import xarray as xr
 from read_figures import drawn_axes, DRAWS, lines_of, verdict_and_evidence
 
-from remanence.subjects.modular_addition.ablation import Ablations
+from remanence.subjects.modular_addition.ablation import Ablations, PLACES
 from remanence.subjects.modular_addition.config import Recipe
-from remanence.subjects.modular_addition.figures import ablation_figure, recipes_figure
+from remanence.subjects.modular_addition.figures import (
+    ablation_figure,
+    ablation_table,
+    recipes_figure,
+)
 from remanence.subjects.modular_addition.recipes import DIALS
 from remanence.subjects.shared_representations.network_figures import (
     threshold_figure,
@@ -55,7 +60,7 @@ def test_the_metric_that_wins_is_drawn_above_the_others():
         coordinates = {"units": [8, 24], "metric": ["norm", "diagonal", "full", "limit"]}
         table = xr.Dataset({"gain": (("units", "draw", "metric"), gain)}, coordinates)
         verdict, _ = verdict_and_evidence("004.8", {"gains": table})
-        (axes,) = drawn_axes(stable._gains, table)
+        (axes,) = drawn_axes(stable._gains(table).draw)
         lines = {line.get_label(): line.get_ydata() for line in axes.lines}
         above = lines["full"][-1] > max(lines["norm"][-1], lines["diagonal"][-1])
         assert verdict != "holds" or above
@@ -69,7 +74,7 @@ def test_a_certificate_beyond_the_limit_is_drawn_beyond_it():
         gain = np.broadcast_to([0.4, 0.5, full, 1.0], (2, 6, 4))
         table = xr.Dataset({"gain": (("units", "draw", "metric"), gain)}, coordinates)
         verdict, evidence = verdict_and_evidence("004.9", {"gains": table})
-        lines = lines_of(drawn_axes(stable._gains, table)[0])
+        lines = lines_of(drawn_axes(stable._gains(table).draw)[0])
         left = 1 - lines["full"] / lines["limit"]
         assert verdict == expected and left.mean() == pytest.approx(evidence["mean_room"])
         assert (left.min() < 0) == (verdict == "refuted")
@@ -86,7 +91,7 @@ def test_where_stability_costs_the_stable_line_ends_near_forgetting(stable_loss,
     )
     tasks = dict.fromkeys(("a", "b", "c"), table)
     verdict, _ = verdict_and_evidence("004.12", {"memory": tasks})
-    drawn = [lines_of(axes) for axes in drawn_axes(stable._memory, tasks)]
+    drawn = [lines_of(axes) for axes in drawn_axes(stable._memory(table, tasks).draw)]
     fails = [line["RNN stable"][-1] > 0.8 * line["forgetting"][0] > line["RNN free"][-1]
              for line in drawn]  # fmt: skip
     assert (verdict == "holds") == all(fails) and verdict in ("holds", "differs")
@@ -134,12 +139,15 @@ def test_removing_several_is_drawn_below_removing_one(one_left, several_left):
     rng = np.random.default_rng(12)
     falling = [[1.0], *(rng.uniform(-0.01, 0.01, 5) + at for at in (one_left, several_left))]
     falling = [list(np.clip(size, 0, 1)) for size in (*falling, [several_left] * 3)]
-    growing = dict.fromkeys(("embedding", "h1", "h2", "h3", "unembedding"), falling)
+    dims, padded = ("removed", "subset"), itertools.zip_longest(*falling, fillvalue=np.nan)
+    curve = xr.DataArray(np.array([*padded]).T, {"removed": range(4)}, dims)
+    growing = curve.expand_dims(place=list(PLACES))
+    control = xr.DataArray(np.ones((4, 1)), {"removed": range(4)}, dims)
     single = dict(enumerate(falling[1]))
-    cuts = [Ablations(single=single, growing=growing, control=[[1.0]] * 4, causal={})] * 2
+    cuts = [Ablations(single=single, growing=growing, control=control, causal={})] * 2
     results = {"ablations": cuts, "cut dissections": [SimpleNamespace(key=(1, 2, 3))] * 2}
     verdict, evidence = verdict_and_evidence("002.5", results)
-    drawn = drawn_axes(ablation_figure(cuts, 7).draw)[0].lines[1].get_ydata()
+    drawn = drawn_axes(ablation_figure(ablation_table(cuts), 7).draw)[0].lines[1].get_ydata()
     assert drawn[1] == pytest.approx(evidence["single"], abs=1e-5)
     assert drawn[2:].mean() == pytest.approx(evidence["several"], abs=0.01)
     assert (verdict == "refuted") == (drawn[1] <= drawn[2:].mean())
@@ -183,7 +191,8 @@ def test_a_stable_model_that_loses_more_is_drawn_above_the_free_one(lost):
             for x in scores
         ]
     verdict, evidence = verdict_and_evidence("004.5", {"language": models, "music": {}})
-    (axes,) = drawn_axes(stable._context, {name: draws[0] for name, draws in models.items()})
+    first = {name: draws[0] for name, draws in models.items()}
+    (axes,) = drawn_axes(stable._context(stable.context_table(first), first).draw)
     ends = {k: line[-1] for k, line in lines_of(axes).items() if not str(k).startswith("_")}
     drawn = np.log(ends["RNN stable"] / ends["RNN free"])
     (least, most), = evidence["gaps"].values()  # fmt: skip

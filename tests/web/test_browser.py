@@ -171,7 +171,7 @@ def test_the_pages_exponents_are_those_of_the_library(server, browser):
     import jax.numpy as jnp
 
     import remanence as rm
-    from remanence.subjects.fading_memory.residual_spectrum import rotational
+    from remanence.subjects.fading_memory.residual_spectrum import spectral
 
     page = browser.new_page()
     page.goto(f"{server.url}/")
@@ -186,7 +186,7 @@ def test_the_pages_exponents_are_those_of_the_library(server, browser):
         asked = {"radius": radius, "angle": 0.7, "coupling": coupling, "units": units, "seed": 0}
         found = page.evaluate(SPECTRUM, asked)
         assert found["regime"].startswith(word), (asked, found["regime"])
-        R = jnp.asarray(rotational(units, radius=radius, angle=0.7))
+        R = jnp.asarray(spectral([radius] * (units // 2), [0.7] * (units // 2)))
         W = jnp.asarray(np.reshape(found["W"], (units, units)))
         cell = rm.cells.Residual(R, W, jnp.zeros((units, 1)), coupling=jnp.asarray(coupling))
         ours = rm.lyapunov_spectrum(cell, steps=3000, h0=jnp.ones(units) / np.sqrt(units))

@@ -21,6 +21,7 @@ from .stored_result import (
 from .study import (
     Bench as Bench,
     Figure as Figure,
+    figure as figure,
     Headline as Headline,
     Outcome as Outcome,
     Study as Study,

@@ -5,6 +5,7 @@ returns an `Outcome`; everything else (claims, pages, files) follows from that.
 """
 
 import dataclasses
+import functools
 import inspect
 import pathlib
 from collections.abc import Callable, Mapping
@@ -27,6 +28,16 @@ class Figure:
     caption: str
     draw: Callable[[], Any]
     data: Any = None
+
+
+def figure(name: str, title: str, caption: str) -> Callable[[Callable], Callable[..., Figure]]:
+    """Turns a function that draws its data, and what else it is given, into one that makes the
+    `Figure` of them."""
+    return lambda draw: (
+        lambda data, *given: Figure(
+            name, title, caption, functools.partial(draw, data, *given), data
+        )
+    )
 
 
 @dataclasses.dataclass(frozen=True)

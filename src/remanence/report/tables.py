@@ -17,6 +17,7 @@ measurement that was not made, or has no meaning for a network, is shown as a da
 """
 
 import dataclasses
+import math
 import pathlib
 import warnings
 from collections.abc import Mapping, Sequence
@@ -152,12 +153,18 @@ class Row:
     network: str
     dimension: Number = None  # of the state
     largest_exponent: Number = None  # nats per step
-    horizon: Number = None
-    """Steps until the slowest direction has faded by a factor e; inf if it never does."""
     certified_rate: Number = None  # proved contraction per step; 1 or more proves nothing
     window: Number = None  # inputs that suffice for a state error of 1e-3, proved
     rank: Number = None  # of the recurrent matrix, as far as the task needs it
     key_frequencies: str = ""  # the frequencies it lives on, in words
+
+    @property
+    def horizon(self) -> Number:
+        """Steps until the slowest direction has faded by a factor e; inf if it never does."""
+        top = self.largest_exponent
+        if top is None or math.isnan(top):
+            return None
+        return -1 / top if top < 0 else math.inf
 
 
 COLUMNS = {

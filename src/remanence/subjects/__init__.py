@@ -120,8 +120,11 @@ def reproduce(
     refuse_foreign_files(home / name)
     parts = parts_folder(home, chosen, profile, seed)
     with locked(parts):
-        if again:
-            _empty(parts)
+        for path in list(parts.iterdir()) if again else ():
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            elif path.name != ".lock":  # which this run holds
+                path.unlink()
         record = _run(chosen, config, bench(folder=parts))
         tell("drawing the figures and writing the page")
         record = write_record(record, home, scratch=parts)
@@ -133,30 +136,17 @@ def reproduce(
     return record
 
 
-def _empty(parts: pathlib.Path) -> None:
-    """Remove what a run kept, but for the lock that it holds."""
-    for path in parts.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path.name != ".lock":
-            path.unlink()
-
-
-def _swept(bench: Bench) -> str:
-    """Who computed the sweeps of a run: its parts know on what."""
-    if bench.on is None:
-        return "on this machine"
-    from ..train.store import made_on
-
-    found = "; ".join(made_on(bench.folder))
-    return f"by the workers of a Dask scheduler ({found or 'there were none'})"
-
-
 def _run(chosen: Study, config: Any, bench: Bench) -> Record:
     begun = time.monotonic()
     outcome = chosen.run(config, bench)
     words = f"remanence reproduce {chosen.name} --profile {bench.profile} --seed {bench.seed}"
-    spent = {"seconds": time.monotonic() - begun, "sweeps": _swept(bench)}
+    swept = "on this machine"
+    if bench.on is not None:
+        from ..train.store import made_on
+
+        found = "; ".join(made_on(bench.folder))
+        swept = f"by the workers of a Dask scheduler ({found or 'there were none'})"
+    spent = {"seconds": time.monotonic() - begun, "sweeps": swept}
     return conclude(
         chosen,
         outcome,

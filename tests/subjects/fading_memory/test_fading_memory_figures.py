@@ -36,7 +36,7 @@ def test_the_radius_that_is_judged_is_the_one_that_is_marked():
     for draw in range(DRAWS):
         table = swept(rng, "radius", np.linspace(0.4, 1.1, 6), 0.1 * (draw % 2))
         verdict, evidence = verdict_and_evidence("001.3", {"table": table})
-        left, _ = drawn_axes(fading._draw_radius, fading._last(table, "radius", "radius"))
+        left, _ = drawn_axes(fading._draw_radius(fading._last(table, "radius", "radius")).draw)
         marked = next(line for line in left.lines if line.get_label().startswith("best"))
         assert marked.get_xdata()[0] == pytest.approx(evidence["best_radius"])
         if verdict == "holds":  # nothing drawn far from the edge stands above it
@@ -57,7 +57,7 @@ def test_the_angle_that_is_judged_is_where_the_drawn_line_is_highest():
         table = xr.concat(parts, "case")
         results = {"table": table, "side": 8, "spectrum": spectrum}
         verdict, evidence = verdict_and_evidence("001.4", results)
-        axes = drawn_axes(fading._draw_angle, fading._angles(table), spectrum, 8)[0]
+        axes = drawn_axes(fading._draw_angle(fading._angles(table), spectrum, 8).draw)[0]
         line = next(line for line in axes.lines if line.get_label() == "sequential pixels")
         highest = line.get_xdata()[np.argmax(line.get_ydata())]
         assert highest == pytest.approx(evidence["best"])
@@ -82,7 +82,7 @@ def test_a_kind_that_wins_is_drawn_above_the_other(id):
         verdict, evidence = verdict_and_evidence(
             id, {"kinds": dict(zip(names, accuracy, strict=True))}
         )
-        (axes,) = drawn_axes(fading._draw_kinds, found)
+        (axes,) = drawn_axes(fading._draw_kinds(found.to_dataset(name="accuracy")).draw)
         order = [label.get_text() for label in axes.get_yticklabels()]
         above = order.index(evidence["first"]) > order.index(evidence["second"])
         assert verdict not in ("holds", "refuted") or above == (verdict == "holds")
@@ -107,7 +107,7 @@ def test_the_fastest_near_the_edge_is_drawn_below_the_fastest_far_from_it():
         ).assign(every=("case", [10] * 6))  # fmt: skip
         verdict, _ = verdict_and_evidence("001.3-speed", {"table": table, "config": config})
         speed = learning_speed(table, config.targets)
-        (axes,) = drawn_axes(fading._draw_speed, speed)
+        (axes,) = drawn_axes(fading._draw_speed(speed).draw)
         bars = [line for line in axes.lines if line.get_marker() == "_"]
         chosen = [line for line in bars if same_color(line.get_color(), "C1")]
         at = {abs(line.get_xdata()[0]) <= 0.05: line.get_ydata()[0] for line in chosen}
@@ -129,7 +129,7 @@ def test_a_fall_without_a_peak_is_drawn_so():
         table["accuracy"].values[[4, 9]] -= falls[:, None, None]
         results = {"table": table, "side": 8, "spectrum": spectrum}
         verdict, evidence = verdict_and_evidence("001.4-permuted", results)
-        axes = drawn_axes(fading._draw_angle, fading._angles(table), spectrum, 8)[0]
+        axes = drawn_axes(fading._draw_angle(fading._angles(table), spectrum, 8).draw)[0]
         lines = lines_of(axes)
         drawn = {o: lines[f"{o} pixels"][2] - lines[f"{o} pixels"][-1]
                  for o in ("sequential", "permuted")}  # fmt: skip

@@ -38,7 +38,7 @@ def residual_cell(R, units, coupling, key, inputs=1):
 def test_without_coupling_every_exponent_is_log_r(radius, key):
     xs = jr.normal(key, (20, 1))
     flat = residual_cell(radius, 6, 0.0, key)
-    turning = residual_cell(fading_memory.rotational(6, radius=radius, angle=0.4), 6, 0.0, key)
+    turning = residual_cell(fading_memory.spectral([radius] * 3, [0.4] * 3), 6, 0.0, key)
     # Weights are float32: the radius is exact as such, right to seven figures.
     exact = math.log(np.float32(radius))
     np.testing.assert_allclose(exponents(flat, xs), exact, atol=1e-12)
@@ -54,7 +54,7 @@ def test_without_coupling_every_exponent_is_log_r(radius, key):
 )
 def test_no_exponent_leaves_the_bound(seed, radius, coupling, turning):
     key = jr.key(seed)
-    R = fading_memory.rotational(6, radius=radius, angle=0.7) if turning else radius
+    R = fading_memory.spectral([radius] * 3, [0.7] * 3) if turning else radius
     cell = residual_cell(R, 6, coupling, key)
     bound = fading_memory.weak_coupling_bound(R, cell.W_h, coupling=coupling)
     gap = np.abs(exponents(cell, jr.normal(key, (12, 1))) - math.log(radius)).max()
@@ -96,26 +96,22 @@ def test_spectral_has_the_eigenvalues_asked_for():
     ("made", "sentence"),
     [
         (
-            lambda: fading_memory.rotational(5, radius=0.9, angle=0.1),
-            "even number of units, got 5: take 4 or 6",
-        ),
-        (
-            lambda: fading_memory.rotational(4, radius=-0.9, angle=0.1),
+            lambda: fading_memory.spectral([-0.9], [0.1]),
             "radius must be above 0 and at most 2, got -0.9",
         ),
         (
-            lambda: fading_memory.rotational(4, radius=math.nan, angle=0.1),
+            lambda: fading_memory.spectral([math.nan], [0.1]),
             "radius must be above 0 and at most 2, got nan",
         ),
         (
-            lambda: fading_memory.rotational(4, radius=3.0, angle=0.1),
+            lambda: fading_memory.spectral([3.0], [0.1]),
             "radius must be above 0 and at most 2, got 3",
         ),
         (
-            lambda: fading_memory.rotational(4, radius=0.9, angle=-0.1),
+            lambda: fading_memory.spectral([0.9], [-0.1]),
             r"angle must lie in \[0, pi\] radians per step, got -0.1",
         ),
-        (lambda: fading_memory.rotational(4, radius=0.9, angle=7.0), r"got 7"),
+        (lambda: fading_memory.spectral([0.9], [7.0]), r"got 7"),
         (
             lambda: fading_memory.spectral([0.9], [0.1, 0.2]),
             "equally many and at least one, got 1 and 2",

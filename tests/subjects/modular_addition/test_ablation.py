@@ -19,7 +19,7 @@ from remanence.subjects.modular_addition.ablation import (
     PLACES,
     states_without,
 )
-from remanence.subjects.modular_addition.all_pairs import states_from, table_logits, table_states
+from remanence.subjects.modular_addition.all_pairs import table_logits, table_states
 from remanence.subjects.modular_addition.exact_adder import adder
 from remanence.subjects.modular_addition.task import Modular
 
@@ -48,10 +48,10 @@ def by_itself(net, task, gone, at):
             net = eqx.tree_at(lambda n: n.W_y, net, cut(net.W_y, 0))
         states = table_states(net, P)
         if at == "h1":
-            states = states_from(net, P, first=jax.tree.map(lambda h: cut(h, 0), states.first))
+            states = table_states(net, P, first=jax.tree.map(lambda h: cut(h, 0), states.first))
         if at == "h2":
             second = jax.tree.map(lambda h: cut(h, 0, 1), states.second)
-            states = states_from(net, P, first=states.first, second=second)
+            states = table_states(net, P, first=states.first, second=second)
         third = states.third if at != "h3" else jax.tree.map(lambda h: cut(h, 0, 1), states.third)
         return float((np.asarray(table_logits(net, third)).argmax(-1) == task.answers).mean())
 

@@ -13,7 +13,6 @@ from remanence.nets import Recurrent
 from remanence.subjects.modular_addition.all_pairs import (
     pair_logits,
     pairs_of,
-    states_from,
     table_logits,
     table_states,
 )
@@ -59,8 +58,8 @@ def test_the_gradient_by_tables_is_the_plain_one():
 
 @pytest.mark.parametrize("kind", [Elman, LSTM])
 def test_a_changed_state_changes_every_later_one(kind):
-    net, later_states = drawn(kind), eqx.filter_jit(states_from)
-    states = eqx.filter_jit(table_states)(net, 5)
+    net, later_states = drawn(kind), eqx.filter_jit(table_states)
+    states = later_states(net, 5)
     moved = jax.tree.map(lambda leaf: leaf + 0.1, states.second)
     later = later_states(net, 5, first=states.first, second=moved)
     gap = lambda one, other: max(

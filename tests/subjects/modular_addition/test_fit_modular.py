@@ -30,10 +30,10 @@ def test_a_small_table_is_learned_and_its_history_holds_the_spectra():
     assert float(history.train[-1]) == 1.0
     assert done.diverged_at is None
     # The last frame is the spectrum of the weights that came out.
-    rows = np.asarray(done.net.embedding, dtype=float)[:7]
+    rows = np.asarray(done.model.embedding, dtype=float)[:7]
     np.testing.assert_allclose(history.energy.values[-1], spectrum(rows), rtol=1e-4)
     right = (39 * float(history.train[-1]) + 10 * float(history.held_out[-1])) / 49
-    assert modular_accuracy(done.net, task) == pytest.approx(right)
+    assert modular_accuracy(done.model, task) == pytest.approx(right)
 
 
 def test_divergence_is_recorded_and_not_a_number_that_looks_fine():
@@ -51,15 +51,16 @@ def test_the_traced_spectrum_is_the_measured_one(period):
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_kind_of_cell_starts_with_the_vocabulary_of_the_task(cell):
-    net = modular_network(Modular(5), cell=cell, embedding=4, units=6, key=jr.key(0))
+    recipe = Recipe(modulus=5, steps=1, every=1, embedding=4, units=6)
+    net = modular_network(Modular(5), recipe, cell=cell, key=jr.key(0))
     assert net.embedding is not None and net.W_y is not None
     assert net.embedding.shape == (6, 4) and net.W_y.shape == (5, 6)
     assert jax.eval_shape(net, jnp.array([1, 2, 5])).shape == (5,)
 
 
 def test_a_network_starts_as_torch_starts_it():
-    make = lambda **asked: modular_network(Modular(97), units=64, key=jr.key(0), **asked)
-    net = make(start="torch", activation="tanh")
+    recipe = Recipe(modulus=97, steps=1, every=1, units=64, start="torch", activation="tanh")
+    net = modular_network(Modular(97), recipe, key=jr.key(0))
     assert net.embedding is not None and net.W_y is not None and net.b_y is not None
     assert float(net.embedding.std()) == pytest.approx(1.0, rel=0.05)
     for weights in (net.cell.W_x, net.cell.W_h, net.cell.b, net.W_y, net.b_y):
@@ -70,14 +71,10 @@ def test_a_network_starts_as_torch_starts_it():
     drive = net.embedding[3] @ net.cell.W_x.T + net.cell.b
     first = net.cell(net.cell.initial_state(), net.embedding[3])
     np.testing.assert_allclose(first, jnp.tanh(drive), rtol=1e-5, atol=1e-6)
-    with pytest.raises(ValueError, match="start small or torch, got 'relu' and 'keras'"):
-        make(start="keras")
 
 
 def test_what_cannot_be_trained_is_refused():
     recipe = Recipe(modulus=5, steps=1, every=1)
-    with pytest.raises(ValueError, match="cell must be one of elman"):
-        fit_modular(recipe, cell="transformer")
     for fraction in (0.0, 1.0):
         with pytest.raises(ValueError, match="train fraction must"):
             fit_modular(dataclasses.replace(recipe, fraction=fraction))

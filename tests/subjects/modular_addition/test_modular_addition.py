@@ -13,7 +13,7 @@ import xarray as xr
 from remanence.measure.fourier import spectrum
 from remanence.report import Bench, judge
 from remanence.subjects import study
-from remanence.subjects.modular_addition.ablation import ablations, growing_subsets
+from remanence.subjects.modular_addition.ablation import ablations, growing_subsets, PLACES
 from remanence.subjects.modular_addition.claims.beyond_9_10_11_12_13_14 import (
     dependence,
     depends,
@@ -46,7 +46,7 @@ def test_a_written_adder_is_dissected_as_it_was_written():
     assert found.nodes["W_E"].frequencies == (1, 2, 4, 5, 6, 8)  # the doubles 2, 8 and 12 too
     assert found.ranks["W_E"].rank == found.ranks["W_hh"].rank == 12
     assert found.ranks["W_fc"].rank == 6
-    assert set(found.vectors[1]) == {1, 4, 6}
+    assert set(found.vectors.frequency.values.tolist()) == {1, 4, 6}
     numbers = network_numbers(built.net, built.task, ranks=8)
     assert (numbers["count"], numbers["rank_W_fc"], numbers["least_overlap"]) == (3, 6, 0.5)
     assert np.isnan(numbers["rank_W_E"])  # none of the eight that were tried
@@ -65,10 +65,11 @@ def test_a_rank_keeps_the_networks_own_accuracy():
 def test_ablations_are_counted_by_size():
     built = adder(11, (1, 3))
     cuts = ablations(built.net, built.task, (1, 3), subsets=2, seed=0)
-    assert set(cuts.growing) == {"embedding", "h1", "h2", "h3", "unembedding"}
+    assert cuts.growing.place.values.tolist() == list(PLACES)
     assert set(cuts.single) == {1, 3}
-    assert [len(size) for size in cuts.growing["h1"]] == [1, 2, 1]
-    assert cuts.growing["h1"][0] == [1.0] and cuts.control[0] == [1.0]
+    assert cuts.growing.sel(place="h1").count("subset").values.tolist() == [1, 2, 1]
+    assert cuts.growing.sel(place="h1", removed=0, subset=0) == 1.0
+    assert cuts.control.sel(removed=0, subset=0) == 1.0
 
 
 def planted_map(counts):
@@ -83,7 +84,7 @@ def planted_map(counts):
 
 def test_a_planted_dependence_on_the_recipe_is_found_and_its_absence_is_not():
     moved = one_dial(planted_map(lambda r: [6.0, 6.0])["recipes"])
-    assert {n: [v for v, _ in rows[0]] for n, rows in moved.items()} == {
+    assert {name: counts[0][name].values.tolist() for name, counts in moved.items()} == {
         "start": ["small", "torch"],
         "fraction": [0.3, 0.5, 0.7],
         "weight_decay": [0.3, 1.0, 3.0],

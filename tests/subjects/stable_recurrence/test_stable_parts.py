@@ -3,11 +3,25 @@
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-import optax
 import pytest
 
 from remanence.report import Bench
 from remanence.subjects.stable_recurrence.parts import OutOfTimeError, Parts
+from remanence.subjects.stable_recurrence.train_stable_and_free import Task
+
+
+def trained(parts, start, loss, steps, rate, validation=None):
+    """One free model of a task, trained with these parts."""
+    task = Task(
+        name="m",
+        network=lambda kind, free, key: start,
+        loss=loss,
+        measure=lambda net, free, draw: {},
+        steps=steps,
+        rates=(rate,),
+        validation=validation,
+    )
+    return task.train("m", "rnn", True, parts, 0, steps, rate)
 
 
 def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
@@ -22,9 +36,8 @@ def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
         assert parts.get_or_make("a part", part) == {"third": 1 / 3}
     assert len(calls) == 1
     loss = lambda w, batch, key: ((w - jr.normal(key, (3,))) ** 2).sum()
-    how = {"steps": 33, "key": jr.key(0)}
-    whole = Parts(Bench(folder=tmp_path / "whole"))
-    model = whole.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how)
+    train = lambda parts: trained(parts, jnp.zeros(3), loss, 33, 0.1)
+    model = train(Parts(Bench(folder=tmp_path / "whole")))
     stopped = Parts(Bench(folder=tmp_path / "cut"))
     looks = []
 
@@ -34,26 +47,18 @@ def test_a_part_is_made_once_and_a_killed_training_goes_on(tmp_path):
             raise OutOfTimeError
 
     stopped.watch = impatient
-    assert (
-        stopped.get_or_make(
-            "m", lambda: stopped.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how)
-        )
-        is None
-    )
+    assert stopped.get_or_make("m", lambda: train(stopped)) is None
     assert stopped.missing == ["m"]
     again = Parts(Bench(folder=tmp_path / "cut"))
-    np.testing.assert_array_equal(
-        again.train("m", jnp.zeros(3), loss, optax.adam(0.1), **how), model
-    )
+    np.testing.assert_array_equal(train(again), model)
 
 
 def test_the_cheapest_slice_is_given_and_survives_a_stop(tmp_path):
     loss = lambda w, batch, key: (w**2).sum()
-    how = {"steps": 32, "key": jr.key(0), "validation": lambda w: float(abs(w[0] - 0.5))}
-    start = jnp.ones(1)
-    parts = Parts(Bench(folder=tmp_path))
-    model = parts.train("m", start, loss, optax.sgd(0.05), **how)
-    assert abs(float(model[0]) - 0.5) < 0.08  # the last one is at 0.9^32 = 0.034
+    validation = lambda w: float(abs(w[0] - 0.5))
+    train = lambda parts: trained(parts, jnp.ones(1), loss, 32, 0.05, validation)
+    model = train(Parts(Bench(folder=tmp_path)))
+    assert abs(float(model[0]) - 0.5) < 0.08  # the last one is below 0.3
     stopped, looks = Parts(Bench(folder=tmp_path / "cut")), []
 
     def impatient():
@@ -63,9 +68,9 @@ def test_the_cheapest_slice_is_given_and_survives_a_stop(tmp_path):
 
     stopped.watch = impatient
     with pytest.raises(OutOfTimeError):
-        stopped.train("m", start, loss, optax.sgd(0.05), **how)
+        train(stopped)
     again = Parts(Bench(folder=tmp_path / "cut"))
-    np.testing.assert_array_equal(again.train("m", start, loss, optax.sgd(0.05), **how), model)
+    np.testing.assert_array_equal(train(again), model)
 
 
 def test_no_part_is_begun_when_time_is_up(tmp_path):

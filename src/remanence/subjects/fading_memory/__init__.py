@@ -7,7 +7,6 @@ from .informed_residual import (
 )
 from .residual_spectrum import (
     jordan_block as jordan_block,
-    rotational as rotational,
     spectral as spectral,
     weak_coupling_bound as weak_coupling_bound,
 )

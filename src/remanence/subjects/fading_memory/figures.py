@@ -1,97 +1,18 @@
 """The pictures of the study; each is drawn from its dataset alone."""
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from ...report import Figure
+from ...report import Figure, figure
 from .claims.accuracy import learning_speed, NEAR
-from .claims.kinds import rows_of
-from .informed_residual import InformedResidual, PowerSpectrum
+from .claims.kinds import accuracy_by_kind, rows_of
+from .informed_residual import PowerSpectrum
 from .weak_coupling import LEAVES
-
-
-def figures(
-    data: Mapping[str, xr.Dataset], informed: InformedResidual, side: int, targets: Sequence[float]
-) -> tuple[Figure, ...]:
-    """All pictures, in the order of the experiments."""
-    spectrum = informed.spectrum
-    radius, angle = _last(data["table"], "radius", "radius"), _angles(data["table"])
-    errors = data["adding"].error.isel(mark=-1).transpose("length", "kind", "seed")
-    errors = errors.reset_coords(drop=True)
-    speed = learning_speed(data["table"], targets)
-    return (
-        Figure(
-            "weak-coupling",
-            "Exponents leave log r in proportion to the coupling, unless R is defective",
-            "R = rI: the largest distance of an exponent from log r, mean and range over seeds, "
-            "below the least of the bounds proved for these networks; the dotted line is where "
-            "weak coupling is said to end. Last: one Jordan block; dashed, the N-th root of γ.",
-            partial(_draw_coupling, data["spectra"], data["defective"]),
-            data["spectra"],
-        ),
-        Figure(
-            "gradients",
-            "Gradients go as r^T, and a finite coupling moves the edge",
-            "Norm of the gradient at the first state over that at the last, at initialisation.",
-            partial(_draw_gradients, data["gradients"]),
-            data["gradients"],
-        ),
-        Figure(
-            "radius",
-            "Accuracy over the radius, and over the exponent that was measured",
-            "Homogeneous residuals rI, mean and standard deviation over seeds. The edge of chaos "
-            "(dashed; shaded, what counts as near it) is where the measured exponent is 0; at "
-            "this coupling that is not at r = 1.",
-            partial(_draw_radius, radius),
-            radius,
-        ),
-        Figure(
-            "speed",
-            "How fast networks near the edge of chaos learn",
-            f"Training steps to {float(speed.target):.0%} of the test images: a dot a seed, a bar the "
-            "mean; open dots did not get there and count as one mark beyond their budget. Orange: "
-            "the radius that validation images choose near the edge (shaded) and far from it.",
-            partial(_draw_speed, speed),
-            speed,
-        ),
-        Figure(
-            "angle",
-            "Accuracy over the angle of a rotational residual",
-            "Shaded: mean power spectrum of the pixels in order. Bands: one standard deviation "
-            "over seeds.",
-            partial(_draw_angle, angle, spectrum, side),
-            angle,
-        ),
-        Figure(
-            "informed",
-            "Why the informed residual is what it is",
-            "Left: the mean power spectrum of the training data and the peaks used. Right: the "
-            "eigenvalues made of them; their radii give the timescales.",
-            informed.draw,
-            xr.Dataset({"power": ("angle", spectrum.power)}, {"angle": spectrum.angles}),
-        ),
-        Figure(
-            "kinds",
-            "Residuals and their rivals on the same budget",
-            "One dot a seed, a bar at the mean; each kind at the learning rate that a short "
-            "training with validation images chose.",
-            partial(_draw_kinds, data["kinds"].accuracy),
-            data["kinds"],
-        ),
-        Figure(
-            "adding",
-            "The adding problem over lengths",
-            "Error after the same number of steps: a dot a seed (set a little aside), lines "
-            "through the means.",
-            partial(_draw_adding, errors),
-            errors.to_dataset(name="error"),
-        ),
-    )
 
 
 def _last(table: xr.Dataset, experiment: str, name: str) -> xr.Dataset:
@@ -115,9 +36,16 @@ def _band(ax, x: np.ndarray, values: np.ndarray, **style) -> None:
     ax.fill_between(x, mean - spread, mean + spread, alpha=0.2, color=line.get_color())
 
 
+@figure(
+    "weak-coupling",
+    "Exponents leave log r in proportion to the coupling, unless R is defective",
+    "R = rI: the largest distance of an exponent from log r, mean and range over seeds, below "
+    "the least of the bounds proved for these networks; the dotted line is where weak coupling "
+    "is said to end. Last: one Jordan block; dashed, the N-th root of γ.",
+)
 def _draw_coupling(spectra: xr.Dataset, blocks: xr.Dataset):
     radii, gamma = spectra.radius.values, spectra.coupling.values
-    figure, axes = plt.subplots(1, len(radii) + 1, figsize=(3 * len(radii) + 3.4, 3.4))
+    drawing, axes = plt.subplots(1, len(radii) + 1, figsize=(3 * len(radii) + 3.4, 3.4))
     for ax, r in zip(axes, radii, strict=False):
         ax.sharey(axes[0])
         here = spectra.sel(radius=r)
@@ -139,11 +67,16 @@ def _draw_coupling(spectra: xr.Dataset, blocks: xr.Dataset):
     right.set(xlabel="coupling γ", title="Jordan blocks")
     right.set_ylabel("movement of λ₁ (nats per step)")
     right.legend()
-    return figure
+    return drawing
 
 
+@figure(
+    "gradients",
+    "Gradients go as r^T, and a finite coupling moves the edge",
+    "Norm of the gradient at the first state over that at the last, at initialisation.",
+)
 def _draw_gradients(gradients: xr.Dataset):
-    figure, ax = plt.subplots(figsize=(5, 3.6))
+    drawing, ax = plt.subplots(figsize=(5, 3.6))
     T, r = gradients.attrs["length"], gradients.radius.values
     for i, gamma in enumerate(gradients.coupling.values):
         left = gradients.left.sel(coupling=gamma).transpose("radius", "seed")
@@ -152,11 +85,18 @@ def _draw_gradients(gradients: xr.Dataset):
     ax.axhline(0, color="C7", lw=0.6)
     ax.set(xlabel="radius r", ylabel=f"log gradient left after T = {T} steps")
     ax.legend()
-    return figure
+    return drawing
 
 
+@figure(
+    "radius",
+    "Accuracy over the radius, and over the exponent that was measured",
+    "Homogeneous residuals rI, mean and standard deviation over seeds. The edge of chaos "
+    "(dashed; shaded, what counts as near it) is where the measured exponent is 0; at this "
+    "coupling that is not at r = 1.",
+)
 def _draw_radius(rows: xr.Dataset):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
+    drawing, (left, right) = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True)
     _band(left, rows.radius.values, rows.accuracy.values)
     chosen = rows.isel(radius=int(rows.tuning.mean("seed").argmax("radius")))
     at = float(chosen.radius), float(chosen.accuracy.mean())
@@ -165,7 +105,7 @@ def _draw_radius(rows: xr.Dataset):
     left.legend()
     _band(right, rows.exponent.values.mean(1), rows.accuracy.values)
     _exponent_axis(right, float(rows.exponent.min()))
-    return figure
+    return drawing
 
 
 def _exponent_axis(ax, least: float) -> None:
@@ -179,8 +119,15 @@ def _exponent_axis(ax, least: float) -> None:
     ax.set(xlabel="largest exponent before training (nats per step)")
 
 
+@figure(
+    "speed",
+    "How fast networks near the edge of chaos learn",
+    "Training steps to the accuracy on test images: a dot a seed, a bar the mean; open dots did "
+    "not get there and count as one mark beyond their budget. Orange: the radius that validation "
+    "images choose near the edge (shaded) and far from it.",
+)
 def _draw_speed(speed: xr.Dataset):
-    figure, ax = plt.subplots(figsize=(5, 3.6))
+    drawing, ax = plt.subplots(figsize=(5, 3.6))
     for i in range(speed.sizes["radius"]):
         here = speed.isel(radius=i)
         at, never = float(here.exponent), here.steps.isnull().values
@@ -191,11 +138,16 @@ def _draw_speed(speed: xr.Dataset):
     _exponent_axis(ax, float(speed.exponent.min()))
     ax.set(ylabel=f"steps to {float(speed.target):.0%}")
     ax.set_ylim(bottom=0)
-    return figure
+    return drawing
 
 
+@figure(
+    "angle",
+    "Accuracy over the angle of a rotational residual",
+    "Shaded: mean power spectrum of the pixels in order. Bands: one standard deviation over seeds.",
+)
 def _draw_angle(rows: xr.Dataset, spectrum: PowerSpectrum, side: int):
-    figure, ax = plt.subplots(figsize=(6, 3.8))
+    drawing, ax = plt.subplots(figsize=(6, 3.8))
     for i, order in enumerate(rows.pixels.values):
         final = rows.sel(pixels=order).dropna("angle")
         style = {"color": f"C{i}", "label": f"{order} pixels"}
@@ -209,23 +161,36 @@ def _draw_angle(rows: xr.Dataset, spectrum: PowerSpectrum, side: int):
     widest = float(rows.angle.max())  # the spectrum goes on to π
     ax.set_xlim(-0.03 * widest, 1.03 * widest)
     ax.legend(loc="upper right")
-    return figure
+    return drawing
 
 
-def _draw_kinds(accuracy: xr.DataArray):
-    ordered = accuracy.isel(kind=np.argsort(accuracy.mean("seed").values))
+@figure(
+    "kinds",
+    "Residuals and their rivals on the same budget",
+    "One dot a seed, a bar at the mean; each kind at the learning rate that a short training with "
+    "validation images chose.",
+)
+def _draw_kinds(kinds: xr.Dataset):
+    ordered = kinds.accuracy.isel(kind=np.argsort(kinds.accuracy.mean("seed").values))
     count = ordered.sizes["kind"]
-    figure, ax = plt.subplots(figsize=(6.5, 0.6 + 0.27 * count))
+    drawing, ax = plt.subplots(figsize=(6.5, 0.6 + 0.27 * count))
     ax.plot(ordered.values, range(count), "o", ms=3.5, color="C0", alpha=0.6)
     ax.plot(ordered.mean("seed"), range(count), "|", ms=12, color="C1")
     ax.set_yticks(range(count), ordered.kind.values)
     ax.set(xlabel="test accuracy")
     ax.grid(axis="x", alpha=0.3)
-    return figure
+    return drawing
 
 
-def _draw_adding(errors: xr.DataArray):
-    figure, ax = plt.subplots(figsize=(5, 3.6))
+@figure(
+    "adding",
+    "The adding problem over lengths",
+    "Error after the same number of steps: a dot a seed (set a little aside), lines through the "
+    "means.",
+)
+def _draw_adding(data: xr.Dataset):
+    drawing, ax = plt.subplots(figsize=(5, 3.6))
+    errors = data.error
     lengths = errors.length.values.astype(float)
     for i, kind in enumerate(errors.kind.values):
         ours = errors.sel(kind=kind).values
@@ -238,4 +203,19 @@ def _draw_adding(errors: xr.DataArray):
     ax.set_xticks(lengths, [f"{length:g}" for length in lengths])
     ax.minorticks_off()
     ax.legend()
-    return figure
+    return drawing
+
+
+def figures(results: Mapping[str, Any]) -> tuple[Figure, ...]:
+    """All pictures, in the order of the experiments."""
+    table, errors = results["table"], results["adding"].error.isel(mark=-1)
+    errors = errors.transpose("length", "kind", "seed").reset_coords(drop=True)
+    return (
+        _draw_coupling(results["spectra"], results["defective"]),
+        _draw_gradients(results["gradients"]),
+        _draw_radius(_last(table, "radius", "radius")),
+        _draw_speed(learning_speed(table, results["config"].targets)),
+        _draw_angle(_angles(table), results["spectrum"], results["side"]),
+        _draw_kinds(accuracy_by_kind(table).to_dataset(name="accuracy")),
+        _draw_adding(errors.to_dataset(name="error")),
+    )

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.signal import find_peaks
 
-from .residual_spectrum import even, spectral
+from .residual_spectrum import spectral
 
 
 SHORTEST = 0.01
@@ -170,7 +170,12 @@ def informed_residual(
     >>> [round(angle, 4) for angle in informed.angles]
     [0.7854, 0.7854]
     """
-    pairs = even(units) // 2
+    if not isinstance(units, int | np.integer) or units < 2 or units % 2:
+        raise ValueError(
+            f"2 x 2 blocks need an even number of units, got {units!r}: take "
+            f"{f'{units - 1} or {units + 1}' if units > 2 else '2'}, or a homogeneous residual"
+        )
+    pairs = units // 2
     if not isinstance(peaks, int | np.integer) or peaks < 1:
         raise ValueError(f"peaks must be a whole number of at least 1, got {peaks}")
     spectrum = power_spectrum(data)

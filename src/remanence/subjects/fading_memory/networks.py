@@ -8,6 +8,7 @@ $Rh + \gamma\,\mathrm{cell}(h, x)$, are rows of families of their own.
 
 import dataclasses
 import math
+from functools import partial
 from typing import Any, Literal
 
 import equinox as eqx
@@ -69,17 +70,16 @@ def one_block(config: Config, r: float, phi: float = 0.0) -> dict[str, Any]:
 
 def swept_networks(config: Config) -> list[Case]:
     """Homogeneous residuals over the radius, rotational ones over the angle."""
-
-    def case(experiment: str, name: str, value: float, *block: float) -> Case:
-        shared = {"steps": config.steps, "permuted": "permuted" in experiment}
-        made = shared | one_block(config, *block)
-        return Case(experiment=experiment, name=name, value=value, **made)
-
-    angles = {"sequential": config.angles, "permuted": config.permuted_angles}
-    return [case("radius", f"r = {r:g}", r, r) for r in config.radii] + [
-        case(f"angle, {order}", f"angle {phi:.3g}, {order}", phi, config.radius, phi)
-        for order in angles
-        for phi in angles[order]
+    block, steps = partial(one_block, config), config.steps
+    swept = [("radius", f"r = {r:g}", r, block(r)) for r in config.radii]
+    for order, angles in (("sequential", config.angles), ("permuted", config.permuted_angles)):
+        swept += [
+            (f"angle, {order}", f"angle {phi:.3g}, {order}", phi, block(config.radius, phi))
+            for phi in angles
+        ]
+    return [
+        Case(experiment=e, name=name, value=at, permuted="permuted" in e, steps=steps, **made)
+        for e, name, at, made in swept
     ]
 
 

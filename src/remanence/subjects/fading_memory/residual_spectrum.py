@@ -27,19 +27,6 @@ def _refuse_outside(radii: np.ndarray, angles: np.ndarray) -> None:
         raise ValueError(f"angle must lie in [0, pi] radians per step, got {angle:g}")
 
 
-def even(units: int) -> int:
-    """`units`, refused if 2 x 2 blocks cannot fill them."""
-    if isinstance(units, bool) or not isinstance(units, int | np.integer):
-        raise ValueError(f"units must be a whole number, got {units!r}")
-    if units < 2 or units % 2:
-        near = f"{units - 1} or {units + 1}" if units > 2 else "2"
-        raise ValueError(
-            f"2 x 2 blocks need an even number of units, got {units}: take "
-            f"{near}, or a homogeneous residual (a scalar R)"
-        )
-    return units
-
-
 def rotation_blocks(radii: Float[Array, " pairs"], angles: Float[Array, " pairs"]) -> Matrix:
     """One scaled rotation a pair of units, for traced radii and angles (no refusals)."""
     turn = jnp.array([[0, -1], [1, 0]], radii.dtype)
@@ -47,20 +34,13 @@ def rotation_blocks(radii: Float[Array, " pairs"], angles: Float[Array, " pairs"
     return jnp.kron(on, jnp.eye(2, dtype=radii.dtype)) + jnp.kron(off, turn)
 
 
-def rotational(units: int, *, radius: float, angle: float) -> Matrix:
-    """Every pair of units turns by `angle` and shrinks by `radius` a step.
-
-    >>> import numpy as np
-    >>> values = np.linalg.eigvals(rotational(4, radius=0.9, angle=0.5))
-    >>> [f"{abs(value):.4f}" for value in values]
-    ['0.9000', '0.9000', '0.9000', '0.9000']
-    """
-    pairs = even(units) // 2
-    return spectral([radius] * pairs, [angle] * pairs)
-
-
 def spectral(radii: Sequence[float], angles: Sequence[float]) -> Matrix:
-    """The residual with one 2 x 2 block for each radius and angle."""
+    """The residual with one 2 x 2 block for each radius and angle.
+
+    >>> values = np.linalg.eigvals(spectral([0.9, 0.5], [0.5, 0.1]))
+    >>> [f"{abs(value):.4f}" for value in values]
+    ['0.9000', '0.9000', '0.5000', '0.5000']
+    """
     r, phi = np.asarray(radii, float), np.asarray(angles, float)
     if r.ndim != 1 or r.shape != phi.shape or r.size == 0:
         raise ValueError(
@@ -80,13 +60,13 @@ def jordan_block(units: int, *, radius: float) -> Matrix:
 
 
 def weak_coupling_bound(
-    R: Float[Array, "units units"] | Scalar, W_h: Matrix, *, coupling: float, slope: float = 1.0
+    R: Float[Array, "units units"] | Scalar, W_h: Matrix, *, coupling: float
 ) -> float:
-    r"""How far any exponent can be from $\log r$: $-\log(1 - \gamma L \|W\|_2 / r)$, at every time.
+    r"""How far any exponent can be from $\log r$: $-\log(1 - \gamma \|W\|_2 / r)$, at every time.
 
-    For $R = r\,\times$ orthogonal. Each Jacobian $R + \gamma D W$ with $0 \le D \le L$
-    has all singular values within $\gamma L \|W\|$ of $r$, and so has the mean of
-    their logarithms along any product. Infinite once $\gamma L \|W\| \ge r$.
+    For $R = r\,\times$ orthogonal. Each Jacobian $R + \gamma D W$ with $0 \le D \le 1$
+    has all singular values within $\gamma \|W\|$ of $r$, and so has the mean of
+    their logarithms along any product. Infinite once $\gamma \|W\| \ge r$.
 
     >>> round(weak_coupling_bound(0.5, 2 * jnp.eye(3), coupling=0.025), 4)
     0.1054
@@ -101,5 +81,5 @@ def weak_coupling_bound(
             raise ValueError(
                 f"R must be a multiple of an orthogonal matrix, got singular values from {r:g} to {values[0]:g}"
             )
-    push = coupling * slope * float(np.linalg.norm(W, 2))
+    push = coupling * float(np.linalg.norm(W, 2))
     return math.inf if push >= r else -math.log1p(-push / r)

@@ -11,26 +11,19 @@ Chosen by us, since the summary that we have does not say: sizes, γ = 0.1, Adam
 falling rate, the readout after the last step, residual and coupling not trained.
 """
 
-import math
-
-import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from ...cells import Residual
-from ...measure import contraction, lyapunov_spectrum
 from ...report import Bench, cross_table, Headline, Outcome, Row, Study
-from ...tasks import Pixels, pixels
+from ...tasks import pixels
 from ..references import REFERENCES
 from .claims import CLAIMS
 from .claims.kinds import accuracy_by_kind
 from .config import Config, FULL, QUICK
 from .figures import figures
-from .informed_residual import InformedResidual
-from .networks import informed_by, kinds_of_networks
-from .residual_spectrum import spectral
-from .training import train_networks, train_on_sums, WEIGHTS
-from .weak_coupling import defective, exponents_over_coupling, gradients_over_radius, where_it_ends
+from .networks import Case, informed_by, kinds_of_networks
+from .training import train_networks, train_on_sums
+from .weak_coupling import defective, exponents_over_coupling, gradients_over_radius
 
 
 def run(config: Config, bench: Bench) -> Outcome:
@@ -44,17 +37,15 @@ def run(config: Config, bench: Bench) -> Outcome:
     table = train_networks(config, bench, task, informed)
     bench.tell("the adding problem")
     sums = train_on_sums(config, bench)
-    bench.tell("spectra of trained networks")
     kinds = accuracy_by_kind(table)
     data = {
         "spectra": spectra,
-        "weak_coupling_ends": where_it_ends(spectra).to_dataset(name="coupling"),
         "defective": defective(),
         "gradients": gradients,
-        "table": table.drop_vars(list(WEIGHTS)),
+        "table": table,
         "kinds": kinds.to_dataset(name="accuracy"),
         "adding": sums,
-        "cross": _cross(config, table, task, informed),
+        "cross": _cross(config, table, kinds_of_networks(config, task, informed)),
     }
     results = data | {
         "config": config,
@@ -62,36 +53,22 @@ def run(config: Config, bench: Bench) -> Outcome:
         "spectrum": informed.spectrum,
         "side": task.side,
     }
-    return Outcome(
-        results=results, data=data, figures=figures(data, informed, task.side, config.targets)
-    )
+    return Outcome(results=results, data=data, figures=figures(results))
 
 
-def _cross(
-    config: Config, table: xr.Dataset, task: Pixels, informed: InformedResidual
-) -> xr.Dataset:
-    """Trained networks as rows of the table of all studies."""
-    inputs = task.test_x[-40:].reshape(-1, 1).astype(np.float64)
-    kinds = {kind.name: kind for kind in kinds_of_networks(config, task, informed)}
+def _cross(config: Config, table: xr.Dataset, kinds: list[Case]) -> xr.Dataset:
+    """Trained networks of the first seed as rows of the table of all studies."""
     rows = []
-    for name in ("homogeneous", "informed", "Elman: orthogonal"):
-        kind, at = kinds[name], table.name.values.tolist().index(name)
-        W_h, W_x, b = (jnp.asarray(table[part].values[at, 0]) for part in WEIGHTS)
-        R = spectral(kind.radii[0].tolist(), kind.angles[0].tolist()) if kind.residual else 0.0
-        cell = Residual(R, W_h, W_x[:, None], b, config.coupling if kind.residual else 1.0)
-        top = float(lyapunov_spectrum(cell, inputs, k=1).exponents[0])
-        angles = np.unique(np.round(kind.angles[0], 2)) if kind.residual else ()
-        rows.append(
-            Row(
-                network=f"{name} ({config.source}, trained)",
+    for kind in kinds:
+        if kind.name in ("homogeneous", "informed", "Elman: orthogonal"):
+            angles = np.unique(np.round(kind.angles[0], 2)) if kind.residual else ()
+            row = Row(
+                network=f"{kind.name} ({config.source}, trained)",
                 dimension=config.units,
-                largest_exponent=top,
-                horizon=-1 / top if top < 0 else math.inf,
-                certified_rate=contraction(cell, metric="norm").rate,
-                rank=int(np.linalg.matrix_rank(np.asarray(W_h))),
+                largest_exponent=float(table.after[table.name.values.tolist().index(kind.name), 0]),
                 key_frequencies=", ".join(f"{angle:g}" for angle in angles),
             )
-        )
+            rows.append(row)
     return cross_table(rows)
 
 

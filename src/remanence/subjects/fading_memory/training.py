@@ -29,7 +29,6 @@ from .networks import adding_networks, Case, cell_of, columns, kinds_of_networks
 
 
 HELD_OUT_SUMS = 500
-WEIGHTS: dict[str, tuple[str, ...]] = {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)}
 
 
 def learned_part(net: Recurrent) -> tuple[Any, Any]:
@@ -119,8 +118,7 @@ def pixel_lane(config: Config, family: str, steps: int, marks: int) -> Callable:
         if family != "plain":
             return history
         before, after = (largest_exponent(c, data["inputs"]) for c in (cell, net.cell))
-        weights = {"W_h": net.cell.W_h, "W_x": net.cell.W_x[:, 0], "b": net.cell.b}
-        return history | {"before": before, "after": after} | weights
+        return history | {"before": before, "after": after}
 
     return lane
 
@@ -174,8 +172,7 @@ def train_on_pixels(
             pixel_lane(config, family, steps, marks),
             {"case": range(len(ours)), "seed": range(seeds)},
             data={**data, "table": columns(ours)},
-            dims=dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",))
-            | (WEIGHTS if family == "plain" else {}),
+            dims=dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",)),
             **config.sweep_options(
                 bench, f"{'pilot' if pilot else 'pixels'}-{family}-{steps}", len(ours) * seeds
             ),

@@ -154,7 +154,6 @@ def cross_rows(word: str) -> list[Row]:
                 network=f"{method} memory of “{word}”",
                 dimension=memory.dimension,
                 largest_exponent=largest,
-                horizon=-1 / largest if largest < 0 else math.inf,
                 certified_rate=rates.get(method, 1.0),
                 rank=int(np.linalg.matrix_rank(memory.written.W_h)),
                 key_frequencies=", ".join(f"{j}/{memory.word.period}" for j in memory.frequencies),

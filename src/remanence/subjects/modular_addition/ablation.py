@@ -4,33 +4,32 @@ In the embedding or the unembedding a frequency is projected out of the weights.
 In the state it is taken out of $h_t$ over the whole table, at one step, and the
 later steps run on what is left: $h_{t+1} = \phi(\tilde h_t, x_{t+1})$. Taking the waves
 $Q = (q_1, \dots, q_m)$ out of a table is $T - Q Q^\top T$, whatever the frequencies
-are, so many sets of them are one program.
+are, so sets of them share a program.
 """
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+import xarray as xr
+from jaxtyping import Array, Bool, Float
 
 from ..._precision import as_double, as_numpy, double
 from ...measure.fourier import frequency_plane
 from ...nets import Recurrent
-from .all_pairs import States, states_from, table_logits, table_states, vocabulary, with_weights
+from .all_pairs import States, table_logits, table_states, vocabulary, with_weights
 from .task import Modular
 
 
 Place = Literal["embedding", "unembedding", "h1", "h2", "h3"]
 PLACES: tuple[Place, ...] = get_args(Place)
-TOGETHER = 16
-"""Sets a call of the program; the last call is filled up, so that all share it."""
 WAVES = 8
-"""Waves are filled up to a multiple of this, for the same reason."""
+"""Waves are filled up to a multiple of this, so that sets of many sizes share a program."""
 
 
 _states, _logits = eqx.filter_jit(table_states), eqx.filter_jit(table_logits)
@@ -46,7 +45,11 @@ def modular_accuracy(net: Recurrent, task: Modular) -> float:
     """Share of right answers over the table."""
     with double():
         net = as_double(net)
-        logits = np.asarray(_logits(net, _states(net, task.modulus).third))
+        return _accuracy(net, task, _states(net, task.modulus))
+
+
+def _accuracy(net: Recurrent, task: Modular, states: States) -> float:
+    logits = np.asarray(_logits(net, states.third))
     return float((logits.argmax(-1) == task.answers).mean())
 
 
@@ -67,11 +70,10 @@ def states_without(
     """
     if step not in (1, 2, 3):
         raise ValueError(f"step must be 1, 2 or 3, got {step}")
-    Q, inside = _waves(task, [tuple(frequencies)]), _inside(task)
     with double():
-        plain = _states(as_double(net), task.modulus)
-        _, states = _ablated(as_double(net), plain, jnp.asarray(Q[0]), inside, f"h{step}")
-        return as_numpy(states)
+        net = as_double(net)
+        (cut,) = _cut(net, task, [tuple(frequencies)], f"h{step}")
+        return as_numpy(cut[1])
 
 
 def ablated_accuracies(
@@ -86,33 +88,28 @@ def ablated_accuracies(
     """
     if at not in PLACES:
         raise ValueError(f"the place must be one of {', '.join(PLACES)}, got {at!r}")
-    if not sets:
-        return np.zeros(0)
-    vocabulary(net, task.modulus)
-    Q = np.pad(_waves(task, sets), ((0, -len(sets) % TOGETHER), (0, 0), (0, 0)))
     with double():
-        net, tables = as_double(net), (jnp.asarray(task.answers), _inside(task))
-        some = [jnp.asarray(q) for q in np.split(Q, len(Q) // TOGETHER)]
-        found = [np.asarray(_accuracies(net, q, *tables, at)) for q in some]
-    return np.concatenate(found)[: len(sets)]
+        cuts = _cut(as_double(net), task, sets, at)
+        return np.array([_accuracy(net, task, states) for net, states in cuts])
 
 
-def _inside(task: Modular) -> Bool[Array, " modulus"]:
-    """Which residues belong to the group: all, or for × all but 0."""
-    return jnp.asarray(np.isin(np.arange(task.modulus), task.elements))
+def _cut(
+    net: Recurrent, task: Modular, sets: Sequence[tuple[int, ...]], at: str
+) -> Iterator[tuple[Recurrent, States]]:
+    """The network and its states without each set of frequencies in one place."""
+    plain = _states(net, task.modulus)
+    # The residues that belong to the group: all, or for × all but 0.
+    inside = jnp.asarray(np.isin(np.arange(task.modulus), task.elements))
+    for gone in sets:
+        yield _ablated(net, plain, jnp.asarray(_waves(task, gone)), inside, at)
 
 
-def _waves(
-    task: Modular, sets: Sequence[tuple[int, ...]]
-) -> Float[np.ndarray, "sets modulus waves"]:
-    """Orthonormal columns over the tokens for each set; absent waves are zero."""
-    most = 2 * max(len(set(gone)) for gone in sets)
-    Q = np.zeros((len(sets), task.modulus, max(WAVES, WAVES * -(-most // WAVES))))
-    for i, gone in enumerate(sets):
-        planes = [frequency_plane(task.period, k) for k in sorted(set(gone))]
-        if planes:
-            columns = np.concatenate(planes).T
-            Q[i, task.elements, : columns.shape[1]] = columns
+def _waves(task: Modular, gone: tuple[int, ...]) -> Float[np.ndarray, "modulus waves"]:
+    """Orthonormal columns over the tokens; absent waves are zero."""
+    planes = [frequency_plane(task.period, k) for k in sorted(set(gone))]
+    waves = np.concatenate([np.zeros((0, task.period)), *planes])
+    Q = np.zeros((task.modulus, WAVES * max(1, -(-len(waves) // WAVES))))
+    Q[task.elements, : len(waves)] = waves.T
     return Q
 
 
@@ -139,29 +136,11 @@ def _ablated(
     if at == "unembedding":
         return with_weights(net, "W_fc", rows(net.W_y)), plain
     if at == "h1":
-        return net, states_from(net, modulus, first=jax.tree.map(rows, plain.first))
+        return net, table_states(net, modulus, first=jax.tree.map(rows, plain.first))
     if at == "h2":
         second = jax.tree.map(pairs, plain.second)
-        return net, states_from(net, modulus, first=plain.first, second=second)
+        return net, table_states(net, modulus, first=plain.first, second=second)
     return net, plain._replace(third=jax.tree.map(pairs, plain.third))
-
-
-@eqx.filter_jit
-def _accuracies(
-    net: Recurrent,
-    Q: Float[Array, "sets modulus waves"],
-    answers: Int[Array, "modulus modulus"],
-    inside: Bool[Array, " modulus"],
-    at: str,
-) -> Float[Array, " sets"]:
-    plain = table_states(net, len(answers))
-
-    def accuracy(q: Float[Array, "modulus waves"]) -> Float[Array, ""]:
-        changed, states = _ablated(net, plain, q, inside, at)
-        right = table_logits(changed, states.third).argmax(-1) == answers
-        return right.astype(q.dtype).mean()
-
-    return jax.lax.map(accuracy, Q)
 
 
 Sets = list[list[tuple[int, ...]]]
@@ -170,13 +149,13 @@ Sets = list[list[tuple[int, ...]]]
 
 @dataclasses.dataclass(frozen=True)
 class Ablations:
-    """Accuracies of one network without some of its frequencies."""
+    """Accuracies of one network without some of its frequencies, NaN where no subset is left."""
 
     single: dict[int, float]
     """Without each key frequency, in the embedding."""
-    growing: dict[Place, list[list[float]]]
-    """For each number of key frequencies removed, the accuracy of each subset tried."""
-    control: list[list[float]]
+    growing: xr.DataArray
+    """By place, number of key frequencies removed, and subset."""
+    control: xr.DataArray
     """The same in the embedding for as many frequencies that are not key."""
     causal: dict[str, float]
     """Relative change of later states when one key frequency is cut from an earlier one."""
@@ -187,13 +166,17 @@ def ablations(
 ) -> Ablations:
     """Growing subsets of the key frequencies in every place, with controls in the embedding."""
 
-    def accuracies(sets: Sets, at: Place) -> list[list[float]]:
-        # One call a place: the sets differ in numbers only.
-        found = iter(ablated_accuracies(net, task, [*itertools.chain(*sets)], at=at).tolist())
-        return [[next(found) for _ in size] for size in sets]
+    def accuracies(sets: Sets, at: Place) -> xr.DataArray:
+        table = np.full((len(sets), max(map(len, sets))), np.nan)
+        for row, size in zip(table, sets, strict=True):
+            row[: len(size)] = ablated_accuracies(net, task, size, at=at)
+        coords = {
+            name: range(n) for name, n in zip(("removed", "subset"), table.shape, strict=True)
+        }
+        return xr.DataArray(table, coords, list(coords))
 
     subsets_of_key = growing_subsets(key, most=subsets, seed=seed)
-    growing: dict[Place, list[list[float]]] = {at: accuracies(subsets_of_key, at) for at in PLACES}
+    growing = [accuracies(subsets_of_key, at) for at in PLACES]
     others = tuple(k for k in range(1, task.period // 2 + 1) if k not in key)
     random = np.random.default_rng(seed)
     draw = lambda size: tuple(random.choice(others, size, replace=False).tolist())
@@ -201,10 +184,10 @@ def ablations(
         [draw(size) for _ in range(subsets if size else 1)]
         for size in range(min(len(key), len(others)) + 1)
     ]
-    (single,) = accuracies([[(k,) for k in key]], "embedding")
+    single = ablated_accuracies(net, task, [(k,) for k in key], at="embedding")
     return Ablations(
-        dict(zip(key, single, strict=True)),
-        growing,
+        dict(zip(key, single.tolist(), strict=True)),
+        xr.concat(growing, xr.IndexVariable("place", list(PLACES))),
         accuracies(controls, "embedding"),
         _later_changes(net, task, key),
     )
@@ -225,13 +208,10 @@ def growing_subsets(frequencies: tuple[int, ...], *, most: int, seed: int) -> Se
 def _later_changes(net: Recurrent, task: Modular, key: tuple[int, ...]) -> dict[str, float]:
     """How much $h_3$ (and $h_2$) move when the first key frequency is cut from earlier states."""
     plain = modular_states(net, task)
-    hidden = lambda h: h[0] if isinstance(h, tuple) else h
-    gap = lambda one, other: float(
-        np.linalg.norm(hidden(one) - hidden(other)) / np.linalg.norm(hidden(other))
-    )
-    first, second = (states_without(net, task, key[:1], step=step) for step in (1, 2))
+    cut = {f"h{step}": states_without(net, task, key[:1], step=step) for step in (1, 2)}
+    change = lambda one, other: float(np.linalg.norm(one - other) / np.linalg.norm(other))
     return {
-        "h1 to h2": gap(first.second, plain.second),
-        "h1 to h3": gap(first.third, plain.third),
-        "h2 to h3": gap(second.third, plain.third),
+        "h1 to h2": change(cut["h1"].second, plain.second),
+        "h1 to h3": change(cut["h1"].third, plain.third),
+        "h2 to h3": change(cut["h2"].third, plain.third),
     }

@@ -72,22 +72,17 @@ def vocabulary(
     return net.embedding, net.W_y
 
 
-def table_states(net: Recurrent, modulus: int) -> States:
-    """The states after a, after b and after `=`, for all pairs."""
-    embedding, _ = vocabulary(net, modulus)
-    h0 = net.cell.initial_state()
-    first = jax.vmap(lambda e: net.cell(h0, e))(embedding[:modulus])
-    return states_from(net, modulus, first=first)
-
-
-def states_from(
+def table_states(
     net: Recurrent, modulus: int, *, first: State = None, second: State = None
 ) -> States:
-    """The states that follow from given ones: what a change at a step does to later ones."""
+    """The states after a, after b and after `=`, for all pairs.
+
+    A given state stands in the place of the network's own: later ones follow from it.
+    """
     embedding, _ = vocabulary(net, modulus)
-    if second is None:
-        every_b = lambda h: jax.vmap(lambda e: net.cell(h, e))(embedding[:modulus])
-        second = jax.vmap(every_b)(first)
+    every = lambda h: jax.vmap(lambda e: net.cell(h, e))(embedding[:modulus])
+    first = every(net.cell.initial_state()) if first is None else first
+    second = jax.vmap(every)(first) if second is None else second
     third = jax.vmap(jax.vmap(lambda h: net.cell(h, embedding[modulus])))(second)
     return States(first, second, third)
 
@@ -104,9 +99,7 @@ def pair_logits(net: Recurrent, pairs: Pairs, modulus: int) -> Float[Array, "pai
         everything = table_logits(net, table_states(net, modulus).third)
         return everything[pairs.a, pairs.b]
     cell, (embedding, _) = net.cell, vocabulary(net, modulus)
-    drives = embedding @ cell.W_x.T
-    if cell.b is not None:
-        drives = drives + cell.b
+    drives = embedding @ cell.W_x.T + (0.0 if cell.b is None else cell.b)
     first = cell.activation(drives[:modulus])
     second = cell.activation((first @ cell.W_h.T)[pairs.a] + drives[pairs.b])
     third = cell.activation(second @ cell.W_h.T + drives[modulus])

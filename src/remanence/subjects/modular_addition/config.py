@@ -1,7 +1,7 @@
 """Everything that the study of modular addition depends on."""
 
 import dataclasses
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -13,9 +13,10 @@ class Recipe:
     every: int
     units: int = 128
     embedding: int = 128
-    activation: str = "relu"
-    start: str = "small"
-    """`small`, or `torch`: as torch draws an embedding, an RNN and a linear layer."""
+    activation: Literal["relu", "tanh"] = "relu"
+    start: Literal["small", "torch"] = "small"
+    """Small weights and a smaller embedding still; or as torch draws an `Embedding`, an `RNN`
+    and a `Linear`: normal, and uniform within one over the root of the units."""
     fraction: float = 0.7
     learning_rate: float = 1e-3
     weight_decay: float = 1.0

@@ -1,13 +1,14 @@
 r"""One network dissected: $W_E, h_1, h_2, h_3, W_{fc}$ by frequency and rank, its dynamics, and
 the learned network beside the one written down."""
 
+import contextlib
 import dataclasses
 import math
 from typing import Any
 
 import numpy as np
 import scipy.linalg
-from jaxtyping import Float
+import xarray as xr
 
 from ...cells import dimension
 from ...measure import contraction, lyapunov_spectrum, truncation_window
@@ -15,13 +16,14 @@ from ...measure.fourier import (
     frequency_plane,
     key_frequencies,
     KeyFrequencies,
+    signed_axis,
     spectrum_2d,
     wave_fit_error,
 )
 from ...measure.low_rank import LowRank, smallest_rank, vector_frequencies
 from ...nets import Recurrent
 from ...report import Row
-from .ablation import Ablations, accuracy_with, modular_accuracy, modular_states, PLACES
+from .ablation import Ablations, accuracy_with, modular_accuracy, modular_states
 from .all_pairs import TENSORS, vocabulary
 from .task import Modular
 
@@ -37,9 +39,10 @@ class Dissection:
     accuracy: float
     key: tuple[int, ...]
     nodes: dict[str, KeyFrequencies]
-    planes: dict[str, Float[np.ndarray, "frequencies signed"]]
+    spectra: xr.Dataset
+    """Shares of the nodes by frequency, and energies of the states over two frequencies."""
     ranks: dict[str, LowRank]
-    vectors: tuple[np.ndarray, np.ndarray, np.ndarray]
+    vectors: xr.Dataset
     """Left singular vectors of W_fc in the group's order, their frequencies, the shares."""
     fits: dict[str, float]
     fits_by_frequency: dict[int, float]
@@ -99,6 +102,18 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
     }
     centred = tables["W_fc"] - tables["W_fc"].mean(0)
     vectors = np.linalg.svd(centred, full_matrices=False)[0][:, : max(2 * len(key), 2)]
+    frequencies, shares = vector_frequencies(vectors)
+    every = 1 + np.arange(task.period // 2)
+    spectra = xr.Dataset(
+        {
+            "share": (("node", "frequency"), [nodes[n].shares for n in NODES]),
+            "key": (("node", "frequency"), [np.isin(every, nodes[n].frequencies) for n in NODES]),
+            "threshold": ("node", [nodes[n].threshold for n in NODES]),
+            "plane": (("state", "k_a", "k_b"), [spectrum_2d(tables[n]) for n in ("h2", "h3")]),
+        },
+        {"node": list(NODES), "frequency": every, "state": ["h2", "h3"]}
+        | {"k_b": signed_axis(task.period)},
+    )
     logits = tables["h3"] @ tables["W_fc"].T
     by_frequency = {
         k: wave_fit_error(logits @ frequency_plane(task.period, k).T, task.phases, (k,))
@@ -109,13 +124,15 @@ def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Disse
         accuracy,
         key,
         nodes,
-        {name: spectrum_2d(tables[name]) for name in ("h2", "h3")},
+        spectra,
         ranks,
-        (vectors, *vector_frequencies(vectors)),
+        xr.Dataset(
+            {"entry": (("answer", "vector"), vectors)}
+            | {"frequency": ("vector", frequencies), "share": ("vector", shares)}
+        ),
         {
             "h3": wave_fit_error(tables["h3"], task.phases, key),
             "logits": wave_fit_error(logits, task.phases, key),
-            "h3 averaged": wave_fit_error(flat["h3"][task.phases], task.phases, key),
         },
         by_frequency,
     )
@@ -135,30 +152,27 @@ def measure_dynamics(net: Recurrent, task: Modular, *, steps: int, seed: int) ->
     With every rectifier open the step is $W_{hh}$ itself: a radius of 1 or more is a
     growth that every metric has to allow, and the norm's rate is as good as another.
     """
-    found: dict[str, Any] = {"outcome": "measured", "exponent": math.nan, "stderr": math.nan}
-    try:
+    exponent = stderr = math.nan
+    # The state of a ReLU network that grows may leave the range of floats.
+    with contextlib.suppress(ValueError, FloatingPointError):
         spectrum = lyapunov_spectrum(net, stream(task, steps // 3, seed=seed))
-        found["exponent"] = float(spectrum.exponents[0])
-        found["stderr"] = float(spectrum.stderr[0])
-    except (ValueError, FloatingPointError) as refusal:
-        found["outcome"] = f"no exponent: {refusal}"
+        exponent, stderr = float(spectrum.exponents[0]), float(spectrum.stderr[0])
     radius = float(np.abs(np.linalg.eigvals(matrices(net, task)["W_hh"])).max())
     bound, metric = float(np.abs(np.asarray(net.embedding)).max()), "auto" if radius < 1 else "norm"
     proof = contraction(net.cell, input_bound=bound, metric=metric, time_limit=120.0)
     window = truncation_window(proof, error=1e-3) if proof.rate < 1 else None
-    return found | {"rate": float(proof.rate), "window": window, "radius": radius}
+    found = {"exponent": exponent, "stderr": stderr, "radius": radius}
+    return found | {"rate": float(proof.rate), "window": window}
 
 
 def cross_row(
     name: str, net: Recurrent, found: dict[str, Any], *, rank: int | None, key: tuple
 ) -> Row:
     """A line of the cross table."""
-    exponent = found["exponent"] if math.isfinite(found["exponent"]) else None
     return Row(
         network=name,
         dimension=dimension(net.cell),
-        largest_exponent=exponent,
-        horizon=None if exponent is None else -1 / exponent if exponent < 0 else math.inf,
+        largest_exponent=found["exponent"],
         certified_rate=found["rate"],
         window=found["window"],
         rank=rank,
@@ -198,18 +212,9 @@ def compare_adders(
     for name in ("W_E", "W_fc"):
         rank = np.linalg.matrix_rank(ours[name], tol=1e-4)
         cosines[name] = _cosines(spans(theirs[name], 2 * count), spans(ours[name], rank)).tolist()
-    curves = {
-        place: [
-            [float(np.mean(size)) for size in each.growing[place]] for each in (cuts, exact_cuts)
-        ]
-        for place in PLACES
-    }
+    curves = [each.growing.mean("subset") for each in (cuts, exact_cuts)]
     return {
         "cosines": cosines,
         "random_cosine": _random_cosine(spans(theirs["W_E"], 2 * count), task.period, count),
-        "mean_cosine": {name: float(np.mean(c)) for name, c in cosines.items()},
-        "ablation": curves,
-        "ablation_gap": {
-            place: float(np.abs(np.diff(both, axis=0)).mean()) for place, both in curves.items()
-        },
+        "ablation": xr.concat(curves, xr.IndexVariable("adder", ["learned", "written"])),
     }

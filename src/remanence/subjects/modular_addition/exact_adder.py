@@ -70,12 +70,18 @@ def adder(modulus: int, frequencies: Iterable[int] | None = None, *, operation: 
         chosen = tuple(sorted(set(frequencies)))
         if not chosen or chosen[0] < 1 or chosen[-1] > most:
             raise ValueError(f"frequencies must be some of 1 to {most}, got {list(chosen)}")
-        return _refuse_unproved(_build(task, chosen))
-    choices = (spread_frequencies(task.period, count) for count in range(1, most + 1))
-    built = _build(task, next(choices))
-    while built.margin < COMFORTABLE and (chosen := next(choices, None)):
         built = _build(task, chosen)
-    return _refuse_unproved(built)
+    else:
+        choices = (spread_frequencies(task.period, count) for count in range(1, most + 1))
+        built = _build(task, next(choices))
+        while built.margin < COMFORTABLE and (chosen := next(choices, None)):
+            built = _build(task, chosen)
+    if built.margin > built.rounding:
+        return built
+    raise ValueError(
+        f"frequencies {list(built.frequencies)} do not separate all answers modulo "
+        f"{modulus} (margin {built.margin:.2g}); more of them would do"
+    )
 
 
 def spread_frequencies(period: int, count: int) -> tuple[int, ...]:
@@ -93,15 +99,6 @@ def spread_frequencies(period: int, count: int) -> tuple[int, ...]:
         worst[[k - 1 for k in chosen]] = -1.0
         chosen.append(int(worst.argmax()) + 1)
     return tuple(sorted(chosen))
-
-
-def _refuse_unproved(built: Adder) -> Adder:
-    if built.margin > built.rounding:
-        return built
-    raise ValueError(
-        f"frequencies {list(built.frequencies)} do not separate all answers modulo "
-        f"{built.task.modulus} (margin {built.margin:.2g}); more of them would do"
-    )
 
 
 def _build(task: Modular, frequencies: tuple[int, ...]) -> Adder:
@@ -155,18 +152,13 @@ def _network(task: Modular, frequencies: tuple[int, ...]) -> Recurrent:
     recurrent, b = np.asarray(scipy.linalg.block_diag(*W_h)), np.full(units, 2.0)
     if task.operation == "×":
         # 0 is not in the group: one unit remembers it and outvotes every wave.
-        embedding, drive = _grown(embedding, 0, 1), _grown(drive, 1, 1)
-        recurrent, W_fc, b = _grown(recurrent, 1, 1), _grown(W_fc, 0, 1), [*b, 0.0]
-        embedding[0, -1] = drive[-1, -1] = recurrent[-1, -1] = 1.0
-        W_fc[0, -1], b_y[0] = 4.0, -1.0
+        embedding, W_fc = (np.pad(M, ((0, 0), (0, 1))) for M in (embedding, W_fc))
+        drive, recurrent = (scipy.linalg.block_diag(M, 1.0) for M in (drive, recurrent))
+        embedding[0, -1], W_fc[0, -1], b_y[0], b = 1.0, 4.0, -1.0, np.append(b, 0.0)
     # Rounded by NumPy and put as it is: `jnp.asarray` compiles anew for every shape.
     of = lambda array: jax.device_put(np.asarray(array, dtype=np.float32))
     cell = Elman(of(recurrent), of(drive), of(b), jax.nn.relu)
     return Recurrent(cell, of(W_fc), of(b_y), of(embedding), "last")
-
-
-def _grown(matrix: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    return np.pad(matrix, ((0, rows), (0, columns)))
 
 
 def _rounding(net: Recurrent) -> float:

@@ -1,16 +1,17 @@
-"""Pictures of what networks do: without frequencies, in training, by recipe, beside the exact."""
+"""The pictures: what is inside the weights, and what networks do, in training and without waves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from ...report import Figure
+from ...measure.low_rank import LowRank
+from ...report import Figure, figure
 from .ablation import Ablations, Place
+from .dissection import Dissection
 from .recipes import one_dial
-from .weight_figures import name_of
 
 
 PLACE_NAMES: dict[Place, str] = {
@@ -22,134 +23,228 @@ PLACE_NAMES: dict[Place, str] = {
 }
 
 
-def _accuracies(curves: list[list[list[float]]], sizes: int) -> np.ndarray:
-    """Least, mean and most accuracy (rows) over networks and subsets, by number removed."""
-    every = [[a for c in curves if size < len(c) for a in c[size]] for size in range(sizes)]
-    of = lambda a: (min(a), float(np.mean(a)), max(a)) if a else (np.nan,) * 3
-    return np.array([of(a) for a in every]).T
+def name_of(node: str) -> str:
+    """A node in the document's letters."""
+    letter, _, below = node.partition("_")
+    return f"${letter}_{{{below}}}$" if below else f"${node[0]}_{node[1:]}$"
 
 
-def ablation_figure(cuts: Sequence[Ablations], modulus: int) -> Figure:
+@figure(
+    "spectra",
+    "Every tensor has the same few frequencies",
+    "Energy by frequency. Above: nodes of one index, in shares of what is not constant; the line is what the largest frequency of shuffled rows reaches in 1 % of cases. Below: the states of two indices, a dot where more than a thousandth of the energy is; functions of a + b lie on the rising diagonal, of a − b on the falling one.",
+)
+def spectra_figure(data: xr.Dataset) -> Any:
+    """Shares by frequency above, energies over two frequencies below."""
+    drawing: Any = plt.figure(figsize=(9, 6))
+    top, bottom = drawing.subfigures(2, 1, height_ratios=(1, 1.5))
+    for axis, node in zip(top.subplots(1, 3, sharey=True), ("W_E", "h1", "W_fc"), strict=True):
+        at = data.sel(node=node)
+        colours, key = np.where(at.key, "C0", "C7"), data.frequency.values[at.key]
+        axis.bar(data.frequency, at.share, color=colours, width=0.9)
+        axis.axhline(float(at.threshold), color="C1", lw=1)
+        axis.set_xlabel("frequency k")
+        axis.set_title(f"{name_of(node)}: {', '.join(map(str, key))}", fontsize="small")
+    top.axes[0].set_ylabel("share of energy")
+    signed, half = data.k_b.values, data.sizes["frequency"]
+    for axis, state in zip(bottom.subplots(1, 2), data.state.values, strict=True):
+        plane = data.plane.sel(state=state).values.copy()
+        plane[0, np.flatnonzero(signed == 0)] = 0.0  # the constant
+        share = plane / plane.sum()
+        a, b = np.nonzero(share > 1e-3)
+        for sign in (1, -1):
+            axis.plot([0, sign * half], [0, half], color="C7", lw=0.7, ls=":")
+        # With an edge the least of them are seen on dark paper too.
+        style = {"s": 300 * np.sqrt(share[a, b]), "vmin": 0, "edgecolors": "C7", "lw": 0.6}
+        dots = axis.scatter(signed[b], a, c=share[a, b], **style)
+        axis.set(title=name_of(state), xlabel="frequency in b", ylabel="frequency in a")
+        axis.set(xlim=(-half - 1, half + 1), ylim=(-1, half + 1))
+        bottom.colorbar(dots, ax=axis, label="share of energy")
+    return drawing
+
+
+@figure(
+    "singular-values",
+    "Singular values, and the rank that keeps every answer",
+    "Grey: accuracy of the network with this one matrix cut to that rank. The mark is the smallest rank with the network's own accuracy; above, that rank and the share of energy it holds.",
+)
+def singular_values_figure(data: xr.Dataset, ranks: Mapping[str, LowRank]) -> Any:
+    """Singular values with the smallest rank marked, accuracy behind."""
+    drawing, axes = plt.subplots(1, 4, figsize=(11, 3), sharey=True)
+    for axis, (name, low) in zip(axes, ranks.items(), strict=True):
+        s, accuracy, kept = data[name], data[f"accuracy of {name}"], ""
+        axis.semilogy(1 + np.arange(s.size), s, color="C0")
+        if low.rank is not None and low.energy is not None:
+            axis.axvline(low.rank, color="C1", lw=1.2)
+            kept = f": rank {low.rank}, {100 * low.energy:.1f} %"
+        axis.set(title=f"{name_of(name)}{kept}", xlabel="index, or rank kept")
+        behind = axis.twinx()
+        behind.plot(1 + np.arange(accuracy.size), accuracy, color="C7", lw=1)
+        behind.set(ylim=(0, 1.05), yticks=[])
+        if axis is axes[-1]:
+            behind.spines["right"].set_visible(True)
+            behind.set(yticks=[0, 0.5, 1], ylabel="accuracy (grey)")
+    axes[0].set_ylabel("singular value")
+    return drawing
+
+
+@figure(
+    "singular-vectors",
+    "Singular vectors of W_fc and their frequency",
+    "Left singular vectors over the answers, with the frequency that holds most of each and its share.",
+)
+def singular_vectors_figure(data: xr.Dataset) -> Any:
+    """The first vectors, coloured by their frequency."""
+    rows = (data.sizes["vector"] + 1) // 2
+    shared: Any = {"sharex": True, "sharey": True, "squeeze": False}
+    drawing, axes = plt.subplots(rows, 2, figsize=(9, 0.9 * rows + 0.6), **shared)
+    order = list(dict.fromkeys(data.frequency.values.tolist()))
+    for i, axis in zip(range(data.sizes["vector"]), axes.flat, strict=False):
+        one = data.isel(vector=i)
+        axis.plot(one.entry, color=f"C{order.index(int(one.frequency)) % 7}", lw=1)
+        title = f"$u_{{{i + 1}}}$: k = {int(one.frequency)} ({100 * float(one.share):.0f} %)"
+        axis.set_title(title, fontsize="small")
+        axis.set_yticks([])
+    for axis in axes[-1]:
+        axis.set_xlabel("answer c")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("entry")
+    return drawing
+
+
+def _by_place(data: xr.Dataset, draw_place: Callable[[Any, xr.Dataset, int], None]) -> Any:
     """Accuracy against how many frequencies are gone, a panel a place."""
-    sizes = max(len(cut.control) for cut in cuts)
-    table = [_accuracies([cut.growing[place] for cut in cuts], sizes) for place in PLACE_NAMES]
-    columns = {
-        name: (("place", "removed"), np.array(table)[:, i])
-        for i, name in enumerate(("least", "mean", "most"))
-    }
-    control = ("removed", _accuracies([cut.control for cut in cuts], sizes)[1])
-    coords = {"place": list(PLACE_NAMES), "removed": np.arange(sizes)}
-    data = xr.Dataset(columns | {"control": control}, coords)
-
-    def draw() -> Any:
-        figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True)
-        axes[0].plot(data.removed, data.control, color="C7", marker=".")
-        axes[0].set_ylabel("accuracy, all pairs")
-        for i, (axis, (place, name)) in enumerate(zip(axes, PLACE_NAMES.items(), strict=True)):
-            at = data.sel(place=place)
-            axis.fill_between(at.removed, at.least, at.most, color=f"C{i}", alpha=0.2, lw=0)
-            axis.plot(at.removed, at["mean"], color=f"C{i}", marker="o")
-            axis.axhline(1 / modulus, color="C7", lw=1, ls=":")
-            axis.set(title=name, xlabel="key frequencies removed", xticks=data.removed)
-        return figure
-
-    caption = "Accuracy over all pairs against the number of key frequencies removed, in each place: mean over subsets and seeds, band from least to most. Grey: as many frequencies that are not key, from the embedding."
-    return Figure("ablation", "Frequencies removed", caption, draw, data)
+    drawing, axes = plt.subplots(1, len(PLACE_NAMES), figsize=(12, 3), sharey=True)
+    for i, (axis, (place, name)) in enumerate(zip(axes, PLACE_NAMES.items(), strict=True)):
+        draw_place(axis, data.sel(place=place), i)
+        axis.set(title=name, xlabel="key frequencies removed", xticks=data.removed)
+    axes[0].set_ylabel("accuracy, all pairs")
+    return drawing
 
 
-def training_figure(histories: xr.Dataset) -> Figure:
+def ablation_table(cuts: Sequence[Ablations]) -> xr.Dataset:
+    """Least, mean and most accuracy over networks and subsets, by place and number removed."""
+    stacked = lambda tables: xr.concat(tables, "network", join="outer")
+    growing = stacked([cut.growing for cut in cuts])
+    over = ("network", "subset")
+    columns = {"least": growing.min(over), "mean": growing.mean(over), "most": growing.max(over)}
+    return xr.Dataset(columns | {"control": stacked([c.control for c in cuts]).mean(over)})
+
+
+@figure(
+    "ablation",
+    "Frequencies removed",
+    "Accuracy over all pairs against the number of key frequencies removed, in each place: mean over subsets and seeds, band from least to most. Grey: as many frequencies that are not key, from the embedding.",
+)
+def ablation_figure(data: xr.Dataset, modulus: int) -> Any:
+    """Mean and band of every place, chance, and the controls."""
+
+    def draw_place(axis: Any, at: xr.Dataset, i: int) -> None:
+        if i == 0:
+            axis.plot(at.removed, data.control, color="C7", marker=".")
+        axis.fill_between(at.removed, at.least, at.most, color=f"C{i}", alpha=0.2, lw=0)
+        axis.plot(at.removed, at["mean"], color=f"C{i}", marker="o")
+        axis.axhline(1 / modulus, color="C7", lw=1, ls=":")
+
+    return _by_place(data, draw_place)
+
+
+@figure(
+    "training",
+    "Frequencies appear before the held-out answers do",
+    "Above: accuracy during training, all seeds. Below: energy of the embedding by frequency at six moments of the first seed.",
+)
+def training_figure(histories: xr.Dataset) -> Any:
     """Accuracies above, six frames of the spectrum below."""
-
-    def draw() -> Any:
-        figure = plt.figure(figsize=(10, 5))
-        halves: Any = figure.subfigures(2, 1)
-        top, bottom = halves
-        axis, one = top.subplots(), histories.isel(seed=0)
-        axis.plot(histories.step, histories.train.T, color="C7", lw=1)
-        axis.plot(histories.step, histories.held_out.T, color="C0", lw=1)
-        axis.set(xlabel="step", ylabel="accuracy", title="train (grey) and held out")
-        # Where held-out accuracy passes some levels, and the end.
-        passed = {int(np.argmax(one.held_out.values >= x)) for x in (0.0, 0.05, 0.2, 0.5, 0.9)}
-        shown = sorted(passed | {len(one.step) - 1})
-        energy = one.energy.values[:, 1:]
-        share = energy / energy.sum(1, keepdims=True)
-        below = bottom.subplots(1, len(shown), sharey=True, squeeze=False)[0]
-        for panel, i in zip(below, shown, strict=True):
-            axis.axvline(int(one.step[i]), color="C1", lw=0.7, ls=":")
-            panel.bar(1 + np.arange(share.shape[1]), share[i], color="C0", width=0.9)
-            panel.set(title=f"step {int(one.step[i])}", xlabel="frequency k")
-        below[0].set_ylabel("share of $W_E$")
-        return figure
-
-    caption = "Above: accuracy during training, all seeds. Below: energy of the embedding by frequency at six moments of the first seed."
-    return Figure(
-        "training", "Frequencies appear before the held-out answers do", caption, draw, histories
-    )
+    drawing: Any = plt.figure(figsize=(10, 5))
+    top, bottom = drawing.subfigures(2, 1)
+    axis, one = top.subplots(), histories.isel(seed=0)
+    axis.plot(histories.step, histories.train.T, color="C7", lw=1)
+    axis.plot(histories.step, histories.held_out.T, color="C0", lw=1)
+    axis.set(xlabel="step", ylabel="accuracy", title="train (grey) and held out")
+    # Where held-out accuracy passes some levels, and the end.
+    passed = {int(np.argmax(one.held_out.values >= x)) for x in (0.0, 0.05, 0.2, 0.5, 0.9)}
+    shown = sorted(passed | {len(one.step) - 1})
+    share = one.energy[:, 1:] / one.energy[:, 1:].sum("frequency")
+    below = bottom.subplots(1, len(shown), sharey=True, squeeze=False)[0]
+    for panel, i in zip(below, shown, strict=True):
+        axis.axvline(int(one.step[i]), color="C1", lw=0.7, ls=":")
+        panel.bar(1 + np.arange(share.shape[1]), share[i], color="C0", width=0.9)
+        panel.set(title=f"step {int(one.step[i])}", xlabel="frequency k")
+    below[0].set_ylabel("share of $W_E$")
+    return drawing
 
 
-def exact_adder_figure(cosines: Mapping[str, Sequence[float]]) -> Figure:
+@figure(
+    "exact-adder",
+    "Learned and written down",
+    "Cosines of the principal angles between the subspaces of the learned matrices and of those written at the same frequencies (1: the same direction).",
+)
+def exact_adder_figure(data: xr.Dataset) -> Any:
     """The cosines of the principal angles."""
-    columns = {name: (f"direction of {name}", list(values)) for name, values in cosines.items()}
-
-    def draw() -> Any:
-        figure, axis = plt.subplots(figsize=(5, 3.4))
-        for name, values in cosines.items():
-            axis.plot(1 + np.arange(len(values)), values, marker="o", label=name_of(name))
-        axis.set(xlabel="principal direction", ylabel="cosine", ylim=(0, 1.05))
-        axis.legend()
-        return figure
-
-    caption = "Cosines of the principal angles between the subspaces of the learned matrices and of those written at the same frequencies (1: the same direction)."
-    return Figure("exact-adder", "Learned and written down", caption, draw, xr.Dataset(columns))
+    drawing, axis = plt.subplots(figsize=(5, 3.4))
+    for name, values in data.items():
+        axis.plot(1 + np.arange(values.size), values, marker="o", label=name_of(str(name)))
+    axis.set(xlabel="principal direction", ylabel="cosine", ylim=(0, 1.05))
+    axis.legend()
+    return drawing
 
 
-def learned_and_exact_figure(curves: Mapping[str, list[list[float]]]) -> Figure:
+@figure(
+    "learned-and-exact",
+    "Learned and written, without the same frequencies",
+    "Accuracy of the learned network and of the one written at its key frequencies against the number of those removed, in each place: mean over the same subsets.",
+)
+def learned_and_exact_figure(data: xr.Dataset) -> Any:
     """Ablation curves of the learned and the written adder, a panel a place."""
-    accuracy = np.array([curves[place] for place in PLACE_NAMES])
-    data = xr.Dataset(
-        {"accuracy": (("place", "adder", "removed"), accuracy)},
-        coords={"place": list(PLACE_NAMES), "adder": ["learned", "written"]},
-    )
 
-    def draw() -> Any:
-        figure, axes = plt.subplots(1, 5, figsize=(12, 3), sharey=True)
-        for axis, (place, name) in zip(axes, PLACE_NAMES.items(), strict=True):
-            for adder in data.adder.values:
-                curve = data.accuracy.sel(place=place, adder=adder)
-                axis.plot(curve, marker="o", label=adder)
-            axis.set(title=name, xlabel="key frequencies removed")
-        axes[0].set_ylabel("accuracy, all pairs")
-        axes[0].legend()
-        return figure
+    def draw_place(axis: Any, at: xr.Dataset, i: int) -> None:
+        for adder in at.adder.values:
+            axis.plot(at.removed, at.accuracy.sel(adder=adder), marker="o", label=adder)
+        if i == 0:
+            axis.legend()
 
-    caption = "Accuracy of the learned network and of the one written at its key frequencies against the number of those removed, in each place: mean over the same subsets."
-    return Figure(
-        "learned-and-exact",
-        "Learned and written, without the same frequencies",
-        caption,
-        draw,
-        data,
-    )
+    return _by_place(data, draw_place)
 
 
-def recipes_figure(recipes: xr.Dataset) -> Figure:
+@figure(
+    "counts",
+    "How many frequencies",
+    "Key frequencies of W_fc with one dial of the recipe moved at a time, a colour a centre; a dot is a network that reached 99 % of held-out pairs, the line their mean.",
+)
+def recipes_figure(recipes: xr.Dataset) -> Any:
     """Counts against each dial that was moved, round each centre."""
+    moved = one_dial(recipes)
+    drawing, axes = plt.subplots(1, len(moved), figsize=(2.6 * len(moved) + 1, 3), squeeze=False)
+    for axis, (dial, centres) in zip(axes[0], moved.items(), strict=True):
+        values = sorted({value for counts in centres for value in counts[dial].values.tolist()})
+        for i, counts in enumerate(centres):
+            at = [values.index(value) for value in counts[dial].values.tolist()]
+            axis.plot(at, counts, ".", color=f"C{i}", alpha=0.5)
+            axis.plot(at, counts.mean("seed"), color=f"C{i}", marker="o")
+        axis.set_xticks(range(len(values)), [str(value) for value in values])
+        axis.set(xlabel=dial.replace("_", " "), ylim=(0, None))
+    axes[0, 0].set_ylabel("key frequencies")
+    return drawing
 
-    def draw() -> Any:
-        moved = one_dial(recipes)
-        size = (2.6 * len(moved) + 1, 3)
-        figure, axes = plt.subplots(1, len(moved), figsize=size, squeeze=False)
-        for axis, (dial, centres) in zip(axes[0], moved.items(), strict=True):
-            values = sorted({value for rows in centres for value, _ in rows})
-            for i, rows in enumerate(centres):
-                at = [values.index(value) for value, _ in rows]
-                counts = xr.DataArray([counts for _, counts in rows])
-                axis.plot(at, counts, ".", color=f"C{i}", alpha=0.5)
-                axis.plot(at, counts.mean("dim_1"), color=f"C{i}", marker="o")
-            axis.set_xticks(range(len(values)), [str(value) for value in values])
-            axis.set(xlabel=dial.replace("_", " "), ylim=(0, None))
-        axes[0, 0].set_ylabel("key frequencies")
-        return figure
 
-    caption = "Key frequencies of W_fc with one dial of the recipe moved at a time, a colour a centre; a dot is a network that reached 99 % of held-out pairs, the line their mean."
-    return Figure("counts", "How many frequencies", caption, draw, recipes)
+def figures(
+    d: Dissection,
+    cuts: Sequence[Ablations],
+    data: Mapping[str, xr.Dataset],
+    comparison: Mapping[str, Any],
+) -> tuple[Figure, ...]:
+    """All pictures: of the first network's weights, of all networks' removals and trainings."""
+    values = {n: (f"index of {n}", low.singular_values) for n, low in d.ranks.items()}
+    values |= {f"accuracy of {n}": (f"rank of {n}", r.accuracies) for n, r in d.ranks.items()}
+    cosines = {name: (f"direction of {name}", c) for name, c in comparison["cosines"].items()}
+    return (
+        spectra_figure(d.spectra),
+        singular_values_figure(xr.Dataset(values), d.ranks),
+        singular_vectors_figure(d.vectors.isel(vector=slice(12))),
+        ablation_figure(ablation_table(cuts), d.task.modulus),
+        training_figure(data["training"]),
+        exact_adder_figure(xr.Dataset(cosines)),
+        learned_and_exact_figure(comparison["ablation"].to_dataset(name="accuracy")),
+        recipes_figure(data["recipes"]),
+    )

@@ -18,13 +18,12 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import optax
-import xarray as xr
 from jaxtyping import Array, Float
 
 from ..._types import Key
 from ...cells import Elman, GRU, LSTM, Residual
 from ...nets import Recurrent
-from ...train.fit import fit
+from ...train import Fit, fit
 from .all_pairs import pair_logits, Pairs, pairs_of, table_logits, table_states, vocabulary
 from .config import Recipe
 from .task import Modular
@@ -32,73 +31,33 @@ from .task import Modular
 
 ACTIVATIONS: dict[str, Callable] = {"relu": jax.nn.relu, "tanh": jnp.tanh}
 CELLS: dict[str, Callable] = {
-    "elman": lambda inputs, units, *, key, activation=jax.nn.relu: Elman.init(
-        inputs, units, key=key, gain=3**-0.5, activation=activation
-    ),
+    "elman": functools.partial(Elman.init, gain=3**-0.5),
     "lstm": LSTM.init,
     "gru": GRU.init,
-    "residual": lambda inputs, units, *, key: Residual.init(
-        inputs, units, key=key, residual=0.5, coupling=1.0
-    ),
+    "residual": functools.partial(Residual.init, residual=0.5, coupling=1.0),
 }
 """How each kind of cell starts."""
 
 
-@dataclasses.dataclass(frozen=True)
-class ModularFit:
-    """A network that was trained, and how it came about.
-
-    `history` is labelled by `step`: loss, accuracies on `train` and `held_out`
-    pairs, and the `energy` of the embedding by frequency.
-    """
-
-    task: Modular
-    net: Recurrent
-    history: xr.Dataset
-    diverged_at: int | None
-
-
-def modular_network(
-    task: Modular,
-    *,
-    cell: str = "elman",
-    embedding: int = 128,
-    units: int = 128,
-    activation: str = "relu",
-    start: str = "small",
-    key: Key,
-) -> Recurrent:
-    """A network before training.
-
-    `start` is `small` (small weights, and a smaller embedding still) or `torch`, as torch
-    starts an `Embedding`, an `RNN` and a `Linear`: normal, and uniform within one over the
-    root of the units. `activation` is that of the classical cell.
-    """
-    if cell not in CELLS:
-        raise ValueError(f"cell must be one of {', '.join(CELLS)}, got {cell!r}")
-    if activation not in ACTIVATIONS or start not in ("small", "torch"):
-        raise ValueError(
-            f"activation must be relu or tanh and start small or torch, got {activation!r} "
-            f"and {start!r}"
-        )
+def modular_network(task: Modular, recipe: Recipe, *, cell: str = "elman", key: Key) -> Recurrent:
+    """A network before training; the recipe's activation is that of the classical cell."""
+    units = recipe.units
     key_cell, key_net = jr.split(key)
-    options = {"activation": ACTIVATIONS[activation]} if cell == "elman" else {}
+    options = {"activation": ACTIVATIONS[recipe.activation]} if cell == "elman" else {}
     net = Recurrent.init(
-        CELLS[cell](embedding, units, key=key_cell, **options),
+        CELLS[cell](recipe.embedding, units, key=key_cell, **options),
         outputs=task.modulus,
         tokens=task.tokens,
         readout="last",
         key=key_net,
     )
     E, W_y = vocabulary(net, task.modulus)
-    if start == "small":
-        scaled = (embedding**-0.5 * E, 3**-0.5 * W_y)
+    if recipe.start == "small":
+        scaled = (recipe.embedding**-0.5 * E, 3**-0.5 * W_y)
         return eqx.tree_at(lambda n: (n.embedding, n.W_y), net, scaled)
     arrays, static = eqx.partition(net, eqx.is_inexact_array)
-    leaves, form = jax.tree.flatten(arrays)
-    draw = lambda k, leaf: jr.uniform(k, leaf.shape, minval=-1.0, maxval=1.0) / units**0.5
-    drawn = [draw(k, a) for k, a in zip(jr.split(key, len(leaves)), leaves, strict=True)]
-    net = eqx.combine(jax.tree.unflatten(form, drawn), static)
+    draw = lambda k, shape, dtype: jr.uniform(k, shape, dtype, -1.0, 1.0) / units**0.5
+    net = eqx.combine(optax.tree.random_like(key, arrays, draw), static)
     return eqx.tree_at(lambda n: n.embedding, net, jr.normal(key_net, E.shape))
 
 
@@ -126,8 +85,11 @@ def fit_modular(
     seed: int = 0,
     folder: str | pathlib.Path | None = None,
     quiet: bool = True,
-) -> ModularFit:
+) -> Fit:
     """Train a fresh network by a recipe on a random fraction of the table.
+
+    `history` has loss, accuracies on `train` and `held_out` pairs, and the `energy` of
+    the embedding by frequency.
 
     >>> done = fit_modular(Recipe(modulus=5, steps=60, units=16, embedding=8, every=30))
     >>> done.history.energy.dims, done.history.step.values.tolist()
@@ -136,9 +98,8 @@ def fit_modular(
     task = Modular(recipe.modulus, operation)
     key_split, key_net = jr.split(jr.key(seed))
     seen = task.training_pairs(recipe.fraction, key=key_split)
-    asked = {name: getattr(recipe, name) for name in ("embedding", "units", "activation", "start")}
     done = fit(
-        modular_network(task, cell=cell, key=key_net, **asked),
+        modular_network(task, recipe, cell=cell, key=key_net),
         table_loss,
         adamw(recipe.learning_rate, recipe.weight_decay),
         steps=recipe.steps,
@@ -150,8 +111,7 @@ def fit_modular(
         title=f"{operation} modulo {recipe.modulus}, {cell}, seed {seed}",
         quiet=quiet,
     )
-    history = done.history.rename({"energy 0": "frequency"})
-    return ModularFit(task, done.model, history, done.diverged_at)
+    return dataclasses.replace(done, history=done.history.rename({"energy 0": "frequency"}))
 
 
 @functools.cache

@@ -11,10 +11,11 @@ import xarray as xr
 from ...measure.fourier import key_frequencies
 from ...nets import Recurrent
 from ...report import Bench
+from ...train import Fit
 from .ablation import ablated_accuracies
 from .config import Config, Recipe
 from .dissection import dissect, node_tables, NODES, profile
-from .fit_modular import fit_modular, ModularFit
+from .fit_modular import fit_modular
 from .task import Modular
 
 
@@ -30,7 +31,7 @@ def overlap(one: Sequence[int], other: Sequence[int]) -> float:
 
 def trained_network(
     recipe: Recipe, bench: Bench, *, seed: int, cell: str = "elman", operation: str = "+"
-) -> ModularFit:
+) -> Fit:
     """One network by a recipe, kept in a folder of its own."""
     bench.tell(f"training {cell}, {operation} modulo {recipe.modulus}, seed {seed}")
     words = {"+": "plus", "-": "minus", "×": "times"}[operation]
@@ -45,8 +46,9 @@ def other_network(
 ) -> dict[str, Any]:
     """Another cell or operation: what it reached and which frequencies it uses."""
     fit = trained_network(recipe, bench, seed=bench.seed, cell=cell, operation=operation)
-    tables = node_tables(fit.net, fit.task)
-    nodes = {n: key_frequencies(profile(tables[n], fit.task, n)) for n in NODES}
+    task = Modular(recipe.modulus, operation)
+    tables = node_tables(fit.model, task)
+    nodes = {n: key_frequencies(profile(tables[n], task, n)) for n in NODES}
     key = nodes["W_fc"].frequencies
     return {
         "held_out": float(fit.history.held_out[-1]),
@@ -76,7 +78,7 @@ def recipe_map(config: Config, bench: Bench) -> xr.Dataset:
         fit = trained_network(recipes[i], bench, seed=bench.seed + j)
         row = {"held_out": float(fit.history.held_out[-1])}
         if row["held_out"] >= LEARNED:
-            row |= network_numbers(fit.net, fit.task, ranks=config.ranks)
+            row |= network_numbers(fit.model, Modular(recipes[i].modulus), ranks=config.ranks)
         for name, value in row.items():
             columns.setdefault(name, np.full(shape, np.nan))[i, j] = value
     columns.setdefault("count", np.full(shape, np.nan))
@@ -100,17 +102,15 @@ def network_numbers(net: Recurrent, task: Modular, *, ranks: int) -> dict[str, f
     } | {f"rank_{name}": low.rank or np.nan for name, low in found.ranks.items()}
 
 
-def one_dial(recipes: xr.Dataset) -> dict[str, list[list[tuple[Any, list[float]]]]]:
-    """For each dial that was moved, by centre: its values with the counts of their networks."""
-    rows = list(zip(*(recipes[name].values.tolist() for name in DIALS), strict=True))
-    moved: dict[str, list[list[tuple[Any, list[float]]]]] = {}
-    for centre in np.flatnonzero(recipes.centre.values):
-        for at, name in enumerate(DIALS):
-            same = lambda row, at=at, c=centre: all(
-                i == at or x == rows[c][i] for i, x in enumerate(row)
-            )
-            beside = [i for i, row in enumerate(rows) if same(row)]
+def one_dial(recipes: xr.Dataset) -> dict[str, list[xr.DataArray]]:
+    """For each dial that was moved, by centre: the counts of the networks over its values."""
+    dials, moved = recipes[list(DIALS)].to_dataframe(), {}
+    for centre in np.flatnonzero(recipes.centre):
+        same = dials == dials.iloc[centre]
+        for name in DIALS:
+            beside = np.flatnonzero(same.drop(columns=name).all(axis=1))
             if len(beside) > 1:
-                counts = [(rows[i][at], recipes["count"].values[i].tolist()) for i in beside]
-                moved.setdefault(name, []).append(sorted(counts))
+                counts = recipes["count"][beside].rename(recipe=name)
+                counts[name] = dials[name].iloc[beside].to_numpy()
+                moved.setdefault(name, []).append(counts.sortby(name))
     return moved

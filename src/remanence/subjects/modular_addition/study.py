@@ -17,16 +17,9 @@ from .claims import CLAIMS
 from .config import Config, FULL, QUICK
 from .dissection import compare_adders, cross_row, dissect, measure_dynamics
 from .exact_adder import adder
-from .figures import (
-    ablation_figure,
-    exact_adder_figure,
-    learned_and_exact_figure,
-    recipes_figure,
-    training_figure,
-)
+from .figures import figures
 from .recipes import other_network, recipe_map, trained_network
 from .task import Modular
-from .weight_figures import singular_values_figure, singular_vectors_figure, spectra_figure
 
 
 MODULI = (3, 4, 12, 17, 31, 59, 64, 97, 113)
@@ -45,11 +38,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     found, cuts = [], []
     for seed, fit in zip(seeds, fits, strict=True):
         bench.tell(f"dissecting seed {seed}")
-        found.append(dissect(fit.net, task, up_to=config.ranks))
+        found.append(dissect(fit.model, task, up_to=config.ranks))
         if found[-1].key:
             bench.tell(f"removing frequencies of seed {seed}")
             key = found[-1].key
-            cuts.append(ablations(fit.net, task, key, subsets=config.subsets, seed=seed))
+            cuts.append(ablations(fit.model, task, key, subsets=config.subsets, seed=seed))
     results: dict[str, Any] = {"fits": fits, "dissections": found, "recipes": recipes}
     if len(cuts) < len(found):
         # Nothing to cut: recorded as what it is, the other claims stay open.
@@ -58,11 +51,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     exact = adder(task.modulus, found[0].key)
     exact_cuts = ablations(exact.net, task, found[0].key, subsets=config.subsets, seed=seeds[0])
     bench.tell("exponents of learned and written adders")
-    nets = [(s, fit.net) for s, fit in zip(seeds, fits, strict=True)] + [(bench.seed, exact.net)]
+    nets = [(s, fit.model) for s, fit in zip(seeds, fits, strict=True)] + [(bench.seed, exact.net)]
     *dynamics, exact_dynamics = (
         measure_dynamics(net, task, steps=config.exponent_steps, seed=s) for s, net in nets
     )
-    comparison = compare_adders(task, (fits[0].net, cuts[0]), (exact.net, exact_cuts))
+    comparison = compare_adders(task, (fits[0].model, cuts[0]), (exact.net, exact_cuts))
     results |= {
         "cut dissections": found,
         "ablations": cuts,
@@ -77,21 +70,11 @@ def run(config: Config, bench: Bench) -> Outcome:
     name = f"modular adder, P = {task.modulus}"
     rank, units = found[0].ranks["W_hh"].rank, 4 * len(exact.frequencies)
     rows = [
-        cross_row(f"{name}, learned", fits[0].net, dynamics[0], rank=rank, key=found[0].key),
+        cross_row(f"{name}, learned", fits[0].model, dynamics[0], rank=rank, key=found[0].key),
         cross_row(f"{name}, exact", exact.net, exact_dynamics, rank=units, key=exact.frequencies),
     ]  # fmt: skip
-    data = {"training": histories, "recipes": recipes}
-    figures = (
-        spectra_figure(found[0]),
-        singular_values_figure(found[0]),
-        singular_vectors_figure(found[0]),
-        ablation_figure(cuts, task.modulus),
-        training_figure(histories),
-        exact_adder_figure(comparison["cosines"]),
-        learned_and_exact_figure(comparison["ablation"]),
-        recipes_figure(recipes),
-    )
-    return Outcome(results=results, data=data | {"cross": cross_table(rows)}, figures=figures)
+    data = {"training": histories, "recipes": recipes, "cross": cross_table(rows)}
+    return Outcome(results=results, data=data, figures=figures(found[0], cuts, data, comparison))
 
 
 STUDY = Study(

@@ -76,7 +76,7 @@ def _training(found: Models) -> Evidence:
     slow = lambda times: float(np.quantile(times, 0.9, method="higher"))
     pairs = [(slow(e["before"]["timescales"]), slow(e["after"]["timescales"])) for e in found]
     ratios = [after / before for before, after in pairs]
-    return {"least": min(ratios), "most": max(ratios), "models": len(ratios)}
+    return {"least": min(ratios), "most": max(ratios)}
 
 
 def lengthens(e: Evidence) -> Verdict:
@@ -93,7 +93,6 @@ def _length(found: Models) -> Evidence | None:
         return None
     mean = lambda key: float(np.mean([each[key] for each in found]))
     return {
-        "models": len(found),
         "rise": mean("lost_at_length"),
         "spread": mean("lost_error"),  # one text for all models: their errors do not average out
         "unforgotten": float(np.mean([each["after"]["unforgotten"] for each in found])),
@@ -116,7 +115,6 @@ def _replay(found: Models) -> Evidence:
         "tokens": at,
         "cost": max(cost(each, at) for each in found),
         "one": min(cost(each, 1) for each in found),
-        "models": len(found),
     }
 
 

@@ -1,5 +1,7 @@
 """The pictures: what a replay brings back, timescales before and after, losses along a text."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -10,17 +12,30 @@ from ...report import Figure
 from .claims import median_windows, Models
 
 
-def _panels(models: Models) -> tuple[Any, list[tuple[Any, Models]]]:
-    """A panel a text, each with its models."""
-    sources = list(dict.fromkeys(each["source"] for each in models))
+def _by_text(models: Models, label: str, draw: Callable[[Any, dict[str, Any], str], None]) -> Any:
+    """A panel a text: each of its models is drawn in the colour of its kind."""
+    sources, colours = list(dict.fromkeys(each["source"] for each in models)), _colours(models)
     width = 1.5 + 4.5 * len(sources)
     figure, axes = plt.subplots(1, len(sources), figsize=(width, 3.8), squeeze=False, sharey=True)
+    for each in models:
+        draw(axes[0, sources.index(each["source"])], each, colours[each["kind"]])
     for axis, source in zip(axes[0], sources, strict=True):
         axis.set_title(source)
-    return figure, [
-        (axis, [each for each in models if each["source"] == source])
-        for axis, source in zip(axes[0], sources, strict=True)
-    ]
+    axes[0, 0].set(ylabel=label)
+    axes[0, 0].legend()
+    return figure
+
+
+def _row_each(models: Models, label: str, draw: Callable[..., None], **options: Any) -> Any:
+    """A row a model, the first above."""
+    figure, axis = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(models)))
+    colours = _colours(models)
+    for i, each in enumerate(models):
+        draw(axis, each, i, colours[each["kind"]])
+    axis.set_yticks(range(len(models)), [each["name"] for each in models])
+    axis.set(xlabel=label, **options)
+    axis.invert_yaxis()
+    return figure
 
 
 def _colours(models: Models) -> dict[str, str]:
@@ -34,22 +49,15 @@ def divergence_figure(models: Models) -> Figure:
     k = np.arange(1, 1 + min(map(len, curves.values())))
     data = xr.Dataset({n: ("window", c[: len(k)]) for n, c in curves.items()}, {"window": k})
 
-    def draw():
-        figure, panels = _panels(models)
-        colours = _colours(models)
-        for axis, here in panels:
-            for each in here:
-                curve = np.maximum(curves[each["name"]][: len(k)], 1e-12)
-                label = None if each["seed"] else each["kind"]
-                axis.loglog(k, curve, color=colours[each["kind"]], lw=1, label=label)
-            axis.axhline(1e-3, color="C7", ls=":")
-            axis.set(xlabel="tokens replayed")
-        panels[0][0].set(ylabel="KL divergence, 95 % (nats)")
-        panels[0][0].legend()
-        return figure
+    def draw(axis: Any, each: dict[str, Any], colour: str) -> None:
+        label = None if each["seed"] else each["kind"]
+        axis.loglog(k, np.maximum(data[each["name"]], 1e-12), color=colour, lw=1, label=label)
+        axis.axhline(1e-3, color="C7", ls=":")
+        axis.set(xlabel="tokens replayed")
 
+    drawn = partial(_by_text, models, "KL divergence, 95 % (nats)", draw)
     caption = "The next-token distribution after a replay from an empty state, beside the kept state's: 95 % of the restarts lie below the line. A line a seed; dotted: the error that the windows are measured for."
-    return Figure("divergence", "What a replay brings back", caption, draw, data)
+    return Figure("divergence", "What a replay brings back", caption, drawn, data)
 
 
 def windows_figure(models: Models) -> Figure:
@@ -59,20 +67,14 @@ def windows_figure(models: Models) -> Figure:
     data = xr.Dataset({"window": (("model", "restart"), rows)}, {"model": names})
     medians = median_windows(models)
 
-    def draw():
-        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)))
-        colours = _colours(models)
-        for i, (each, row) in enumerate(zip(models, rows, strict=True)):
-            axes.plot(row, np.full(len(row), i), ".", color=colours[each["kind"]], alpha=0.5)
-            median = medians.get((each["source"], each["kind"]), np.nan)
-            axes.plot(median, i, "|", color=colours[each["kind"]], ms=14, mew=2)
-        axes.set_yticks(range(len(names)), names)
-        axes.set(xscale="log", xlabel="window (tokens)")
-        axes.invert_yaxis()
-        return figure
+    def draw(axis: Any, each: dict[str, Any], i: int, colour: str) -> None:
+        axis.plot(rows[i], np.full(len(rows[i]), i), ".", color=colour, alpha=0.5)
+        median = medians.get((each["source"], each["kind"]), np.nan)
+        axis.plot(median, i, "|", color=colour, ms=14, mew=2)
 
+    drawn = partial(_row_each, models, "window (tokens)", draw, xscale="log")
     caption = "Tokens that must be replayed until the next-token distribution stays within the error: a dot a restart, a bar the median of a kind on a text; a window that was not reached is drawn at the longest one followed."
-    return Figure("windows", "How many tokens must be replayed", caption, draw, data)
+    return Figure("windows", "How many tokens must be replayed", caption, drawn, data)
 
 
 def stack_figure(models: Models) -> Figure:
@@ -117,47 +119,29 @@ def timescales_figure(models: Models) -> Figure:
     }
     data = xr.Dataset({n: ("share", row) for n, row in rows.items()}, {"share": share})
 
-    def draw():
-        figure, panels = _panels(gated)
-        colours = _colours(models)
-        for axis, here in panels:
-            for each in here:
-                for when, style in (("before", ":"), ("after", "-")):
-                    label = None if each["seed"] else f"{each['kind']} {when}"
-                    line = rows[f"{each['name']} {when}"]
-                    axis.semilogy(
-                        100 * share, line, style, color=colours[each["kind"]], lw=1, label=label
-                    )
-            axis.axvline(90, color="C7", lw=0.8)
-            axis.set(xlabel="channels (%)")
-        panels[0][0].set(ylabel="timescale (tokens)")
-        panels[0][0].legend()
-        return figure
+    def draw(axis: Any, each: dict[str, Any], colour: str) -> None:
+        for when, style in (("before", ":"), ("after", "-")):
+            label = None if each["seed"] else f"{each['kind']} {when}"
+            line = rows[f"{each['name']} {when}"]
+            axis.semilogy(100 * share, line, style, color=colour, lw=1, label=label)
+        axis.axvline(90, color="C7", lw=0.8)
+        axis.set(xlabel="channels (%)")
 
+    drawn = partial(_by_text, gated, "timescale (tokens)", draw)
     caption = "Tokens in which a channel forgets by a factor e on held-out text, before and after training, a line a seed. Right of the grey line: the slowest tenth."
-    return Figure("timescales", "What training does to timescales", caption, draw, data)
+    return Figure("timescales", "What training does to timescales", caption, drawn, data)
 
 
 def losses_figure(models: Models) -> Figure:
     """What a history longer than any trained on costs."""
     names = [each["name"] for each in models]
     lost, error = ([each[key] for each in models] for key in ("lost_at_length", "lost_error"))
-    columns = {"lost": ("model", lost), "error": ("model", error)}
+    data = xr.Dataset({"lost": ("model", lost), "error": ("model", error)}, {"model": names})
 
-    def draw():
-        figure, axes = plt.subplots(figsize=(6.5, 1.6 + 0.3 * len(names)))
-        colours = _colours(models)
-        for i, each in enumerate(models):
-            axes.errorbar(
-                lost[i], i, xerr=error[i], fmt="o", capsize=3, color=colours[each["kind"]]
-            )
-        axes.axvline(0, color="C7", ls=":")
-        axes.set_yticks(range(len(names)), names)
-        axes.set(xlabel="lost by the longer history (nats a token)")
-        axes.invert_yaxis()
-        return figure
+    def draw(axis: Any, each: dict[str, Any], i: int, colour: str) -> None:
+        axis.errorbar(lost[i], i, xerr=error[i], fmt="o", capsize=3, color=colour)
+        axis.axvline(0, color="C7", ls=":")
 
+    drawn = partial(_row_each, models, "lost by the longer history (nats a token)", draw)
     caption = "The same held-out tokens, read from a state that was never emptied, against one emptied half to a whole trained length before; a bar is one standard error over restarts. Right of zero, the history beyond the trained length harms."
-    return Figure(
-        "losses", "Beyond the trained length", caption, draw, xr.Dataset(columns, {"model": names})
-    )
+    return Figure("losses", "Beyond the trained length", caption, drawn, data)

@@ -1,7 +1,6 @@
 """The pictures of the study, each with the table that it shows."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -9,7 +8,7 @@ import numpy as np
 import xarray as xr
 from matplotlib.ticker import NullLocator
 
-from ...report import Figure
+from ...report import Figure, figure
 
 
 COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
@@ -18,8 +17,8 @@ COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable
 def _panels(count: int, **options: Any):
     """Axes side by side."""
     size = (3.4 * count + 1.2, 3.6)
-    figure, axes = plt.subplots(1, count, figsize=size, squeeze=False, **options)
-    return figure, axes[0]
+    drawing, axes = plt.subplots(1, count, figsize=size, squeeze=False, **options)
+    return drawing, axes[0]
 
 
 def _band(axis, x, values, label, colour):
@@ -34,13 +33,19 @@ def _label(kind: str) -> str:
 def _by_text(models: Mapping[str, Any]):
     """A panel for each text: its axis, its name, and its models by kind."""
     texts = dict.fromkeys(name.split()[0] for name in models)
-    figure, axes = _panels(len(texts))
+    drawing, axes = _panels(len(texts))
     kinds = lambda text: {n.split(" ", 1)[1]: m for n, m in models.items() if n.split()[0] == text}
-    return figure, [(axis, text, kinds(text)) for axis, text in zip(axes, texts, strict=True)]
+    return drawing, [(axis, text, kinds(text)) for axis, text in zip(axes, texts, strict=True)]
 
 
+@figure(
+    "lemmas",
+    "What a window forgets",
+    "Gaps between full and truncated tanh networks and their proved bounds; lines are means over "
+    "instances, bands their range.",
+)
 def _lemmas(table: xr.Dataset):
-    figure, axes = _panels(2)
+    drawing, axes = _panels(2)
     lines = (
         (0, "state_bound", "proved, norm", "C1"),
         (0, "state_bound_full", "proved, best metric", "C2"),
@@ -53,11 +58,16 @@ def _lemmas(table: xr.Dataset):
     for axis, title in zip(axes, ("state gap", "gradient gap"), strict=True):
         axis.set(xlabel="window k (steps)", ylabel=title, yscale="log")
         axis.legend()
-    return figure
+    return drawing
 
 
+@figure(
+    "training",
+    "Truncated and full training from one start",
+    "Distance of the weights; dotted, the bound of Proposition 2 with measured constants.",
+)
 def _descents(table: xr.Dataset):
-    figure, axes = _panels(2, sharey=True)
+    drawing, axes = _panels(2, sharey=True)
     titles = ("steps α/t", "constant steps")
     for axis, schedule, title in zip(axes, table["schedule"].values, titles, strict=True):
         part = table.sel(schedule=schedule)
@@ -71,11 +81,17 @@ def _descents(table: xr.Dataset):
     low = float(table["gap"].where(table["gap"] > 0).min())
     axes[0].set_ylim(max(low / 3, 1e-10), 1e3)
     axes[1].legend(loc="lower right")
-    return figure
+    return drawing
 
 
+@figure(
+    "certified-gains",
+    "How much gain each metric certifies",
+    "Largest gain of Gaussian matrices that each metric proves contracting, below the limit that "
+    "masks set.",
+)
 def _gains(table: xr.Dataset):
-    figure, (axis,) = _panels(1)
+    drawing, (axis,) = _panels(1)
     units = table["units"].values
     for i, metric in enumerate(table["metric"].values):
         colour = "C7" if metric == "limit" else f"C{i}"
@@ -85,11 +101,18 @@ def _gains(table: xr.Dataset):
     axis.minorticks_off()
     axis.set_ylim(bottom=0)
     axis.legend()
-    return figure
+    return drawing
 
 
-def _memory(tables: Mapping[str, xr.Dataset]):
-    figure, axes = _panels(len(tables))
+@figure(
+    "boundary",
+    "Where stability costs",
+    "What must be remembered against how long; stable tanh cells have a bounded spectral norm, "
+    "the floor is proved for their weights, forgetting is the loss of a model that lost what is "
+    "asked.",
+)
+def _memory(data: xr.Dataset, tables: Mapping[str, xr.Dataset]):
+    drawing, axes = _panels(len(tables))
     for axis, (name, table) in zip(axes, tables.items(), strict=True):
         x = table["length"].values
         for model in table["model"].values:
@@ -100,11 +123,18 @@ def _memory(tables: Mapping[str, xr.Dataset]):
         unit = "mean square error" if name.startswith("adding") else "nats"
         axis.set(xlabel="length (steps)", ylabel=f"test loss ({unit})", title=name)
         axis.legend()
-    return figure
+    return drawing
 
 
-def _decay(models: Mapping[str, Any]):
-    figure, panels = _by_text(models)
+@figure(
+    "decay",
+    "How far back a loss depends on its inputs",
+    "Gradient of a loss with respect to an input i tokens earlier, on held-out text (mean and "
+    "standard error over positions), and the largest Lyapunov exponent along that text (nats a "
+    "token).",
+)
+def _decay(data: xr.Dataset, models: Mapping[str, Any]):
+    drawing, panels = _by_text(models)
     for axis, text, kinds in panels:
         for kind, model in kinds.items():
             y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
@@ -118,11 +148,16 @@ def _decay(models: Mapping[str, Any]):
         axis.set_ylim(top * 1e-9, top * 30)
         axis.legend(loc="upper right")
     panels[0][0].set_ylabel("‖∇ₓ p at distance i‖, mean")
-    return figure
+    return drawing
 
 
-def _context(models: Mapping[str, Any]):
-    figure, panels = _by_text(models)
+@figure(
+    "context",
+    "Is the history needed?",
+    "Perplexity on held-out text of truncations over their window; dotted, the untruncated models.",
+)
+def _context(data: xr.Dataset, models: Mapping[str, Any]):
+    drawing, panels = _by_text(models)
     for axis, text, kinds in panels:
         for kind, model in kinds.items():
             style = {"color": COLOURS[kind], "label": _label(kind)}
@@ -135,7 +170,7 @@ def _context(models: Mapping[str, Any]):
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_formatter("{x:g}")
         axis.legend()
-    return figure
+    return drawing
 
 
 def context_table(models: Mapping[str, Any]) -> xr.Dataset:
@@ -153,59 +188,12 @@ def figures(
     data: Mapping[str, xr.Dataset], memory: Mapping[str, xr.Dataset], language: Mapping[str, Any]
 ) -> tuple[Figure, ...]:
     """All pictures of which there are numbers."""
-    drawn = [
-        Figure(
-            "lemmas",
-            "What a window forgets",
-            "Gaps between full and truncated tanh networks and their proved bounds; lines are "
-            "means over instances, bands their range.",
-            partial(_lemmas, data["lemmas"]),
-            data["lemmas"],
-        ),
-        Figure(
-            "training",
-            "Truncated and full training from one start",
-            "Distance of the weights; dotted, the bound of Proposition 2 with measured constants.",
-            partial(_descents, data["training"]),
-            data["training"],
-        ),
-        Figure(
-            "certified-gains",
-            "How much gain each metric certifies",
-            "Largest gain of Gaussian matrices that each metric proves contracting, below the "
-            "limit that masks set.",
-            partial(_gains, data["gains"]),
-            data["gains"],
-        ),
-    ]
+    drawn = [_lemmas(data["lemmas"]), _descents(data["training"]), _gains(data["gains"])]
     if memory:
-        caption = (
-            "What must be remembered against how long; stable tanh cells have a bounded spectral "
-            "norm, the floor is proved for their weights, forgetting is the loss of a model that "
-            "lost what is asked."
-        )
-        draw = partial(_memory, memory)
-        drawn.append(Figure("boundary", "Where stability costs", caption, draw, data["boundary"]))
+        drawn.append(_memory(data["boundary"], memory))
     if language:
         of = lambda name: (("model", "distance"), [m[name] for m in language.values()])
         table = {name: of(name) for name in ("decay", "decay_error")}
-        drawn += [
-            Figure(
-                "decay",
-                "How far back a loss depends on its inputs",
-                "Gradient of a loss with respect to an input i tokens earlier, on held-out text "
-                "(mean and standard error over positions), and the largest Lyapunov exponent along "
-                "that text (nats a token).",
-                partial(_decay, language),
-                xr.Dataset(table, {"model": list(language)}),
-            ),
-            Figure(
-                "context",
-                "Is the history needed?",
-                "Perplexity on held-out text of truncations over their window; dotted, the "
-                "untruncated models.",
-                partial(_context, language),
-                data["context"],
-            ),
-        ]
+        drawn.append(_decay(xr.Dataset(table, {"model": list(language)}), language))
+        drawn.append(_context(data["context"], language))
     return tuple(drawn)

@@ -49,11 +49,18 @@ class MemoryTask:
     kinds: tuple[str, ...] = ("rnn",)
 
 
-def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> xr.Dataset | None:
-    """Test losses of stable and free models over the length, and the stable tanh cell's floor.
+def memory_tables(asked: dict[str, Lengths], parts: Parts) -> dict[str, xr.Dataset]:
+    """Of each task, losses of stable and free models over the length, and the stable tanh cell's
+    floor; left out where a model is missing."""
+    make = lambda name, each: MEMORY_TASKS[name](max(each.lengths), parts.bench.seed)
+    found = {
+        name: memory_table(name, make(name, each), each, parts) for name, each in asked.items()
+    }
+    return {name: table for name, table in found.items() if table is not None}
 
-    None where a model is missing.
-    """
+
+def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> xr.Dataset | None:
+    """Test losses and floors of one task, over model and length."""
     keys = jr.split(jr.key(parts.bench.seed + 77), 16)
     price = eqx.filter_jit(
         lambda net, data: jax.lax.map(lambda key: task.loss(net, data, key), keys).mean()
@@ -82,14 +89,13 @@ def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> 
             parts,
         )
         rows.append({model.removeprefix(f"{label} "): draws[0] for model, draws in found.items()})
-    models = list(rows[0])
     if any(len(row) < 2 * len(task.kinds) or "diverged" in str(row) for row in rows):
         return None
-    losses = [[row[model]["loss"] for row in rows] for model in models]
+    losses = {model: [row[model]["loss"] for row in rows] for model in rows[0]}
     floors = [row["rnn stable"]["floor"] for row in rows]
     return xr.Dataset(
-        {"loss": (("model", "length"), losses), "floor": ("length", floors)},
-        {"model": models, "length": list(config.lengths)},
+        {"loss": (("model", "length"), list(losses.values())), "floor": ("length", floors)},
+        {"model": list(losses), "length": list(config.lengths)},
         {"chance": task.chance, "rate": RATE},
     )
 

@@ -1,8 +1,7 @@
-"""The finished parts of a run: numbers and models in stores, and the time left.
+"""The finished parts of a run, and the time left.
 
 A part that is there and was made by the same code is read back; JSON keeps every bit
-of a float. A training is advanced slice by slice, so that a time limit loses at most
-the part that it falls into, and the study still ends with what is finished.
+of a float. What there is no time for is left out, and the study ends with what is finished.
 """
 
 import dataclasses
@@ -12,18 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...report import Bench
-from ...train import fit
-from ...train.checkpoint import last_step, named_arrays, with_arrays
 from ...train.store import opened_store
 
 
 RESERVE = 180.0
 """Seconds of a time limit that are left for measuring, figures and pages; of a short
 limit, a quarter."""
-SLICES = 16
-"""A training looks at the clock so many times."""
-BETWEEN_SENTENCES = 15.0
-"""Seconds between two sentences about a long training."""
 
 
 class OutOfTimeError(Exception):
@@ -65,41 +58,3 @@ class Parts:
             self.missing.append(name)
             self.bench.tell(f"{name} is left out: {reason}")
             return None
-
-    def train(
-        self,
-        name: str,
-        model: Any,
-        loss: Callable,
-        optimizer: Any,
-        *,
-        steps: int,
-        validation: Callable[[Any], float] | None = None,
-        **options: Any,
-    ) -> Any:
-        """`fit` with checkpoints, a slice at a time; the model, or None if it diverged.
-
-        With a `validation` loss the best slice's model is given, not the last one's.
-        """
-        folder, length = self.bench.folder / "models" / name, max(1, -(-steps // SLICES))
-        # The slice that a stopped run reached may not have been validated: it is read again.
-        reached = last_step(folder) - (validation is not None)
-        done, said = None, time.monotonic()
-        with opened_store(folder / "best", {}, Parts) as best:
-            while done is None or done.steps < steps:
-                self.watch()
-                reached = min(length * (max(reached, 0) // length + 1), steps)
-                slice_ = {"steps": reached, "every": length, "folder": folder}
-                done = fit(model, loss, optimizer, **slice_, **options)
-                if done.diverged_at is not None:
-                    self.bench.tell(f"{name} diverged at step {done.diverged_at}")
-                    return None
-                if validation is not None:
-                    least, here = best.part("model"), validation(done.model)
-                    if least is None or here < least[1]:
-                        best.put("model", named_arrays(done.model), here)
-                if time.monotonic() - said > BETWEEN_SENTENCES:
-                    self.bench.tell(f"{name}: {done.steps} of {steps} steps")
-                    said = time.monotonic()
-            found = best.get("model")
-        return done.model if found is None else with_arrays(done.model, found)

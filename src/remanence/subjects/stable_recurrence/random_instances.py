@@ -50,17 +50,17 @@ def lemma_gaps(units: int, seeds: range, length: int, windows: tuple[int, ...]) 
         proof = contraction(cell, input_bound=1.0, metric="norm")
         better = contraction(cell, input_bound=1.0)
         gaps = truncation_error(cell, xs, windows)
-        row = {
-            "state": gaps.states,
-            "state_bound": [truncation_bound(proof, k) for k in windows],
-            "state_bound_full": [truncation_bound(better, k) for k in windows],
-            "gradient": gaps.gradients,
-            "gradient_bound": [gradient_bound(cell, k, **loss) for k in windows],
-        }
-        rows.append(row)
-    table = {name: [row[name] for row in rows] for name in rows[0]}
+        rows.append(
+            {
+                "state": gaps.states,
+                "state_bound": [truncation_bound(proof, k) for k in windows],
+                "state_bound_full": [truncation_bound(better, k) for k in windows],
+                "gradient": gaps.gradients,
+                "gradient_bound": [gradient_bound(cell, k, **loss) for k in windows],
+            }
+        )
     return xr.Dataset(
-        {name: (("instance", "window"), np.array(values)) for name, values in table.items()},
+        {n: (("instance", "window"), np.array([row[n] for row in rows])) for n in rows[0]},
         {"window": list(windows)},
     )
 

@@ -14,14 +14,13 @@ text and music with and without the constraint, and shows the tasks on which it 
 
 import functools
 import itertools
-import math
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from ...measure import contraction, lyapunov_spectrum, truncation_window
+from ...measure import lyapunov_spectrum
 from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from ..references import REFERENCES
 from . import random_instances
@@ -29,9 +28,9 @@ from .claims import CLAIMS
 from .claims.models import sound
 from .config import Config, FULL, QUICK, WORDS
 from .figures import context_table, figures
-from .memory_tasks import memory_table, MEMORY_TASKS
+from .memory_tasks import memory_tables
 from .parts import Parts
-from .text_and_music import language_task, music_task
+from .text_and_music import language_task, music_task, proved
 from .train_stable_and_free import CELLS, model_name, Models, train_stable_and_free
 from .truncated_training import truncated_training_gap
 
@@ -53,7 +52,7 @@ def run(config: Config, bench: Bench) -> Outcome:
     texts = {each.text: functools.partial(language_task, each) for each in config.language}
     chorales = {"jsb": functools.partial(music_task, config.chorales)} if config.chorales else {}
     results |= {"language": _models(texts, parts), "music": _models(chorales, parts)}
-    results["memory"] = _memory(config, parts)
+    results["memory"] = memory_tables(config.memory, parts)
     bench.tell("certificates, and pairs of states by gradient ascent")
     results |= {
         "gains": random_instances.certified_gains(config.gain_units, config.gain_draws),
@@ -63,11 +62,8 @@ def run(config: Config, bench: Bench) -> Outcome:
     }
     if parts.missing:
         bench.tell(f"left out, and open: {', '.join(parts.missing)}")
-    language = sound(results["language"])
-    data = _data(config, results) | {"cross": _cross(config, language)}
-    if language:
-        data["context"] = context_table(language)
-    drawn = figures(data, results["memory"], language)
+    data = _data(config, results)
+    drawn = figures(data, results["memory"], sound(results["language"]))
     return Outcome(results=results, data=data, figures=drawn)
 
 
@@ -78,76 +74,50 @@ def _models(tasks: Mapping[str, Any], parts: Parts) -> Models:
     return {name: draws for models in found for name, draws in models.items()}
 
 
-def _memory(config: Config, parts: Parts) -> dict[str, xr.Dataset]:
-    """Losses of stable and free models on tasks that need memory, over the length."""
-    tables = {
-        name: memory_table(
-            name, MEMORY_TASKS[name](max(each.lengths), parts.bench.seed), each, parts
-        )
-        for name, each in config.memory.items()
-    }
-    return {name: table for name, table in tables.items() if table is not None}
-
-
 def _truncated_trainings(config: Config, parts: Parts) -> dict[str, Any]:
     """Distances of truncated from full training of language models."""
     chosen, found = config.truncated_training, {}
     if chosen is None:
-        return found
+        return {}
     for kind, free in itertools.product(CELLS, (True, False)):
         name = model_name(chosen.text, kind, free)
         make = functools.partial(truncated_training_gap, chosen, kind, free, parts.bench.seed)
-        value = parts.get_or_make(f"{name}, truncated and full training", make)
-        found |= {} if value is None else {name: value}
-    return found
+        found[name] = parts.get_or_make(f"{name}, truncated and full training", make)
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _data(config: Config, results: Mapping[str, Any]) -> dict[str, xr.Dataset]:
     """The labelled arrays."""
     thin = np.unique(np.geomspace(1, config.descent_steps, 60).astype(int)) - 1
-    descents = results["descents"].isel(step=thin)
+    language, memory = sound(results["language"]), results["memory"]
     data = {
         "lemmas": results["lemmas"],
-        "training": descents.sel(norm=random_instances.RATE),
-        "training_free": descents.sel(norm=random_instances.FREE_NORM),
+        "training": results["descents"].isel(step=thin).sel(norm=random_instances.RATE),
         "gains": results["gains"],
         "lstm_gains": results["lstm gains"],
+        "cross": _cross(config, language),
     }
-    if memory := results["memory"]:
+    if memory:
         tables = [table.drop_attrs() for table in memory.values()]
         tasks = xr.IndexVariable("task", list(memory))
         data["boundary"] = xr.concat(tables, tasks, join="outer")
+    if language:
+        data["context"] = context_table(language)
     return data
 
 
 def _cross(config: Config, models: Mapping[str, Any]) -> xr.Dataset:
     """Rows of the table of all studies: language models, and a cell with a proof."""
     cell = random_instances.draw_cell(0, config.units)
-    proof = contraction(cell, input_bound=1.0, time_limit=600)
     xs = np.random.default_rng(0).uniform(-1, 1, (1000, cell.input_size))
-    drawn = {
-        "dimension": config.units,
-        "rank": int(np.linalg.matrix_rank(np.asarray(cell.W_h))),
-        "rate": proof.rate,
-        "window": truncation_window(proof, error=1e-3),
-    }
     top = float(lyapunov_spectrum(cell, xs, k=1).exponents[0])
-    rows = {f"Gaussian tanh, N = {config.units}": (top, drawn)}
-    rows |= {f"{name} language model": (m["exponent"], m["proof"]) for name, m in models.items()}
-    return cross_table(
-        [
-            Row(
-                network=name,
-                dimension=proved["dimension"],
-                largest_exponent=exponent,
-                horizon=math.inf if exponent >= 0 else -1 / exponent,
-                certified_rate=proved["rate"],
-                window=proved["window"],
-                rank=proved["rank"],
-            )
-            for name, (exponent, proved) in rows.items()
-        ]
-    )
+    name = f"Gaussian tanh, N = {config.units}"
+    rows = [Row(network=name, largest_exponent=top, **proved(cell, 1.0))]
+    rows += [
+        Row(network=f"{name} language model", largest_exponent=m["exponent"], **m["proof"])
+        for name, m in models.items()
+    ]
+    return cross_table(rows)
 
 
 STUDY = Study(

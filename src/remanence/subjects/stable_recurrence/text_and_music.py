@@ -163,6 +163,8 @@ def measure_model(config: Language, net: Recurrent, free: bool, draw: int) -> di
         for k in (*config.windows, few.shape[1])
     ]
     spectrum = lyapunov_spectrum(net, rows[:, :-1], k=2)
+    # The inputs that it can get.
+    bound = max(float(jnp.abs(jnp.asarray(net.embedding)).max()), 0.0 if free else INPUT_BOUND)
     return perplexity | {
         "windows": list(config.windows),
         "truncated": by_window,
@@ -171,23 +173,17 @@ def measure_model(config: Language, net: Recurrent, free: bool, draw: int) -> di
         "exponent": float(spectrum.exponents[0]),
         "stderr": float(spectrum.stderr[0]),
         "converged": bool(spectrum.converged),
-        "proof": prove_model(net, free),
+        "proof": proved(net.cell, bound, "auto" if isinstance(net.cell, LSTM) else "diagonal"),
     }
 
 
-def prove_model(net: Recurrent, free: bool) -> dict[str, Any]:
-    """What can be proved of a trained model, for the inputs that it can get."""
-    largest = float(jnp.abs(jnp.asarray(net.embedding)).max())
-    proof = contraction(
-        net.cell,
-        input_bound=largest if free else max(largest, INPUT_BOUND),
-        metric="auto" if isinstance(net.cell, LSTM) else "diagonal",
-        time_limit=600,
-    )
+def proved(cell: Any, input_bound: float, metric: str = "auto") -> dict[str, Any]:
+    """What can be proved of a cell, as the cross table has it."""
+    proof = contraction(cell, input_bound=input_bound, metric=metric, time_limit=600)
     return {
-        "dimension": dimension(net.cell),
-        "rank": int(np.linalg.matrix_rank(np.asarray(net.cell.W_h))),
-        "rate": proof.rate if math.isfinite(proof.rate) else None,
+        "dimension": dimension(cell),
+        "rank": int(np.linalg.matrix_rank(np.asarray(cell.W_h))),
+        "certified_rate": proof.rate if math.isfinite(proof.rate) else None,
         "window": None if proof.vacuous else truncation_window(proof, error=1e-3),
     }
 

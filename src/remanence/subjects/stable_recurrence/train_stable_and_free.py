@@ -1,6 +1,7 @@
 """One training for stable and free models of every task.
 
-A stable model is projected onto the stable set after every step; a free one is not.
+A stable model is projected onto the stable set after every step; a free one is not. A
+training is advanced slice by slice, so that a time limit loses at most one slice.
 """
 
 import dataclasses
@@ -16,11 +17,18 @@ from jaxtyping import Array
 
 from ...cells import Elman, LSTM
 from ...nets import Recurrent
+from ...train import fit
+from ...train.checkpoint import last_step, named_arrays, with_arrays
 from ...train.projection import INPUT_BOUND, stable
+from ...train.store import opened_store
 from .parts import Parts
 
 
 CELLS = {"rnn": Elman, "lstm": LSTM}
+SLICES = 16
+"""A training looks at the clock so many times."""
+RATE = 0.97
+"""The largest spectral norm of stable tanh cells, where a task does not say another."""
 Models = dict[str, list[dict[str, Any]]]
 """What was measured on every training of each model, by its name."""
 
@@ -34,9 +42,9 @@ def network_of(
     return Recurrent.init(cell, outputs=outputs, key=key_net, **options)
 
 
-def project(net: Recurrent, rate: float | None = None) -> Recurrent:
+def project(net: Recurrent, rate: float = RATE) -> Recurrent:
     """The network with its cell, and the tokens that it reads, in the stable set."""
-    cell = stable(net.cell) if rate is None else stable(net.cell, rate=rate)
+    cell = stable(net.cell, rate=rate)
     net = eqx.tree_at(lambda net: net.cell, net, cell)
     if isinstance(cell, LSTM) and net.embedding is not None:
         bounded = jnp.clip(net.embedding, -INPUT_BOUND, INPUT_BOUND)
@@ -45,29 +53,22 @@ def project(net: Recurrent, rate: float | None = None) -> Recurrent:
 
 
 @functools.cache
-def projection(rate: float | None) -> Callable[[Recurrent], Recurrent]:
+def projection(rate: float) -> Callable[[Recurrent], Recurrent]:
     """`project` for one rate: the same function, so that trainings share a compiled program."""
     return eqx.filter_jit(functools.partial(project, rate=rate))
 
 
-@dataclasses.dataclass(frozen=True)
-class Cosine:
-    """A learning rate that falls to a twentieth along half a cosine."""
+@functools.cache
+def falling_adam(rate: float, steps: int) -> optax.GradientTransformation:
+    """Adam on clipped gradients, its rate falling to a twentieth along half a cosine."""
 
     # optax's own schedule rewrites its closure at the first call, and a stopped run
     # would no longer know itself.
-    rate: float
-    steps: int
+    def falling(count):
+        share = jnp.minimum(jnp.asarray(count, jnp.float32) / steps, 1.0)
+        return rate * (0.05 + 0.475 * (1 + jnp.cos(jnp.pi * share)))
 
-    def __call__(self, count):
-        share = jnp.minimum(jnp.asarray(count, jnp.float32) / self.steps, 1.0)
-        return self.rate * (0.05 + 0.475 * (1 + jnp.cos(jnp.pi * share)))
-
-
-@functools.cache
-def falling_adam(rate: float, steps: int) -> optax.GradientTransformation:
-    """Adam on clipped gradients, its rate falling along a cosine."""
-    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(Cosine(rate, steps)))
+    return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(falling))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -92,26 +93,45 @@ class Task:
     kinds: tuple[str, ...] = ("rnn", "lstm")
     draws: dict[str, int] = dataclasses.field(default_factory=dict)
     """Trainings of each kind, 1 unless given."""
-    rate: float | None = None
-    """The largest spectral norm of stable tanh cells, where it is not the projection's own."""
+    rate: float = RATE
 
     def train(
         self, name: str, kind: str, free: bool, parts: Parts, seed: int, steps: int, rate: float
     ) -> Any:
-        """One network from its start; None if it diverged."""
-        net, onto = self.network(kind, free, jr.key(seed)), projection(self.rate)
-        return parts.train(
-            name.replace(" ", "-"),
-            net if free else onto(net),
-            self.loss,
-            falling_adam(rate, steps),
-            steps=steps,
-            key=jr.key(seed + 1),
-            data=self.data,
-            batch=self.batch,
-            project=None if free else onto,
-            validation=self.validation,
-        )
+        """One network from its start, a slice at a time; None if it diverged.
+
+        With a `validation` loss the best slice's model is given, not the last one's.
+        """
+        start, onto = self.network(kind, free, jr.key(seed)), projection(self.rate)
+        folder = parts.bench.folder / "models" / name.replace(" ", "-")
+        length, done = max(1, -(-steps // SLICES)), None
+        # The slice that a stopped run reached may not have been validated: it is read again.
+        reached = last_step(folder) - (self.validation is not None)
+        with opened_store(folder / "best", {}, Parts) as best:
+            while done is None or done.steps < steps:
+                parts.watch()
+                reached = min(length * (max(reached, 0) // length + 1), steps)
+                done = fit(
+                    start if free else onto(start),
+                    self.loss,
+                    falling_adam(rate, steps),
+                    steps=reached,
+                    every=length,
+                    key=jr.key(seed + 1),
+                    data=self.data,
+                    batch=self.batch,
+                    project=None if free else onto,
+                    folder=folder,
+                )
+                if done.diverged_at is not None:
+                    parts.bench.tell(f"{name} diverged at step {done.diverged_at}")
+                    return None
+                if self.validation is not None:
+                    least, here = best.part("model"), self.validation(done.model)
+                    if least is None or here < least[1]:
+                        best.put("model", named_arrays(done.model), here)
+            found = best.get("model")
+        return done.model if found is None else with_arrays(done.model, found)
 
     def learning_rate(self, kind: str, parts: Parts) -> float:
         """The one given, or the best of several after short trainings of the free model."""

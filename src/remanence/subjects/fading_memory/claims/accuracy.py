@@ -29,10 +29,7 @@ def radius_evidence(results: Mapping[str, Any]) -> Evidence:
         "beats_most_subcritical": beats(final[best], final[0]),
         "beats_most_supercritical": beats(final[best], final[-1]),
         "unbeaten_far": [float(radii[i]) for i in far if not beats(final[best], final[i])],
-        "radii": radii.tolist(),
         "exponents": exponent.tolist(),
-        "accuracies": final.mean(1).tolist(),
-        "spreads": final.std(1, ddof=1).tolist(),
     }
 
 
@@ -77,24 +74,17 @@ def learning_speed(table: xr.Dataset, targets: Sequence[float]) -> xr.Dataset:
 def speed_evidence(results: Mapping[str, Any]) -> Evidence:
     """The fastest network near the edge against the fastest far from it."""
     speed = learning_speed(results["table"], results["config"].targets)
-    steps, never = speed.steps.values, np.isnan(speed.steps.values).any(1)
-    found: dict[str, Any] = {
+    near, counted = np.abs(speed.exponent) <= NEAR, speed.steps.fillna(speed.late)
+    ours, theirs = (-counted.values[speed.fastest & group] for group in (near, ~near))
+    mean = speed.steps.mean("seed", skipna=False).values
+    return {
         "target": float(speed.target),
-        "exponents": speed.exponent.values.tolist(),
         "radii": speed.radius.values.tolist(),
         # None: some seed never got there.
-        "steps": [None if n else float(s.mean()) for s, n in zip(steps, never, strict=True)],
-        "near_faster": False,
-        "far_faster": False,
+        "steps": [None if np.isnan(steps) else float(steps) for steps in mean],
+        "near_faster": len(ours) > 0 and beats(ours[0], theirs[0]),
+        "far_faster": len(ours) > 0 and beats(theirs[0], ours[0]),
     }
-    if speed.fastest.any():
-        counted = speed.steps.fillna(speed.late)
-        near = np.abs(speed.exponent) <= NEAR
-        ours, theirs = (
-            counted.values[np.flatnonzero(speed.fastest & group)[0]] for group in (near, ~near)
-        )
-        found |= {"near_faster": beats(-ours, -theirs), "far_faster": beats(-theirs, -ours)}
-    return found
 
 
 def fastest_at_the_edge(e: Evidence) -> Verdict:
@@ -118,18 +108,16 @@ def _angles(table: xr.Dataset, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 def angle_evidence(results: Mapping[str, Any]) -> Evidence:
     """Test accuracy at the row's angle, at 0, at its neighbours and at the best."""
-    row, spectrum = math.tau / results["side"], results["spectrum"]
+    row = math.tau / results["side"]
     angles, final = _angles(results["table"], "sequential")
     at, zero = int(np.abs(angles - row).argmin()), int(angles.argmin())
     best = int(final.mean(1).argmax())
     beside = [i for i in (at - 1, at + 1) if 0 <= i < len(angles) and i != zero]
     return {
-        "characteristic": float(spectrum.angles[spectrum.power.argmax()]),
         "best": float(angles[best]),
         "row": float(angles[at]),
         "best_accuracy": float(final[best].mean()),
         "row_accuracy": float(final[at].mean()),
-        "row_spread": float(final[at].std(ddof=1)),
         "zero_accuracy": float(final[zero].mean()),
         "row_beats_angle_zero": beats(final[at], final[zero]),
         "row_beats_neighbours": all(beats(final[at], final[i]) for i in beside),
@@ -156,7 +144,7 @@ def permuted_evidence(results: Mapping[str, Any]) -> Evidence:
     for where in ("sequential", "permuted"):
         angles, final = _angles(results["table"], where)
         mean, error = fall(final[np.abs(angles - row).argmin()], final[-1])
-        found |= {where: mean, f"{where}_error": error, "largest": float(angles[-1])}
+        found |= {where: mean, f"{where}_error": error}
     return found
 
 

@@ -33,16 +33,6 @@ def summary(values: np.ndarray) -> dict[str, float]:
     return {"mean": float(values.mean()), "spread": float(values.std(ddof=1))}
 
 
-def versus(kinds: dict[str, np.ndarray], first: str, second: str) -> dict[str, Any]:
-    """Two kinds side by side, with the verdict of the spread both ways."""
-    a, b = kinds[first], kinds[second]
-    found: dict[str, Any] = {"first": first, "second": second}
-    for which, ours, theirs in (("first", a, b), ("second", b, a)):
-        found |= {f"{which}_{name}": value for name, value in summary(ours).items()}
-        found[f"{which}_beats"] = beats(ours, theirs)
-    return found
-
-
 def first_crossing(history: np.ndarray, every: int | np.ndarray, target: float) -> np.ndarray:
     """The first step at which each run reached the target; NaN if it never did."""
     reached = history >= target
@@ -84,7 +74,14 @@ def _versus(id: str, says: str, published: str, kinds: Kinds, rule: Rule = answe
         found = results["kinds"]
         variants = lambda name: [k for k in found if k == name or k.startswith(f"{name}:")]
         best = [max(variants(n), key=lambda k: found[k].mean(), default="") for n in kinds]
-        return versus(found, *best) if all(best) else None
+        if not all(best):
+            return None
+        a, b = (found[name] for name in best)
+        both: dict[str, Any] = dict(zip(("first", "second"), best, strict=True))
+        for which, ours, theirs in (("first", a, b), ("second", b, a)):
+            both |= {f"{which}_{name}": value for name, value in summary(ours).items()}
+            both[f"{which}_beats"] = beats(ours, theirs)
+        return both
 
     return Claim(
         id=id,
@@ -115,9 +112,6 @@ def tasks_evidence(results: Mapping[str, Any]) -> Evidence:
         "accuracy": ours["mean"],
         "accuracy_spread": ours["spread"],
         "permuted": permuted["mean"],
-        "permuted_spread": permuted["spread"],
-        "lengths": lengths,
-        "adding_error": errors.mean("seed").values.tolist(),
         "adding_worst": worst,
         "solved": max((n for n, e in zip(lengths, worst, strict=True) if e < SOLVED), default=0),
     }

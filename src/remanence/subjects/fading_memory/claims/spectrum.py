@@ -25,7 +25,6 @@ def law_evidence(results: Mapping[str, Any]) -> Evidence:
         "slope_most": float(np.max(slopes)),
         "first_order_ratio": float(np.median(ratio)),
         "bound_broken": int((spectra.gap > spectra.bound + 1e-12).sum()),
-        "networks": len(slopes),
     }
 
 
@@ -68,7 +67,6 @@ def multiplicity_evidence(results: Mapping[str, Any]) -> Evidence:
         "gap": float(usual.gap.max()),
         "coupling": float(usual.coupling),
         "largest_ratio": float((spectra.gap / spectra.bound).max()),
-        "networks": int(spectra.gap.size),
     }
 
 
@@ -106,10 +104,6 @@ def ends_evidence(results: Mapping[str, Any]) -> Evidence:
     measured, proved = where_it_ends(spectra), proved_ends(spectra)
     ends = measured.mean("seed", skipna=False)
     return {
-        "units": [int(n) for n in ends.units],
-        "radius": [float(r) for r in ends.radius],
-        # Over units and radius; None where no exponent moved so far.
-        "measured": [[None if math.isnan(v) else float(v) for v in row] for row in ends.values],
         "earliest": float(ends.min()) if ends.notnull().any() else math.inf,
         "latest_proved": float(proved.mean("seed").max()),
         "least_ratio": float((measured / proved).min()),

@@ -17,17 +17,12 @@ def robustness(results: Mapping[str, Any]) -> Evidence:
     for cut, d in zip(cuts, results["cut dissections"], strict=True):
         single += cut.single.values()
         half = max(2, (len(d.key) + 1) // 2)
-        several += [a for size in cut.growing["embedding"][half:] for a in size]
-    left = lambda place, size: statistics.fmean(
-        statistics.fmean(cut.growing[place][size]) for cut in cuts
-    )
+        left = cut.growing.sel(place="embedding")[half:].values.ravel()
+        several += left[np.isfinite(left)].tolist()
     return {
         "single": statistics.fmean(single),
         "intact": statistics.fmean(a >= 0.99 for a in single),
         "several": statistics.fmean(several),
-        "one_and_all_removed": {
-            place: [left(place, 1), left(place, -1)] for place in cuts[0].growing
-        },
     }
 
 
@@ -42,13 +37,11 @@ def robust(e: Evidence) -> Verdict:
 def causality(results: Mapping[str, Any]) -> Evidence:
     """The least change of later states, and the accuracy with all key frequencies cut."""
     cuts = results["ablations"]
-    change = {k: min(cut.causal[k] for cut in cuts) for k in cuts[0].causal}
-    removed = {p: max(cut.growing[p][-1][0] for cut in cuts) for p in ("h1", "h2", "h3")}
     return {
-        "change": change,
-        "least_change": min(change.values()),
-        "all_removed": removed,
-        "most_left": max(removed.values()),
+        "least_change": min(change for cut in cuts for change in cut.causal.values()),
+        "most_left": max(
+            float(cut.growing.sel(place=["h1", "h2", "h3"])[:, -1, 0].max()) for cut in cuts
+        ),
     }
 
 
@@ -64,7 +57,7 @@ def controls(results: Mapping[str, Any]) -> Evidence:
     found, cuts = results["cut dissections"], results["ablations"]
     false, fitted, random = [], [], np.random.default_rng(0)
     for d, fit in zip(found, results["fits"], strict=True):
-        tables = node_tables(fit.net, d.task)
+        tables = node_tables(fit.model, d.task)
         for trial in range(20):
             shuffled = random.permutation(tables["W_E" if trial % 2 else "W_fc"])
             false.append(len(key_frequencies(shuffled, seed=trial).frequencies) > 0)
@@ -76,10 +69,9 @@ def controls(results: Mapping[str, Any]) -> Evidence:
     mean = statistics.fmean
     return {
         "false_keys": mean(false),
-        "shuffles": len(false),
         "random_fit": mean(fitted),
-        "random_removed": mean(a for cut in cuts for a in cut.control[-1]),
-        "key_removed": mean(a for cut in cuts for a in cut.growing["embedding"][-1]),
+        "random_removed": mean(a for cut in cuts for a in cut.control[-1].values.tolist()),
+        "key_removed": mean(float(cut.growing.sel(place="embedding")[-1, 0]) for cut in cuts),
     }
 
 
@@ -94,14 +86,13 @@ def quiet(e: Evidence) -> Verdict:
 
 def ablation_gap(results: Mapping[str, Any]) -> Evidence:
     """Distance of the ablation curves of learned and exact adders, by place."""
-    found = results["comparison"]
-    gap = found["ablation_gap"]
+    curves = results["comparison"]["ablation"]
+    gap = np.abs(curves.diff("adder")).mean(("adder", "removed"))
+    places = gap.place.values.tolist()
     return {
-        "gap": gap,
-        "largest": max(gap.values()),
-        "mean": statistics.fmean(gap.values()),
-        "learned": {place: both[0] for place, both in found["ablation"].items()},
-        "written": {place: both[1] for place, both in found["ablation"].items()},
+        "gap": dict(zip(places, gap.values.tolist(), strict=True)),
+        "largest": float(gap.max()),
+        "mean": float(gap.mean()),
     }
 
 

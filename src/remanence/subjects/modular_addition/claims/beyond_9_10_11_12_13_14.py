@@ -38,14 +38,8 @@ def exact_adders(results: Mapping[str, Any]) -> Evidence:
     """Adders in closed form: answers, units and margins."""
     adders: list[Adder] = results["exact adders"]
     rows = [
-        {
-            "modulus": built.task.modulus,
-            "frequencies": list(built.frequencies),
-            "units": built.units,
-            "margin": built.margin,
-            "rounding": built.rounding,
-            "right": built.accuracy,
-        }
+        {"modulus": built.task.modulus, "right": built.accuracy, "units": built.units}
+        | {"margin": built.margin, "frequencies": list(built.frequencies)}
         for built in adders
     ]
     return {
@@ -69,8 +63,8 @@ def subspaces(results: Mapping[str, Any]) -> Evidence:
     """Cosines between learned and exact subspaces, beside those of random frequencies."""
     found = results["comparison"]
     return {
-        "mean_cosine": found["mean_cosine"],
-        "embedding": found["mean_cosine"]["W_E"],
+        "embedding": float(np.mean(found["cosines"]["W_E"])),
+        "unembedding": float(np.mean(found["cosines"]["W_fc"])),
         "random": found["random_cosine"],
     }
 
@@ -87,17 +81,15 @@ def same_subspace(e: Evidence) -> Verdict:
 def exponents(results: Mapping[str, Any]) -> Evidence:
     """Largest exponents of the learned adders along a stream of sums, and their certificates."""
     found = results["dynamics"]
-    finite = lambda x: x if math.isfinite(x) else None
-    values = [finite(f["exponent"]) for f in found]
-    known = [v for v in values if v is not None]
+    finite = lambda name: [f[name] if math.isfinite(f[name]) else None for f in found]
+    known = [v for v in finite("exponent") if v is not None]
     return {
-        "exponents": values,
-        "stderr": [finite(f["stderr"]) for f in found],
+        "exponents": finite("exponent"),
+        "stderr": finite("stderr"),
         "largest": max(known, default=None),
-        "unmeasured": len(values) - len(known),
+        "unmeasured": len(found) - len(known),
         "rates": [f["rate"] for f in found],
         "radius": [f["radius"] for f in found],
-        "outcomes": [f["outcome"] for f in found],
     }
 
 
@@ -116,10 +108,10 @@ def dependence(results: Mapping[str, Any]) -> Evidence:
     """Mean counts as one dial is moved round the first centre, how far they differ, their error."""
     moved = {name: centres[0] for name, centres in one_dial(results["recipes"]).items()}
     means, span, error = {}, {}, {}
-    for name, rows in moved.items():
-        known = [np.array([c for c in counts if np.isfinite(c)]) for _, counts in rows]
-        each = [float(counts.mean()) if len(counts) else None for counts in known]
-        means[name] = [[value for value, _ in rows], each]
+    for name, counts in moved.items():
+        known = [row[np.isfinite(row)] for row in counts.values]
+        each = [float(row.mean()) if len(row) else None for row in known]
+        means[name] = [counts[name].values.tolist(), each]
         seen = [m for m in each if m is not None]
         span[name] = max(seen) - min(seen) if len(seen) > 1 else None
         errors = [float(c.std(ddof=1) / len(c) ** 0.5) for c in known if len(c) > 1]

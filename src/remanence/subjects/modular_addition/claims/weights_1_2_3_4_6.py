@@ -13,17 +13,13 @@ def sharing(results: Mapping[str, Any]) -> Evidence:
     """Key frequencies of every tensor, and how far they are those of the unembedding."""
     found = results["dissections"]
     others = [n for n in NODES if n != "W_fc"]  # it is compared with, not judged
-    mean = lambda of: statistics.fmean(of(d) for d in found)
-    common = {n: mean(lambda d, n=n: overlap(d.nodes[n].frequencies, d.key)) for n in others}
+    common = [
+        statistics.fmean(overlap(d.nodes[n].frequencies, d.key) for d in found) for n in others
+    ]
     return {
         "counts": [len(d.key) for d in found],
         "frequencies": [list(d.key) for d in found],
-        "by_node": [{n: list(d.nodes[n].frequencies) for n in NODES} for d in found],
-        "overlap": common,
-        "least_overlap": min(common.values()),
-        "energy": {
-            n: mean(lambda d, n=n: sum(d.nodes[n].shares[k - 1] for k in d.key)) for n in NODES
-        },
+        "least_overlap": min(common),
         "possible": found[0].task.period // 2,
         "accuracy": [d.accuracy for d in found],
     }
@@ -41,12 +37,13 @@ def shared(e: Evidence) -> Verdict:
 def pairing(results: Mapping[str, Any]) -> Evidence:
     """Do consecutive singular vectors of the unembedding share their frequency?"""
     found = results["cut dissections"]
-    same = [bool(x == y) for d in found for x, y in d.vectors[1].reshape(-1, 2)]
+    same = [bool(x == y) for d in found for x, y in d.vectors.frequency.values.reshape(-1, 2)]
     return {
         "paired": statistics.fmean(same),
         "pairs": len(same),
-        "purity": statistics.fmean(share for d in found for share in d.vectors[2].tolist()),
-        "frequencies": [d.vectors[1].tolist() for d in found],
+        "purity": statistics.fmean(
+            share for d in found for share in d.vectors.share.values.tolist()
+        ),
     }
 
 
@@ -65,12 +62,10 @@ def fitting(results: Mapping[str, Any]) -> Evidence:
     found = results["cut dissections"]
     errors = [e for d in found for e in d.fits_by_frequency.values()]
     return {
-        "by_frequency": errors,
         "median": float(statistics.median(errors)),
         "squared": float(statistics.median(errors)) ** 2,
         "logits": [d.fits["logits"] for d in found],
         "h3": [d.fits["h3"] for d in found],
-        "h3_averaged": [d.fits["h3 averaged"] for d in found],
     }
 
 
@@ -93,11 +88,8 @@ def ranks(results: Mapping[str, Any]) -> Evidence:
     least = lambda r: len(r.singular_values) if r.rank is None else r.rank
     return {
         "ranks": {n: [least(d.ranks[n]) for d in found] for n in names},
-        "settled": {n: [d.ranks[n].settled for d in found] for n in names},
         "energy": {n: statistics.fmean(d.ranks[n].energy or 1.0 for d in found) for n in names},
         "full": {n: len(found[0].ranks[n].singular_values) for n in names},
-        "accuracy": [d.accuracy for d in found],
-        "held_out": [float(fit.history.held_out[-1]) for fit in results["fits"]],
         "counts": [len(d.key) for d in found],
     }
 

@@ -21,18 +21,18 @@ def sound(models: Mapping[str, Any]) -> dict[str, Any]:
 
 def scores(results: Mapping[str, Any]) -> Evidence | None:
     """Perplexity (text) and nats a chord (chorales) of every training."""
-    draws = {
-        score: {n: [short(d[score]) for d in ds if score in d] for n, ds in results[which].items()}
-        for which, score in (("language", "perplexity"), ("music", "nll"))
+    trained = lambda which, score: {
+        name: values
+        for name, draws in results[which].items()
+        if (values := [short(draw[score]) for draw in draws if score in draw])
     }
-    trained = {score: {n: v for n, v in ds.items() if v} for score, ds in draws.items()}
-    if not trained["perplexity"]:
+    perplexity, chords = trained("language", "perplexity"), trained("music", "nll")
+    if not perplexity:
         return None
-    gaps = nats_lost(trained["perplexity"], trained["nll"])
+    gaps = nats_lost(perplexity, chords)
     return {
-        "perplexity": trained["perplexity"],
-        "jsb_nll": trained["nll"],
-        "diverged": sorted(n for ds in draws.values() for n, v in ds.items() if not v),
+        "perplexity": perplexity,
+        "jsb_nll": chords,
         "gaps": gaps,
         "worst": max((most for _, most in gaps.values()), default=math.nan),
         "pairs": len(gaps),
@@ -80,7 +80,6 @@ def exponents(results: Mapping[str, Any]) -> Evidence | None:
         "exponents": values,
         "stderrs": [short(v["stderr"]) for v in free.values()],
         "converged": [v["converged"] for v in free.values()],
-        "decay_20": [short(v["decay"][20] / v["decay"][0]) for v in free.values()],
         "largest": max(values),
         "count": len(values),
     }
@@ -109,7 +108,6 @@ def _longest(table: xr.Dataset) -> dict[str, float]:
     losses, last = table["loss"], table.isel(length=-1)
     free = [name for name in losses["model"].values if name.endswith("free")]
     return {
-        "length": int(last["length"]),
         "stable": short(last["loss"].sel(model="rnn stable")),
         "free": short(last["loss"].sel(model=free).min()),
         "floor": short(last["floor"]),

@@ -64,7 +64,6 @@ def descent(results: Mapping[str, Any]) -> Evidence:
     over = over.max(("window", "step"))
     return {
         "decaying_ratio": short(ratio.sel(schedule="alpha/t")),
-        "constant_over_bound": [short(value) for value in over],
         "exceeding": int((over > 1).sum()),
         "instances": int(over.size),
     }
@@ -109,7 +108,6 @@ def weight_gap(results: Mapping[str, Any]) -> Evidence:
         "free_gap": free,
         "norm": float(table["norm"][-1]),
         "text": {name: [short(v) for v in found["relative"]] for name, found in text.items()},
-        "text_windows": [found["windows"][-1] for found in text.values()],
     }
 
 
