@@ -10,7 +10,7 @@ from jax.flatten_util import ravel_pytree
 from linear_recurrences import recurrences
 
 from remanence._precision import as_double, double
-from remanence.cells import DeltaRule, dimension, Heads, jacobian, RWKV7, SLSTM
+from remanence.cells import DeltaRule, Diagonal, dimension, Heads, jacobian, RWKV7, SLSTM
 from remanence.cells.delta_rule import log_determinants, transported
 from remanence.nets import unroll
 
@@ -76,3 +76,23 @@ def test_slstm_averages_what_it_wrote(key):
     c, n, h = states
     assert dimension(cell) == 12
     assert (jnp.abs(c / n) <= 1).all() and (jnp.abs(h) < 1).all()
+
+
+def test_diagonal_state_spaces_are_their_continuous_systems(key):
+    """S4D-Lin decays by half its step; S5 has the spectrum of HiPPO's normal part, held a step."""
+    s4d = Diagonal.s4d(2, 3, key=key)
+    steps = -2 * np.log(np.abs(s4d.a)).reshape(2, 3)
+    np.testing.assert_allclose(steps, steps[:, :1] * np.ones(3), rtol=1e-4)
+    assert ((steps > 9e-4) & (steps < 0.11)).all()
+    angles = np.angle(np.asarray(s4d.a)) / (np.pi * steps.ravel())
+    np.testing.assert_allclose(angles.reshape(2, 3), [[0, 1, 2]] * 2, atol=1e-3)
+    s5 = Diagonal.s5(2, 4, key=key)
+    n = np.arange(8)
+    hippo = -np.sqrt(np.outer(2 * n + 1, 2 * n + 1)) * (n[:, None] > n) - np.diag(n + 1)
+    normal = hippo + np.outer(np.sqrt(n + 0.5), np.sqrt(n + 0.5))
+    expected = np.sort(np.linalg.eigvals(normal).imag)[4:]
+    Lambda = np.log(np.asarray(s5.a))
+    step = -2 * Lambda.real
+    np.testing.assert_allclose(Lambda.imag / step, expected, rtol=1e-3)
+    held = ((np.asarray(s5.a) - 1) / Lambda * step)[:, None]
+    assert np.abs(np.asarray(s5.B) / held).std() > 0.1  # every mode hears every input

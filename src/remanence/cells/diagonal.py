@@ -6,10 +6,12 @@ have $2N$ exponents, each $\log|a_i|$ twice.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from jaxtyping import Array, Float, Inexact
 
 from .._types import Input, Key, Scalar, State
@@ -42,6 +44,31 @@ class Diagonal(AbstractCell):
         gain = jnp.sqrt((1 - r**2) / (2 * max(inputs, 1)))[:, None]
         B = jax.lax.complex(gain * B_re, gain * B_im)
         return cls(jax.lax.complex(r * jnp.cos(angle), r * jnp.sin(angle)), B)
+
+    @classmethod
+    def discretised(cls, Lambda: Any, B: Any, step: Any) -> "Diagonal":
+        r"""$\dot h = \Lambda h + B x$ held over a step: $a = e^{\Lambda\Delta}$, $(a - 1) / \Lambda \cdot B$."""
+        Lambda, B = jnp.asarray(Lambda), jnp.asarray(B)
+        a = jnp.exp(Lambda * step.astype(Lambda.dtype))
+        return cls(a, ((a - 1) / Lambda)[:, None] * B)
+
+    @classmethod
+    def s4d(cls, inputs: int, modes: int, *, key: Key) -> "Diagonal":
+        r"""S4D-Lin (Gu et al. 2022): each input drives modes $-1/2 + i\pi n$ at a step of its own."""
+        Lambda = np.tile(-0.5 + 1j * np.pi * np.arange(modes), inputs)
+        B = np.repeat(np.eye(inputs, dtype=complex), modes, axis=0)
+        return cls.discretised(Lambda, B, jnp.repeat(_steps(key, inputs), modes))
+
+    @classmethod
+    def s5(cls, inputs: int, units: int, *, key: Key) -> "Diagonal":
+        """S5 (Smith et al. 2023): the normal part of HiPPO-LegS, all modes hearing all inputs."""
+        key_step, key_b = jr.split(key)
+        root = np.sqrt(2 * np.arange(2 * units) + 1)
+        skew = -0.5 * np.outer(root, root) * np.sign(np.subtract.outer(root, root))
+        frequency, V = np.linalg.eigh(-1j * skew)
+        B = V.conj().T @ np.asarray(inputs**-0.5 * jr.normal(key_b, (2 * units, inputs)))
+        kept = slice(units, None)  # the others are their conjugates
+        return cls.discretised(-0.5 + 1j * frequency[kept], B[kept], _steps(key_step, units))
 
     def __check_init__(self):
         if jnp.iscomplexobj(self.a) != jnp.iscomplexobj(self.B):
@@ -81,3 +108,8 @@ class Diagonal(AbstractCell):
     @property
     def input_size(self) -> int:
         return self.B.shape[1]
+
+
+def _steps(key: Key, count: int) -> Float[Array, " count"]:
+    """Log-uniform between 0.001 and 0.1."""
+    return jnp.exp(jr.uniform(key, (count,), minval=jnp.log(0.001), maxval=jnp.log(0.1)))
