@@ -61,10 +61,13 @@ def configurations():
     }
 
 
-def tiny_model(name, seed=0):
+def tiny_model(name, seed=0, **changes):
     """A model of transformers whose weights are all drawn, gates included."""
     torch.manual_seed(seed)
-    model = tf.AutoModelForCausalLM.from_config(configurations()[name]).eval()
+    config = configurations()[name]
+    for key, value in changes.items():
+        setattr(config, key, value)
+    model = tf.AutoModelForCausalLM.from_config(config).eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for label, parameter in model.named_parameters():

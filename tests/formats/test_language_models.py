@@ -19,9 +19,14 @@ pytestmark = pytest.mark.live
 from formats.language_models import configurations, logits, tiny_model, tokens  # noqa: E402
 
 
-@pytest.mark.parametrize("name", list(configurations()))
-def test_logits_are_those_of_transformers(name, tmp_path):
-    model = tiny_model(name)
+TIED, HEADS = ("rwkv", {"tie_word_embeddings": True}), ("recurrent_gemma", {"head_dim": 8})
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"), [*((name, {}) for name in configurations()), TIED, HEADS]
+)
+def test_logits_are_those_of_transformers(name, changes, tmp_path):
+    model = tiny_model(name, **changes)
     model.save_pretrained(tmp_path)
     net = rm.load(tmp_path, quiet=True)
     sequence = tokens()
@@ -84,7 +89,9 @@ def test_delta_layers_of_a_hybrid_are_networks_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"num_hidden_layers": 3}, "hold no backbone.layers.2.mixer.A_log"),
+        ({"num_hidden_layers": 3}, "has 3 layers, and the weights hold 2"),
+        ({"num_hidden_layers": 1}, "has 1 layers, and the weights hold 2"),
+        ({"num_hidden_layers": 10**9}, "has 1000000000 layers, and the weights hold 2"),
         ({"num_hidden_layers": 0}, "num_hidden_layers = 0; a whole number would do"),
         ({"hidden_act": "mish"}, "hidden_act = 'mish'; silu"),
         ({"layer_norm_epsilon": "x"}, "layer_norm_epsilon = 'x'; a number would do"),

@@ -156,8 +156,8 @@ class LocalAttention(eqx.Module):
         return tuple(part[len(part) - W + 1 :] for part in recent), y  # pyright: ignore[reportReturnType]
 
     def _rotate(self, x: Array, at: Array) -> Array:
-        half = self.rotated // 2
-        frequency = self.base ** (-jnp.arange(half, dtype=x.dtype) / half)
+        frequency = self.base ** (-jnp.arange(0, self.rotated, 2, dtype=x.dtype) / self.rotated)
+        half = len(frequency)
         angle = (at.astype(x.dtype)[:, None] * frequency)[:, None, :]
         one, two, rest = x[..., :half], x[..., half : 2 * half], x[..., 2 * half :]
         cos, sin = jnp.cos(angle), jnp.sin(angle)

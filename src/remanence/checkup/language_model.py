@@ -173,7 +173,10 @@ def language_checkup(
     """One pass for the decays, and restarts from the empty state for the window."""
     tokens = np.asarray(given.values)
     if tokens.ndim != 1 or not np.issubdtype(tokens.dtype, np.integer):
-        raise ValueError(f"a language model takes one text of tokens, got shape {tokens.shape}")
+        raise ValueError(
+            "a language model takes one text of tokens (whole numbers), got "
+            f"{tokens.dtype} of shape {tokens.shape}"
+        )
     if len(tokens) < LEAST:
         raise ValueError(f"a checkup needs at least {LEAST} tokens, got {len(tokens)}")
     tell("decays of every layer")

@@ -11,7 +11,7 @@ from scipy.special import log_softmax
 
 import remanence as rm
 from remanence._precision import as_double, double
-from remanence.measure.replay.tokens import _products
+from remanence.measure.replay.tokens import _decayed
 
 
 pytest.importorskip("transformers")
@@ -57,7 +57,7 @@ def test_a_perturbed_state_shrinks_by_the_product_of_decays(both):
             cell = wide.cell
             run = cell.along(cell.initial_state(), wide.embedding[text])[2][layer]
             us = run.inputs[before : before + after]
-            return _products(cell.layers[layer].recurrence, start, us)[-1]
+            return _decayed(cell.layers[layer].recurrence, start, us)[0]
 
         ours = np.asarray(predicted(wide, jnp.asarray(start), jnp.asarray(text)))
     assert np.linalg.norm(end - ours) < 1e-5 * np.linalg.norm(start)

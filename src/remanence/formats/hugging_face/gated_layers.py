@@ -47,10 +47,11 @@ def griffin_layer(layer: Source, index: int) -> AbstractLayer:
 
 def _attention(block: Source) -> LocalAttention:
     heads = block.whole("num_attention_heads")
-    size = block.whole("hidden_size") // heads
+    maps = [block.dense(f"{part}_proj") for part in "qkvo"]
+    size = len(maps[0].W) // heads
     settings: dict[str, Any] = block.config | (block.config.get("rope_parameters") or {})
     return LocalAttention(
-        *(block.dense(f"{part}_proj") for part in "qkvo"),
+        *maps,
         heads=heads,
         window=block.whole("attention_window_size", 2048),
         rotated=int(size * settings.get("partial_rotary_factor", 0.5)),

@@ -35,6 +35,15 @@ class Source:
     def has(self, name: str) -> bool:
         return self.prefix + name in self.tensors
 
+    def numbered(self, stem: str, count: int) -> "list[Source]":
+        """`stem.0`, `stem.1`, ..., refused unless the weights hold so many."""
+        start = f"{self.prefix}{stem}."
+        inside = [name.removeprefix(start) for name in self.tensors if name.startswith(start)]
+        held = len({name.partition(".")[0] for name in inside})
+        if held != count:
+            raise ValueError(f"config.json has {count} layers, and the weights hold {held}")
+        return [self.under(f"{stem}.{i}") for i in range(count)]
+
     def array(self, name: str, dimensions: int | None = None) -> jax.Array:
         """The tensor of that name, refused if it is missing or of other dimensions."""
         if not self.has(name):
@@ -139,7 +148,8 @@ class Family:
         body = source.under(self.body) if inside else source
         own = "num_blocks" in source.config and source.config.get("num_hidden_layers") is None
         count = source.whole("num_blocks" if own else "num_hidden_layers")
-        layers = [self.layer(body.under(f"{self.layers}.{i}"), i) for i in range(count)]
+        sources = body.numbered(self.layers, count)
+        layers = [self.layer(layer, i) for i, layer in enumerate(sources)]
         rows = body.array(f"{self.embedding}.weight", 2)
         tied = not source.has("lm_head.weight")
         # transformers keeps the factor in bfloat16.

@@ -22,7 +22,7 @@ from .model import join_rows, rows, Source
 def delta_layers(source: Source) -> dict[str, Callable[[Source], Recurrent]]:
     """The gated delta layers of a model that has full attention too, each by its name."""
     body = source.under("model") if source.has("model.norm.weight") else source
-    layers = [body.under(f"layers.{i}") for i in range(source.whole("num_hidden_layers"))]
+    layers = body.numbered("layers", source.whole("num_hidden_layers"))
     full = [layer.has("self_attn.q_proj.weight") for layer in layers]
     width = source.whole("hidden_size", 2048)
     alone = lambda i: Recurrent(Blocks((qwen3_next_layer(layers[i], i),), None, width), None)

@@ -22,16 +22,17 @@ def rwkv4(source: Source) -> Recurrent:
     """RWKV-4."""
     body = source.under("rwkv") if source.has("rwkv.ln_out.weight") else source
     eps = source.number("layer_norm_epsilon", 1e-5)
-    blocks = [body.under(f"blocks.{i}") for i in range(source.whole("num_hidden_layers"))]
+    blocks = body.numbered("blocks", source.whole("num_hidden_layers"))
     norm = blocks[0].norm("pre_ln", eps, centred=True)
     # transformers halves the stream every few layers, which only these norms' eps feel.
     every = source.config.get("rescale_every", 6)
     halved = lambda i: 4.0 ** (i // every) if isinstance(every, int) and every > 0 else 1.0
+    rows = body.array("embeddings.weight", 2)
     return language_model(
         [_rwkv4_layer(block, eps * halved(i)) for i, block in enumerate(blocks)],
         body.norm("ln_out", 1e-5 * halved(len(blocks)), centred=True),
-        norm(body.array("embeddings.weight", 2)),
-        source.array("head.weight", 2),
+        norm(rows),
+        source.array("head.weight", 2) if source.has("head.weight") else rows,
     )
 
 

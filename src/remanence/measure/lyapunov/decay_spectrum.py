@@ -126,7 +126,8 @@ def _exponents(part: Part, steps: np.ndarray, inputs: float) -> tuple[BatchMeans
 def _layer(part: Part, means: BatchMeans, left: np.ndarray, steps: np.ndarray) -> LayerDecays:
     shape = part.early.shape
     each = part.growth / steps.reshape(*steps.shape, *[1] * len(shape))
-    low, high = np.quantile(each.reshape(-1, *shape), [0.05, 0.95], axis=0)
+    shares = [0.05, 0.95]  # of windows as they are: between two that are -inf lies nothing
+    low, high = np.quantile(each.reshape(-1, *shape), shares, axis=0, method="inverted_cdf")
     return LayerDecays(
         layer=part.layer,
         kind=type(getattr(part.cell, "gates", part.cell)).__name__,

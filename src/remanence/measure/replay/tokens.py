@@ -1,10 +1,11 @@
 r"""A language model emptied at some positions beside the same model that kept its state.
 
 With equal inputs a layer's gap is exactly the product of its decays, $G_k = A_k \cdots A_1 S_0$;
-upper layers wait for lower ones. Both runs take the same tokens in pieces, and what is kept
+upper layers wait for lower ones. All runs take the same tokens in pieces, and what is kept
 of a piece is a few numbers a token.
 """
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -44,9 +45,7 @@ def token_replay(
         rows = []
         for i, text in enumerate(texts):
             positions = places[places[:, 0] == i, 1]
-            kept = _states_before(net, text, positions)
-            ends = [text[a : a + longest + 1] for a in positions]
-            rows += [_followed(net, h, end) for h, end in zip(kept, ends, strict=True)]
+            rows += _followed(net, text, positions, longest)
     room = np.array([row["loss"].shape[-1] for row in rows])
     ended = lambda a: [(0, 0)] * (a.ndim - 1) + [(0, room.max() - a.shape[-1])]
     filled = lambda a: np.pad(a, ended(a), constant_values=np.nan)
@@ -80,67 +79,100 @@ def _texts(tokens: Any, lengths: Any) -> list[np.ndarray]:
     return rows
 
 
-def _states_before(net: Any, tokens: np.ndarray, positions: np.ndarray) -> list[Any]:
-    """The state of the full run before each position, in order."""
-    h, at, found = net.cell.initial_state(), 0, []
-    for position in positions:
-        while at < position:
-            length = min(PIECE, position - at)
-            # Whole pieces and single steps: two programs for every text.
-            length = length if length == PIECE else 1
-            h = _advance(net, h, jnp.asarray(tokens[at : at + length]))
-            at += length
-        found.append(h)
-    return found
+def _followed(
+    net: Any, text: np.ndarray, positions: np.ndarray, longest: int
+) -> list[dict[str, np.ndarray]]:
+    """Errors at every token of runs emptied at some positions; the last is only predicted.
+
+    One full run serves all of them: behind each of its pieces, every run takes the piece
+    that ends within it.
+    """
+    counts = np.minimum(longest, len(text) - 1 - positions)
+    heard = np.pad(text, (0, 3 * PIECE))
+    places = zip(positions.tolist(), counts.tolist(), strict=True)
+    runs = [_Emptied(a, n, *_empty(net), []) for a, n in places]
+    h, last = net.cell.initial_state(), None
+    for at in range(0, int((positions + counts).max(initial=0)) + PIECE, PIECE):
+        h, here = _full(net, h, heard[at : at + PIECE])
+        both = None if last is None else _joined(last, here)
+        last = here
+        for run in runs:
+            begin = at - (at - run.position) % PIECE
+            if not run.position <= begin < run.position + run.count:
+                continue
+            piece, asked = (heard[begin + i : begin + i + PIECE] for i in (0, 1))
+            since = np.array([begin - at + PIECE, begin == run.position])
+            done = _compared(net, run.state, run.gap, piece, asked, both, since)
+            run.state, run.gap, found = done
+            run.pieces.append(jax.tree.map(np.asarray, found))
+    return [run.joined() for run in runs]
+
+
+@dataclasses.dataclass
+class _Emptied:
+    """A run from the empty state, and what was found of its pieces."""
+
+    position: int
+    count: int
+    state: Any
+    gap: Any
+    pieces: list[dict[str, np.ndarray]]
+
+    def joined(self) -> dict[str, np.ndarray]:
+        """All that was found, a column a token."""
+        every = {
+            name: np.concatenate([piece[name] for piece in self.pieces], axis=-1)[..., : self.count]
+            for name in self.pieces[0]
+        }
+        if not np.isfinite(every["loss"]).all():
+            raise ValueError("the model's outputs are not finite on these tokens")
+        return every
+
+
+def _empty(net: Any) -> tuple[Any, Any]:
+    """The empty state, and its recurrent parts."""
+    h = net.cell.initial_state()
+    return h, [state.recurrent for state in h[0] if state.recurrent is not None]
 
 
 @eqx.filter_jit
-def _advance(net, h, tokens):
-    return net.cell.along(h, net.embedding[tokens])[0]
-
-
-def _followed(net: Any, kept: Any, tokens: np.ndarray) -> dict[str, Any]:
-    """Errors at every token of one run that was emptied; the last token is only predicted."""
-    empty = net.cell.initial_state()
-    gap = [state.recurrent for state in kept[0] if state.recurrent is not None]
-    count = len(tokens) - 1
-    pieces = []
-    for at in range(0, count, PIECE):
-        heard, asked = tokens[at : at + PIECE], tokens[at + 1 : at + 1 + PIECE]
-        fill = (0, PIECE - len(asked))
-        heard, asked = np.pad(heard[: len(asked)], fill), np.pad(asked, fill)
-        kept, empty, gap, found = _compared(net, kept, empty, gap, heard, asked)
-        pieces.append(jax.tree.map(np.asarray, found))
-    joined = {
-        name: np.concatenate([piece[name] for piece in pieces], axis=-1)[..., :count]
-        for name in pieces[0]
-    }
-    if not np.isfinite(joined["loss"]).all():
-        raise ValueError("the model's outputs are not finite on these tokens")
-    return joined
+def _full(net, h, heard):
+    """A piece of the full run: next tokens' log-probabilities, gates' inputs and states."""
+    h, ys, runs = net.cell.along(h, net.embedding[heard])
+    kept = [(run.inputs, run.states) for run in runs if run.inputs is not None]
+    return h, (jax.nn.log_softmax(jax.vmap(net.decode)(ys)), kept)
 
 
 @eqx.filter_jit
-def _compared(net, kept, empty, gap, heard, asked):
-    """A piece of both runs, and how far they are apart after every token."""
-    xs = net.embedding[heard]
-    kept, ys, runs = net.cell.along(kept, xs)
-    empty, zs, others = net.cell.along(empty, xs)
-    p = jax.nn.log_softmax(jax.vmap(net.decode)(ys))
+def _joined(before, after):
+    return jax.tree.map(lambda one, two: jnp.concatenate([one, two]), before, after)
+
+
+@eqx.filter_jit
+def _compared(net, empty, gap, heard, asked, full, since):
+    """A piece of an emptied run, and how far it is from the full one after every token.
+
+    `since` is where it begins in the full run's pieces, and whether it is the run's first.
+    """
+    at, first = since
+    p, kept = jax.tree.map(lambda a: jax.lax.dynamic_slice_in_dim(a, at, PIECE), full)
+    empty, zs, runs = net.cell.along(empty, net.embedding[heard])
     q = jax.nn.log_softmax(jax.vmap(net.decode)(zs))
     picked = lambda logs: jnp.take_along_axis(logs, asked[:, None], 1)[:, 0]
     gaps, decayed, moved = [], [], []
     recurrent = [
-        (layer.recurrence, run, other)
-        for layer, run, other in zip(net.cell.layers, runs, others, strict=True)
+        (layer.recurrence, run.states)
+        for layer, run in zip(net.cell.layers, runs, strict=True)
         if layer.recurrence is not None
     ]
-    for (recurrence, run, other), G in zip(recurrent, gap, strict=True):
-        size = jnp.maximum(_norms(run.states), 1e-300)
-        gaps.append(_norms(run.states - other.states) / size)
-        product = _products(recurrence, G, run.inputs)
-        decayed.append(_norms(product) / size)
-        moved.append(product[-1])
+    every = zip(recurrent, kept, full[1], gap, strict=True)
+    for (recurrence, states), (inputs, right), (_, before), G in every:
+        G = jnp.where(first, jax.lax.dynamic_index_in_dim(before, at - 1, keepdims=False), G)
+        size = jnp.maximum(_norms(right), 1e-300)
+        gaps.append(_norms(right - states) / size)
+        G, norms = _decayed(recurrence, G, inputs)
+        decayed.append(norms / size)
+        moved.append(G)
     found = {
         "divergence": jnp.maximum(jnp.sum(jnp.exp(p) * (p - q), axis=1), 0.0),
         "excess": picked(p) - picked(q),
@@ -148,21 +180,23 @@ def _compared(net, kept, empty, gap, heard, asked):
         "gaps": jnp.stack(gaps),
         "decayed": jnp.stack(decayed),
     }
-    return kept, empty, moved, found
+    return empty, moved, found
 
 
 def _norms(states: Any) -> Any:
     return jnp.sqrt(jnp.sum(states.reshape(len(states), -1) ** 2, axis=1))
 
 
-def _products(recurrence: Any, G: Any, us: Any) -> Any:
-    """What the decays of some steps leave of a state, after each of them."""
+def _decayed(recurrence: Any, G: Any, us: Any) -> tuple[Any, Any]:
+    """What the decays of some steps leave of a state, and its norm after each of them."""
     if hasattr(recurrence, "transition"):
+        each, left = us, lambda G, u: transported(recurrence.transition(None, u), G)
+    else:
+        each = jax.vmap(recurrence.clock, in_axes=(None, 0))(None, us)
+        left = lambda G, clock: jnp.exp(recurrence.rate * clock) * G
 
-        def step(G, u):
-            G = transported(recurrence.transition(None, u), G)
-            return G, G
+    def step(G, one):
+        G = left(G, one)
+        return G, jnp.sqrt(jnp.sum(G * G))
 
-        return jax.lax.scan(step, G, us)[1]
-    clocks = jax.vmap(recurrence.clock, in_axes=(None, 0))(None, us)
-    return jnp.exp(recurrence.rate * jnp.cumsum(clocks, axis=0)) * G
+    return jax.lax.scan(step, G, each)
