@@ -149,6 +149,11 @@ def test_perceptrons_and_norms_behind_a_layer_are_counted(key):
 
 
 def test_where_no_window_follows_one_sentence_says_why(key):
+    # A decay that 512 bits do not tell from none.
+    wide = tiny_blocks("mingru", key, layers=1)
+    wide = eqx.tree_at(lambda c: c.layers[0].W_in.W, wide, 200 * wide.layers[0].W_in.W)
+    proof = rm.contraction(wide)
+    assert -1e-200 < proof.layers[0].log_decay.max() < 0 and "never forget" in proof.why
     proof = rm.contraction(tiny_blocks("deltanet", key))
     assert proof.rate == 1 and "a channel may never forget" in str(proof)
     with pytest.raises(ValueError, match="no window can be proved: layer 0: for all that"):

@@ -29,6 +29,8 @@ from .rounding import above, Values
 
 PARTS = (0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8)
 """The rates tried lie so far on the way from the slowest layer's to 1."""
+NEVER = 1e-100
+"""Nats a token that ball arithmetic of 512 bits still tells from none."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -161,10 +163,11 @@ def _layer_proof(index: int, layer: Any) -> tuple[LayerProof | None, str]:
     try:
         if type(gates) not in GATES:
             raise NoGain("its transition may stretch a state, so no Euclidean rate follows")
-        u = gate_inputs(layer) if plain else exactly(np.zeros(gates.width))
-        step = GATES[type(gates)](gates, u)
+        with np.errstate(over="ignore", invalid="ignore"):  # inf is a bound, NaN is none
+            u = gate_inputs(layer) if plain else exactly(np.zeros(gates.width))
+            step = GATES[type(gates)](gates, u)
         proof = dataclasses.replace(proof, log_decay=step.log_decay)
-        if step.log_decay.max() > -1e-300:
+        if not step.log_decay.max() < -NEVER:  # NaN too
             raise NoGain("for all that is proved, a channel may never forget")
         if not plain or step.write is None or step.read is None:
             raise NoGain("no gain through its readout is derived")
