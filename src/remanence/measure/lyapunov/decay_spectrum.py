@@ -73,9 +73,11 @@ def decay_spectrum(
         pieces = -(-span // LONGEST)
         size = span // pieces
         batch.append(size * pieces)
+        # Short batches are taken several at once: a call costs more than a few steps.
+        fit = [n for n in range(1, batches + 1) if batches % n == 0 and n * span <= LONGEST]
         tell = None if progress is None else lambda t, s=s: progress(s * T + t, S * T)
         xs = drive.xs[s, :length]
-        sums.append(_batch_sums(cell, h0, xs, batches, size, batch[-1], tell))
+        sums.append(_batch_sums(cell, h0, xs, batches, size, batch[-1], max(fit, default=1), tell))
     steps = np.repeat(np.array(batch)[:, None], batches, axis=1)
     parts = []
     for (layer, recurrence), *every in zip(_recurrences(cell), *sums, strict=True):
@@ -150,20 +152,23 @@ def _recurrences(cell: Any) -> list[tuple[int, Any]]:
     return [(i, recurrence) for i, recurrence in each if recurrence is not None]
 
 
-def _batch_sums(cell, h, xs, batches, size, batch, progress) -> list[np.ndarray]:
+def _batch_sums(cell, h, xs, batches, size, batch, together, progress) -> list[np.ndarray]:
     """The growth of every recurrence during the warm-up and in each batch."""
     frames = [_frames(recurrence, i) for i, (_, recurrence) in enumerate(_recurrences(cell))]
     T, totals = len(xs), []
-    edges = np.unique([0, *range(T % size, T + 1, size)])
+    whole = together * size
+    edges = np.unique([0, *range(T % whole, T + 1, whole)])
     for begin, end in itertools.pairwise(edges):
-        h, frames, growth = _advance(cell, h, frames, xs[begin:end])
+        parts = together if end - begin == whole else 1
+        h, frames, growth = _advance(cell, h, frames, xs[begin:end], parts)
         growth = [np.asarray(g) for g in growth]
         if any(np.isnan(g).any() or np.isposinf(g).any() for g in growth):
             raise ValueError(f"the state leaves the range of floats before step {end}")
-        totals = totals or [np.zeros((batches + 1, *g.shape)) for g in growth]
-        at = max(0, batches + (end - 1 - T) // batch + 1)
+        totals = totals or [np.zeros((batches + 1, *g.shape[1:])) for g in growth]
+        last = batches + (end - 1 - T) // batch + 1
+        at = np.maximum(0, last - np.arange(parts)[::-1])
         for total, g in zip(totals, growth, strict=True):
-            total[at] += g
+            np.add.at(total, at, g)
         if progress is not None:
             progress(int(end))
     return totals
@@ -178,8 +183,10 @@ def _frames(recurrence: Any, seed: int) -> Array | None:
 
 
 @eqx.filter_jit
-def _advance(cell, h, frames, xs):
-    """Some steps: the state, the frames of delta rules, and the growth of every recurrence."""
+def _advance(cell, h, frames, xs, parts):
+    """Some steps: the state, the frames of delta rules, and the growth of every recurrence in
+    each of some equal parts."""
+    summed = lambda each: jnp.sum(each.reshape(parts, -1, *each.shape[1:]), axis=1)
     if hasattr(cell, "layers"):
         h, _, runs = cell.along(h, xs)
         inputs = [(None, run.inputs) for run in runs if run.inputs is not None]
@@ -191,10 +198,10 @@ def _advance(cell, h, frames, xs):
     each = zip(_recurrences(cell), inputs, frames, strict=True)
     for (_, recurrence), (before, us), Q in each:
         if Q is None:
-            grown = jnp.sum(jax.vmap(_clock(recurrence))(before, us), axis=0)
+            grown = jax.vmap(_clock(recurrence))(before, us)
         else:
             Q, grown = _carry_frames(recurrence, Q, us)
-        growth.append(grown)
+        growth.append(summed(grown))
         following.append(Q)
     return h, following, growth
 
@@ -212,11 +219,10 @@ def _clock(cell: Any) -> Callable[[Any, Any], Array]:
 
 
 def _carry_frames(cell: Any, Q: Array, us: Array) -> tuple[Array, Array]:
-    """The frames of every head after some steps, and how much their directions grew."""
+    """The frames of every head after some steps, and how much their directions grew in each."""
 
     def step(Q, u):
         Q, R = jnp.linalg.qr(transported(cell.transition(None, u), Q))
         return Q, jnp.log(jnp.abs(jnp.diagonal(R, axis1=1, axis2=2)))
 
-    Q, growth = jax.lax.scan(step, Q, us)
-    return Q, jnp.sum(growth, axis=0)
+    return jax.lax.scan(step, Q, us)
