@@ -74,6 +74,7 @@ def assert_restarted(found, row, net, tokens):
     excess = (p - q)[np.arange(k), asked]
     kl = (np.exp(p) * (p - q)).sum(1)
     np.testing.assert_allclose(found.divergence[row, :k], kl, atol=1e-5)
+    np.testing.assert_allclose(found.log_probability[row, :k], np.abs(p - q).max(1), atol=1e-4)
     np.testing.assert_allclose(found.excess[row, :k], excess, atol=1e-4)
     assert np.isnan(found.divergence[row, k:]).all()
 

@@ -75,6 +75,11 @@ def test_a_network_starts_as_torch_starts_it():
 
 def test_what_cannot_be_trained_is_refused():
     recipe = Recipe(modulus=5, steps=1, every=1)
+    with pytest.raises(ValueError, match="cell must be one of elman"):
+        fit_modular(recipe, cell="transformer")
+    for setting in ("activation", "start"):
+        with pytest.raises(ValueError, match=f"{setting} must be one of .*, got 'keras'"):
+            fit_modular(dataclasses.replace(recipe, **{setting: "keras"}))
     for fraction in (0.0, 1.0):
         with pytest.raises(ValueError, match="train fraction must"):
             fit_modular(dataclasses.replace(recipe, fraction=fraction))

@@ -31,6 +31,8 @@ class TokenReplay:
     """For how many tokens it was followed."""
     divergence: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
     """KL divergence of the next-token distribution from the full run's, after 1, 2, ... tokens."""
+    log_probability: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
+    """The largest difference of a token's log-probability."""
     excess: Float[np.ndarray, "starts windows"] = dataclasses.field(repr=False)
     """Nats by which the next token costs more than with the whole history."""
     gaps: Float[np.ndarray, "layers starts windows"] = dataclasses.field(repr=False)

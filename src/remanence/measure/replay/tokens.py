@@ -57,6 +57,7 @@ def token_replay(
         texts=places[:, 0],
         room=room,
         divergence=stack("divergence"),
+        log_probability=stack("log_probability"),
         excess=stack("excess"),
         gaps=stack("gaps", 1),
         decayed=stack("decayed", 1),
@@ -175,6 +176,7 @@ def _compared(net, empty, gap, heard, asked, full, since):
         moved.append(G)
     found = {
         "divergence": jnp.maximum(jnp.sum(jnp.exp(p) * (p - q), axis=1), 0.0),
+        "log_probability": jnp.max(jnp.abs(p - q), axis=1),
         "excess": picked(p) - picked(q),
         "loss": -picked(p),
         "gaps": jnp.stack(gaps),

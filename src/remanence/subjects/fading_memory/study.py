@@ -11,9 +11,12 @@ Chosen by us, since the summary that we have does not say: sizes, γ = 0.1, Adam
 falling rate, the readout after the last step, residual and coupling not trained.
 """
 
+import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from ...cells import Residual
+from ...measure import contraction
 from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from ...tasks import pixels
 from ..references import REFERENCES
@@ -22,7 +25,8 @@ from .claims.kinds import accuracy_by_kind
 from .config import Config, FULL, QUICK
 from .figures import figures
 from .networks import Case, informed_by, kinds_of_networks
-from .training import train_networks, train_on_sums
+from .residual_spectrum import spectral
+from .training import train_networks, train_on_sums, WEIGHTS
 from .weak_coupling import defective, exponents_over_coupling, gradients_over_radius
 
 
@@ -42,7 +46,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         "spectra": spectra,
         "defective": defective(),
         "gradients": gradients,
-        "table": table,
+        "table": table.drop_vars(list(WEIGHTS)),
         "kinds": kinds.to_dataset(name="accuracy"),
         "adding": sums,
         "cross": _cross(config, table, kinds_of_networks(config, task, informed)),
@@ -60,15 +64,22 @@ def _cross(config: Config, table: xr.Dataset, kinds: list[Case]) -> xr.Dataset:
     """Trained networks of the first seed as rows of the table of all studies."""
     rows = []
     for kind in kinds:
-        if kind.name in ("homogeneous", "informed", "Elman: orthogonal"):
-            angles = np.unique(np.round(kind.angles[0], 2)) if kind.residual else ()
-            row = Row(
-                network=f"{kind.name} ({config.source}, trained)",
-                dimension=config.units,
-                largest_exponent=float(table.after[table.name.values.tolist().index(kind.name), 0]),
-                key_frequencies=", ".join(f"{angle:g}" for angle in angles),
-            )
-            rows.append(row)
+        if kind.name not in ("homogeneous", "informed", "Elman: orthogonal"):
+            continue
+        found = table.isel(case=table.name.values.tolist().index(kind.name), seed=0)
+        angles = np.unique(np.round(kind.angles[0], 2)) if kind.residual else ()
+        W_h, W_x, b = (jnp.asarray(found[part].values) for part in WEIGHTS)
+        R = spectral(kind.radii[0].tolist(), kind.angles[0].tolist()) if kind.residual else 0.0
+        cell = Residual(R, W_h, W_x[:, None], b, config.coupling if kind.residual else 1.0)
+        row = Row(
+            network=f"{kind.name} ({config.source}, trained)",
+            dimension=config.units,
+            largest_exponent=float(found.after),
+            certified_rate=contraction(cell, metric="norm").rate,
+            rank=int(np.linalg.matrix_rank(found.W_h.values)),
+            key_frequencies=", ".join(f"{angle:g}" for angle in angles),
+        )
+        rows.append(row)
     return cross_table(rows)
 
 

@@ -29,6 +29,7 @@ from .networks import adding_networks, Case, cell_of, columns, kinds_of_networks
 
 
 HELD_OUT_SUMS = 500
+WEIGHTS: dict[str, tuple[str, ...]] = {"W_h": ("unit", "from"), "W_x": ("unit",), "b": ("unit",)}
 
 
 def learned_part(net: Recurrent) -> tuple[Any, Any]:
@@ -118,7 +119,8 @@ def pixel_lane(config: Config, family: str, steps: int, marks: int) -> Callable:
         if family != "plain":
             return history
         before, after = (largest_exponent(c, data["inputs"]) for c in (cell, net.cell))
-        return history | {"before": before, "after": after}
+        weights = {"W_h": net.cell.W_h, "W_x": net.cell.W_x[:, 0], "b": net.cell.b}
+        return history | {"before": before, "after": after} | weights
 
     return lane
 
@@ -172,7 +174,8 @@ def train_on_pixels(
             pixel_lane(config, family, steps, marks),
             {"case": range(len(ours)), "seed": range(seeds)},
             data={**data, "table": columns(ours)},
-            dims=dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",)),
+            dims=dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",))
+            | (WEIGHTS if family == "plain" else {}),
             **config.sweep_options(
                 bench, f"{'pilot' if pilot else 'pixels'}-{family}-{steps}", len(ours) * seeds
             ),

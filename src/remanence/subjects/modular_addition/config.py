@@ -1,7 +1,7 @@
 """Everything that the study of modular addition depends on."""
 
 import dataclasses
-from typing import Any, Literal
+from typing import Any
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -13,8 +13,8 @@ class Recipe:
     every: int
     units: int = 128
     embedding: int = 128
-    activation: Literal["relu", "tanh"] = "relu"
-    start: Literal["small", "torch"] = "small"
+    activation: str = "relu"
+    start: str = "small"
     """Small weights and a smaller embedding still; or as torch draws an `Embedding`, an `RNN`
     and a `Linear`: normal, and uniform within one over the root of the units."""
     fraction: float = 0.7

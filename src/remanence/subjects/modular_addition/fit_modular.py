@@ -41,6 +41,11 @@ CELLS: dict[str, Callable] = {
 
 def modular_network(task: Modular, recipe: Recipe, *, cell: str = "elman", key: Key) -> Recurrent:
     """A network before training; the recipe's activation is that of the classical cell."""
+    known = {"cell": CELLS, "activation": ACTIVATIONS, "start": ("small", "torch")}
+    asked = {"cell": cell, "activation": recipe.activation, "start": recipe.start}
+    for name, value in asked.items():
+        if value not in known[name]:
+            raise ValueError(f"{name} must be one of {', '.join(known[name])}, got {value!r}")
     units = recipe.units
     key_cell, key_net = jr.split(key)
     options = {"activation": ACTIVATIONS[recipe.activation]} if cell == "elman" else {}
