@@ -255,7 +255,8 @@ def main():
     models.append((256, 256, 33_278, 20, 35))
     lengths = [(64, 4096), (128, 4096), (256, 4096), (512, 2048)]
     lengths += [(64, 65536), (256, 16384)] if chosen.long else []
-    tasks = [lambda size=size: training_step(*size, repeats) for size in models] + [
+    fewer = lambda vocabulary: repeats if vocabulary < 20_000 else 4  # seconds a call
+    tasks = [lambda size=size: training_step(*size, fewer(size[2])) for size in models] + [
         lambda kind=kind, N=N, T=T: streams(kind, N, T, repeats, singly=(N, T) == (64, 4096))
         for kind in ("rnn", "lstm")
         for N, T in lengths
