@@ -5,7 +5,7 @@
 *First* is the time until the first line of the answer is printed, *whole* until the command
 ends. *Importing* and *compiling* are shares of the whole with a filled cache (Python's own
 record of imports, JAX's own record of compilations); the rest is the computing. *Memory* is the
-peak of the process. `--heavy` adds the checkups that take long, `--run` the quick profile of every
+peak of the process, at least that of this one. `--heavy` adds the checkups that take long, `--run` the quick profile of every
 study, each once cold and once warm.
 """
 

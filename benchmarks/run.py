@@ -8,6 +8,7 @@ and writes `docs/benchmarks.md` from every run of the same source.
 """
 
 import argparse
+import collections
 import hashlib
 import json
 import os
@@ -78,8 +79,11 @@ def merged(runs: list[dict]) -> list[dict]:
     """Each row once, with its ratio and share in every run; a row of one run is kept too."""
     found: dict[tuple, list[dict]] = {}
     for run in runs:
+        seen: collections.Counter = collections.Counter()
         for row in run["rows"]:
-            found.setdefault((row["script"], row["task"], row["size"]), []).append(row)
+            which = row["script"], row["task"], row["size"]
+            seen[which] += 1  # one size beside several peers has several rows
+            found.setdefault((*which, seen[which]), []).append(row)
     return [
         rows[-1] | {"ratios": [row["ratio"] for row in rows], "shares": shares(rows)}
         for rows in found.values()
