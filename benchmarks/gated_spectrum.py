@@ -43,7 +43,7 @@ def beside_frames(width, steps=512):
     tokens = np.random.default_rng(0).integers(0, 50, steps)
     closed, ours = seconds(lambda: rm.lyapunov_spectrum(net, tokens))
     states = len(closed.exponents)
-    frames, peer = seconds(lambda: rm.lyapunov_spectrum(net, tokens, k=states, interval=4), 1)
+    frames, peer = seconds(lambda: rm.lyapunov_spectrum(net, tokens, k=states, interval=4))
     gap = np.abs(closed.exponents[:4] - frames.exponents[:4]).max()
     assert gap < 0.05, f"frames and means differ by {gap}"
     target = 100 if states == 512 else None

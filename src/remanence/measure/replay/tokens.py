@@ -95,17 +95,16 @@ def _followed(
     h, last = net.cell.initial_state(), None
     for at in range(0, int((positions + counts).max(initial=0)) + PIECE, PIECE):
         h, here = _full(net, h, heard[at : at + PIECE])
-        both = None if last is None else _joined(last, here)
-        last = here
         for run in runs:
             begin = at - (at - run.position) % PIECE
             if not run.position <= begin < run.position + run.count:
                 continue
             piece, asked = (heard[begin + i : begin + i + PIECE] for i in (0, 1))
             since = np.array([begin - at + PIECE, begin == run.position])
-            done = _compared(net, run.state, run.gap, piece, asked, both, since)
+            done = _compared(net, run.state, run.gap, piece, asked, last, here, since)
             run.state, run.gap, found = done
             run.pieces.append(jax.tree.map(np.asarray, found))
+        last = here
     return [run.joined() for run in runs]
 
 
@@ -145,17 +144,13 @@ def _full(net, h, heard):
 
 
 @eqx.filter_jit
-def _joined(before, after):
-    return jax.tree.map(lambda one, two: jnp.concatenate([one, two]), before, after)
-
-
-@eqx.filter_jit
-def _compared(net, empty, gap, heard, asked, full, since):
+def _compared(net, empty, gap, heard, asked, last, here, since):
     """A piece of an emptied run, and how far it is from the full one after every token.
 
     `since` is where it begins in the full run's pieces, and whether it is the run's first.
     """
     at, first = since
+    full = jax.tree.map(lambda one, two: jnp.concatenate([one, two]), last, here)
     p, kept = jax.tree.map(lambda a: jax.lax.dynamic_slice_in_dim(a, at, PIECE), full)
     empty, zs, runs = net.cell.along(empty, net.embedding[heard])
     q = jax.nn.log_softmax(jax.vmap(net.decode)(zs))
