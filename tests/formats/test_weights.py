@@ -99,6 +99,13 @@ def test_beside_a_named_embedding_the_other_matrix_is_the_readout(key, tmp_path)
     np.testing.assert_array_equal(net.W_y, head)
 
 
+def test_a_bias_without_its_matrix_is_not_lost(key, tmp_path):
+    net = nets.Recurrent(cells.Elman.init(2, 3, key=key), b_y=jnp.ones(3))
+    with pytest.raises(ValueError, match="b_y without W_y has no format"):
+        formats.save(net, tmp_path / "net.safetensors")
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_network_with_nan_is_not_saved(key, tmp_path):
     net = drawn("gru", key)
     broken = eqx.tree_at(lambda n: n.W_y, net, net.W_y * jnp.nan)

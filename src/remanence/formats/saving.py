@@ -61,6 +61,8 @@ def with_ends(net: Any) -> tuple[Recurrent, Tensors]:
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     if net.head is not None:
         raise ValueError("a head that is any function has no format; W_y and b_y have one")
+    if net.W_y is None and net.b_y is not None:
+        raise ValueError("b_y without W_y has no format; the identity as W_y would do")
     given = {"embedding.weight": net.embedding, "readout.weight": net.W_y, "readout.bias": net.b_y}
     return net, {name: np.asarray(array) for name, array in given.items() if array is not None}
 
