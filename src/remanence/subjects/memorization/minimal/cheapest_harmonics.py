@@ -18,7 +18,7 @@ from ..harmonics import by_cost, cost, features, Frequencies, orbits, waves
 from ..words import Word
 from ..written import Labels
 from .refutation import Refutation, refutation
-from .separation import Deadline, proved_lead, separation, widest
+from .separation import Deadline, margin_of, proved_lead, separation, widest
 
 
 LONG = 400
@@ -86,6 +86,11 @@ class MinimalDimension(Bounds):
     def lead(self) -> float:
         """A proved lower bound on the lead of the right logit."""
         return proved_lead(self.readout, self.word.pattern, self._phi)
+
+    @property
+    def margin(self) -> float:
+        """Distance from the walk to the nearest boundary, every harmonic of radius one."""
+        return margin_of(self.readout, self.word.pattern, self._phi)
 
 
 def harmonic_dimension(
