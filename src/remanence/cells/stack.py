@@ -63,7 +63,7 @@ class Stack(AbstractCell):
         return tuple(following), jnp.concatenate(moved)
 
     def dual_pushforward(self) -> Dual | None:
-        """From the last layer to the first, if every layer has a closed form."""
+        """Every layer by itself, less what its output moves above; if all have a closed form."""
         duals = [dual_pushforward(cell) for cell in self.cells]
         known = [dual for dual in duals if dual is not None]
         if len(known) < len(duals):

@@ -19,7 +19,6 @@ from jaxtyping import Array, Float, Int
 from .._precision import double
 from .._types import Key
 from ..cells import dimension, pushforward
-from ..nets import unroll
 from .drive import Drive, driven, refuse_fractions
 from .replay.token_record import first_good
 
@@ -182,10 +181,17 @@ def _places(room: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 @eqx.filter_jit
 def _states_at(cell: Any, xs: Array, row: Array, at: Array) -> Float[Array, "positions dimension"]:
     """The states, flat, that take the inputs at these places of these sequences."""
-    flat = jax.vmap(lambda h: ravel_pytree(h)[0])
-    start = ravel_pytree(cell.initial_state())[0][None]
-    orbit = lambda xs: flat(unroll(cell, cell.initial_state(), xs))
-    return jax.vmap(lambda xs: jnp.concatenate([start, orbit(xs)]))(xs)[row, at]
+    flat, unravel = ravel_pytree(cell.initial_state())
+    follow = jax.vmap(lambda h, x: ravel_pytree(cell(unravel(h), x))[0])
+
+    def step(carry, now):
+        h, found = carry
+        t, x = now
+        return (follow(h, x), jnp.where((at == t)[:, None], h[row], found)), None
+
+    sequences, time, _ = xs.shape
+    start = (jnp.tile(flat, (sequences, 1)), jnp.zeros((len(at), flat.size), flat.dtype))
+    return jax.lax.scan(step, start, (jnp.arange(time), xs.swapaxes(0, 1)))[0][1]
 
 
 @eqx.filter_jit
