@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from pair_runs import drawn
 
-from remanence.subjects.shared_representations.gated_linear import GatedLinear
+from remanence.subjects.shared_representations.gated_linear import GatedLinear, translation
 from remanence.subjects.shared_representations.pair_training import exact_loss, PairRun
 from remanence.subjects.shared_representations.sgd_and_flow import gradient_flow
 
@@ -71,3 +71,15 @@ def test_the_flow_is_what_diffrax_makes_of_it(key):
         ends = [np.asarray(a[-1]) for a in jax.tree.leaves(flow.ys)]
     for ours, theirs in zip(jax.tree.leaves(fit.net), ends, strict=True):
         np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_the_flow_in_float32_ends_at_the_same_place(key):
+    run, mask = drawn(key), "full"
+    single, exact = ends = [
+        dict(gradient_flow([run], mask=mask, stop=1e-6, width=2, precision=precision))[0]
+        for precision in ("float32", "float64")
+    ]
+    assert single.net.W_h.dtype == np.float32
+    assert single.time == pytest.approx(exact.time, rel=1e-2)
+    tests = [translation(fit.net, run.T, mask=mask)["test_loss"] for fit in ends]
+    assert tests[0] == pytest.approx(tests[1], rel=1e-2)

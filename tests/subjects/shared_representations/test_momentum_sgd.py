@@ -15,10 +15,12 @@ from remanence.subjects.shared_representations.training_cells import Cell, train
 @pytest.mark.parametrize("mask", ["full", "diagonal"])
 def test_momentum_is_optax_on_the_written_loss(mask, key):
     run = drawn(key, languages=3, words=4, units=4, scale=0.3)
-    (_, fit), *_ = momentum_sgd([run], mask=mask, stop=1e-30, every=10, limit=40, width=2)
+    (_, fit), *_ = momentum_sgd(
+        [run], mask=mask, stop=1e-30, every=10, limit=40, width=2, precision="float64"
+    )
     theirs = by_optax(run, mask, steps=40)
     for a, b in zip(jax.tree.leaves(fit.net), jax.tree.leaves(theirs), strict=True):
-        np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-12)
     assert fit.steps == 40 and fit.ending == "out of steps"
 
 
@@ -35,6 +37,11 @@ def test_steps_that_would_be_rounded_away_are_refused(key):
     tiny = drawn(key, scale=1e-8)
     with pytest.raises(ValueError, match="rounded away in float32; follow the flow"):
         next(momentum_sgd([tiny], mask="diagonal", stop=1e-6))
+    (_, fit), *_ = momentum_sgd(
+        [tiny], mask="diagonal", stop=1e-6, every=2, limit=4, precision="float64"
+    )
+    assert fit.net.W_o.dtype == np.float64
+    assert np.any(fit.net.W_o != np.asarray(tiny.net.W_o, float))
 
 
 def test_a_burst_is_an_outcome(key):

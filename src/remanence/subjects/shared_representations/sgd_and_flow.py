@@ -66,18 +66,23 @@ def weight_size(net: GatedLinear) -> float:
 
 
 def momentum_sgd(
-    runs: Sequence[PairRun], *, mask: Mask, every: int = 1_000, **how: Any
+    runs: Sequence[PairRun],
+    *,
+    mask: Mask,
+    every: int = 1_000,
+    precision: str = "float32",
+    **how: Any,
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Train as the document did, with the options of `train_pairs`.
 
     `stop` is $\Lambda$ (the document's own $10^{-6}$ is $10^{-6}/2D$).
     """
-    if any(weight_size(run.net) < SMALLEST for run in runs):
+    if precision == "float32" and any(weight_size(run.net) < SMALLEST for run in runs):
         raise ValueError(
             "sigma is so small that SGD's steps are rounded away in float32; follow the flow instead"
         )
     nothing = lambda run, weights: jax.tree.map(np.zeros_like, weights)
-    program, precision = _sgd_program(mask, every), "float32"
+    program = _sgd_program(mask, every)
     yield from train_pairs(
         runs, mask=mask, precision=precision, memory=nothing, advance=program, **how
     )
@@ -153,7 +158,12 @@ def _flow_program(mask: Mask, rtol: float):
 
 
 def gradient_flow(
-    runs: Sequence[PairRun], *, mask: Mask, rtol: float = 1e-5, **how: Any
+    runs: Sequence[PairRun],
+    *,
+    mask: Mask,
+    rtol: float = 1e-5,
+    precision: str = "float64",
+    **how: Any,
 ) -> Iterator[tuple[int, PairFit]]:
     r"""Follow the flow of $\Lambda$ from each start, with the options of `train_pairs`.
 
@@ -165,7 +175,7 @@ def gradient_flow(
         atol = rtol * min(0.1 * min(weight_size(run.net), 1.0), 1e-2)
         return FlowMemory(1.0, atol, how["stop"], np.inf, 0.0)  # pyright: ignore[reportArgumentType]
 
-    program, precision = _flow_program(mask, rtol), "float64"
+    program = _flow_program(mask, rtol)
     yield from train_pairs(
         runs, mask=mask, precision=precision, memory=memory, advance=program, **how
     )
