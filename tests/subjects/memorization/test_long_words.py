@@ -36,17 +36,19 @@ def test_long_words_get_a_short_set_a_margin_and_a_floor(length, letters):
     w = rng.integers(letters, size=length).tolist()
     found = rm.minimal_dimension(w, time_limit=6.0)
     assert 3 <= found.lower == found.floor < found.upper < 0.75 * length
-    # The lead by definition, from features that owe nothing to the table.
+    # The margin by definition, from features that owe nothing to the table.
     t = 2 * np.pi * np.outer(found.frequencies, np.arange(length)) / length
     waves = np.stack([np.cos(t), np.sin(t)], axis=1).reshape(-1, length)
     if 2 * found.frequencies[-1] == length:
         waves = waves[:-1]
-    y = found.readout @ np.vstack([np.ones(length), waves])
+    u, y = found.readout, found.readout @ np.vstack([np.ones(length), waves])
     labels = np.asarray(found.word.pattern)
     for k in range(letters):
         right = labels != k
         lead = (y[labels, np.arange(length)] - y[k])[right]
-        assert 0 < found.lead <= lead.min() * (1 + 1e-6)
+        apart = np.linalg.norm(u[labels[right], 1:] - u[k, 1:], axis=1)
+        assert 0 < found.margin <= (lead / apart).min() * (1 + 1e-6)
+        assert found.lead <= lead.min() * (1 + 1e-6)
 
 
 def test_long_words_that_need_two_units_are_known_to():
