@@ -7,22 +7,15 @@ import dataclasses
 class Config:
     """Sizes of one profile."""
 
-    word: str = "abracadabra"
-    """The word of the frontier."""
-    steps: int = 1_000_000
-    """How long each construction is run in float32 and float64."""
-    directions: int = 64
-    """Drawn perturbations of each construction."""
+    word: str = "abracadabra"  # the word of the frontier
+    steps: int = 1_000_000  # how long each construction is run in float32 and float64
+    directions: int = 64  # drawn perturbations of each construction
     periods: tuple[tuple[int, int], ...] = ((2, 11), (3, 7), (4, 6))
     """Numbers of symbols, and the period up to which the atlas of such words goes."""
-    feedback_periods: int = 9
-    """The least |a| of one unit is sought up to this period."""
-    drawn: int = 100
-    """Drawn strings that every construction must recall."""
-    blocks: int = 12
-    """(0^a 1^b)+ is tried for all a, b up to this."""
-    attempts: int = 40
-    """Drawn W_h that try to beat the harmonic optimum."""
+    feedback_periods: int = 9  # the least |a| of one unit is sought up to this period
+    drawn: int = 100  # drawn strings that every construction must recall
+    blocks: int = 12  # (0^a 1^b)+ is tried for all a, b up to this
+    attempts: int = 40  # drawn W_h that try to beat the harmonic optimum
     learned_words: tuple[str, ...] = ("0001", "0010111")
     learned_units: tuple[int, ...] = (1, 2, 3, 4, 6)
     learned_seeds: int = 6

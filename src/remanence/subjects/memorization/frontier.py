@@ -21,8 +21,7 @@ from .written import Labels, Written
 
 
 METHODS = ("shift", "rotation", "harmonic", "rational", "permutation", "tanh")
-LARGEST = 256
-"""Beyond this many units a construction is left out."""
+LARGEST = 256  # beyond this many units a construction is left out
 _emissions = eqx.filter_jit(Generator.emissions)
 
 
@@ -32,12 +31,10 @@ class Point:
 
     method: str
     dimension: int
-    bits: int
-    """Binary places to which the state must be kept for one period to be right."""
+    bits: int  # binary places to which the state must be kept for one period to be right
     margin: float
     exponent: float
-    measured_noise: float
-    """The largest perturbation of the state that no drawn direction minds."""
+    measured_noise: float  # the largest perturbation of the state that no drawn direction minds
     proved_float32: float
     error_float32: int | None
     error_float64: int | None

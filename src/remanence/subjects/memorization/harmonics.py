@@ -15,8 +15,7 @@ from flint import acb, arb, ctx, fmpq, fmpz
 
 
 Frequencies = tuple[int, ...]
-PRECISION = 96
-"""Bits of the balls; ample for systems of a few dozen unknowns."""
+PRECISION = 96  # bits of the balls; ample for systems of a few dozen unknowns
 
 
 def cost(frequencies: Sequence[int], period: int) -> int:

@@ -29,16 +29,11 @@ from .words import word
 
 
 WEIGHTS = {"W_h": ("unit", "unit_from"), "W_y": ("output", "unit"), "h_0": ("unit",)}
-PERIODS = 3
-"""Periods that are shown in training."""
-LATER = 10
-"""Periods that a memory is asked for afterwards."""
-ACTIVE = 0.02
-"""A mode with less of the logits' energy than this is not used."""
-NEAR = 0.05
-"""An eigenvalue this near a root of unity is taken for it."""
-ASKEW = 0.2
-"""Angles off by more than this part of the spacing of the roots match no construction."""
+PERIODS = 3  # periods that are shown in training
+LATER = 10  # periods that a memory is asked for afterwards
+ACTIVE = 0.02  # a mode with less of the logits' energy than this is not used
+NEAR = 0.05  # an eigenvalue this near a root of unity is taken for it
+ASKEW = 0.2  # angles off by more than this part of the spacing of the roots match no construction
 
 
 class Autonomous(eqx.Module):
@@ -160,14 +155,10 @@ class Modes:
 
     word: str
     units: int
-    eigenvalues: tuple[complex, ...]
-    """Those that its logits use."""
-    frequencies: tuple[int, ...]
-    """The nearest roots of unity, without the constant."""
-    distance: float
-    """The largest distance of a used eigenvalue from its root of unity."""
-    nearest: str
-    """The construction that turns by the same angles, whatever its radii."""
+    eigenvalues: tuple[complex, ...]  # those that its logits use
+    frequencies: tuple[int, ...]  # the nearest roots of unity, without the constant
+    distance: float  # the largest distance of a used eigenvalue from its root of unity
+    nearest: str  # the construction that turns by the same angles, whatever its radii
 
 
 def modes(W_h: np.ndarray, W_y: np.ndarray, h_0: np.ndarray, *, letters: str) -> Modes:

@@ -25,10 +25,8 @@ from .written import with_start
 
 
 METHODS = ("auto", "rotation", "permutation", "harmonic", "rational", "shift", "tanh", "once")
-COVERED = 1e6
-"""The float32 steps that `auto` wants proved."""
-ONCE = 64
-"""The longest string, `<END>` included, that `auto` tries to say in a single pass."""
+COVERED = 1e6  # the float32 steps that `auto` wants proved
+ONCE = 64  # the longest string, `<END>` included, that `auto` tries to say in a single pass
 
 
 def memorize(

@@ -16,8 +16,7 @@ from .words import END, Word
 from .written import Written
 
 
-LARGEST_FILE = 2048
-"""Units of the largest memory that is written to a file."""
+LARGEST_FILE = 2048  # units of the largest memory that is written to a file
 TORCH = {
     "W_h": "rnn.weight_hh_l0",
     "W_x": "rnn.weight_ih_l0",

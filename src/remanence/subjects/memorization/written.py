@@ -12,12 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 
-Labels = tuple[int, ...]
-"""The symbols of one period, as numbers."""
-DENSE = 1 << 18
-"""The largest number of entries that is written out as a matrix."""
-LARGEST = 1 << 26
-"""The largest number of entries that JAX is given."""
+Labels = tuple[int, ...]  # the symbols of one period, as numbers
+DENSE = 1 << 18  # the largest number of entries that is written out as a matrix
+LARGEST = 1 << 26  # the largest number of entries that JAX is given
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -19,12 +19,10 @@ class Config:
     sgd_limit: int = 60_000
     author_scales: tuple[float, ...] = (1e-3,)
     """At these σ the author's own cells are redone, at his sizes, if their file is there."""
-    spikes: int = 6
-    """At each of `spike_scales` at most so many spikes are tried again."""
+    spikes: int = 6  # at each of `spike_scales` at most so many spikes are tried again
     spike_scales: tuple[float, ...] = (1e-2,)
     """Falling; at larger scales most connected runs lie high, so none of them is a spike."""
-    spike_limit: int = 10_000
-    """At most so many attempted steps of the flow on a spike."""
+    spike_limit: int = 10_000  # at most so many attempted steps of the flow on a spike
 
     graphs: int = 48
     graph_limit: int = 1_000

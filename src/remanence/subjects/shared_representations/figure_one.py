@@ -28,8 +28,7 @@ from .training_cells import (
 FULL_STOP = 1e-6
 BY_SGD = "figure 1, diagonal mask"
 NAMES = {"frac": float, "sigma": float, "seed": int}
-SEEDS = 2**32
-"""So many seeds the document's generator distinguishes."""
+SEEDS = 2**32  # so many seeds the document's generator distinguishes
 
 
 def _sizes(config: Config) -> dict[str, Any]:

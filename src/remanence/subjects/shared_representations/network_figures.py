@@ -13,11 +13,9 @@ from .random_graphs import fresh_graphs, taught_share, thresholds_by_scale
 from .training_cells import by_scale, GENERALISES, generalises
 
 
-FLOOR = 1e-12
-"""Losses below are drawn here: rounding, not learning."""
+FLOOR = 1e-12  # losses below are drawn here: rounding, not learning
 LOSS = "test loss (½ MSE a word)"
-MARKS = "os^vD"
-"""One a seed, or one a σ."""
+MARKS = "os^vD"  # one a seed, or one a σ
 BINS = np.linspace(0.16, 0.42, 9)
 LEGEND: Any = {"loc": "outside lower center", "fontsize": 8, "frameon": False, "ncols": 4}
 KINDS: dict[str, dict[str, Any]] = {

@@ -9,11 +9,9 @@ from .config import Config
 from .training_cells import by_scale, Cell, generalises, table
 
 
-WIDTHS = np.geomspace(0.002, 0.3, 24)
-"""Widths of the logistic curves that are tried."""
+WIDTHS = np.geomspace(0.002, 0.3, 24)  # widths of the logistic curves that are tried
 DRAWS = 400
-FRESH = 40_000
-"""Wide graphs with seeds from here on were first drawn when rule and σ were settled."""
+FRESH = 40_000  # wide graphs with seeds from here on were first drawn when rule and σ were settled
 
 
 def _cells(

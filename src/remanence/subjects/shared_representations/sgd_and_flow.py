@@ -32,10 +32,8 @@ SMALLEST = 1e-6
 """σ below which the first steps of SGD are less than half a unit in a weight's last place."""
 SOLVER = diffrax.Tsit5()
 ORDER = 5.0
-LANDING = 5e-4
-"""How far below the stop the last loss may lie, relatively."""
-EVERY = 16
-"""Attempted steps of a chunk."""
+LANDING = 5e-4  # how far below the stop the last loss may lie, relatively
+EVERY = 16  # attempted steps of a chunk
 
 
 @functools.lru_cache(maxsize=32)

@@ -19,8 +19,7 @@ from .language_pairs import checked_pairs, components, connectivity
 
 
 Square = Float[np.ndarray, "n n"]
-LOWEST = -1e5
-"""log10 of the smallest σ that is asked: gaps closer to 1 than it resolves count as 1."""
+LOWEST = -1e5  # log10 of the smallest σ that is asked: gaps closer to 1 than it resolves count as 1
 WITHIN = 0.05
 
 
@@ -28,13 +27,10 @@ class Prediction(eqx.Module):
     """What a graph of taught pairs says of a two-factor toy before any training."""
 
     components: int
-    longest_path: float
-    """Taught pairs on the longest shortest way; infinite between components."""
+    longest_path: float  # taught pairs on the longest shortest way; infinite between components
     gap: float
-    success: float
-    """The chance that every pair comes out right from the σ that was asked about."""
-    log10_scale: float
-    """The largest σ with at least the wanted chance, as in `largest_scale`."""
+    success: float  # the chance that every pair comes out right from the σ that was asked about
+    log10_scale: float  # the largest σ with at least the wanted chance, as in `largest_scale`
 
 
 def normals(*shape: int, key: Key) -> np.ndarray:

@@ -15,17 +15,13 @@ from .sign_barriers import barrier_probability, largest_scale, needed_scale, suc
 from .toy_model import toy_flow, toy_start
 
 
-N, WIDTH = 10, 2
-"""The toy's languages, and the width of the circulant whose barriers are counted."""
+N, WIDTH = 10, 2  # the toy's languages, and the width of the circulant whose barriers are counted
 # At 1e-6 the flow overshoots half loss by so much that contamination scatters by a fifth.
 PRECISE = {"rtol": 1e-10, "attempts": 20_000}
-RIGHT = 1e-3
-"""Test loss below which every pair of a toy is right."""
+RIGHT = 1e-3  # test loss below which every pair of a toy is right
 WANTED = 0.9
-LARGER = (0.0, 1.0, 3.0)
-"""Decades above the predicted σ at which it is tried."""
-GUESSES = 500
-"""Starts of the linear phase behind a prediction."""
+LARGER = (0.0, 1.0, 3.0)  # decades above the predicted σ at which it is tried
+GUESSES = 500  # starts of the linear phase behind a prediction
 
 
 def log_second_mode(

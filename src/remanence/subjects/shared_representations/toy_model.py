@@ -22,8 +22,7 @@ from ..._types import Key
 from .sign_barriers import normals
 
 
-WIDTH = 16
-"""Draws followed together; one before a sign barrier delays only its neighbours."""
+WIDTH = 16  # draws followed together; one before a sign barrier delays only its neighbours
 
 
 class ToyState(NamedTuple):
@@ -33,8 +32,7 @@ class ToyState(NamedTuple):
     """u and v, and s where there are three factors."""
     log_size: Float[Array | np.ndarray, "*draws"]
     log_sigma: Float[Array | np.ndarray, "*draws"]
-    time: Float[Array | np.ndarray, "*draws"]
-    r"""$t$ for two factors, $t\,\sigma$ for three."""
+    time: Float[Array | np.ndarray, "*draws"]  # $t$ for two factors, $t\,\sigma$ for three
 
 
 class ToyFit(NamedTuple):

@@ -27,11 +27,9 @@ from .sgd_and_flow import gradient_flow, momentum_sgd
 
 Way = Literal["sgd", "flow"]
 WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "flow": gradient_flow}
-DOCUMENT_STEPS = 500_000
-"""The document gives a run so many steps at most."""
+DOCUMENT_STEPS = 500_000  # the document gives a run so many steps at most
 ENDINGS = ("converged", "out of steps", "diverged")
-GENERALISES = 1e-3
-"""Test loss (half mean squared error a word) below which a run generalises."""
+GENERALISES = 1e-3  # test loss (half mean squared error a word) below which a run generalises
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -24,10 +24,8 @@ from ..written import Labels, leads, Written
 FOREVER = math.inf
 UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 WHOLE = {"float32": 2**24, "float64": 2**53}
-TANH_ERROR = 4.0
-"""How far a library's tanh is assumed to err, in units in the last place of 1."""
-WIDEST = 0.01
-"""The half-width of the largest box that is tried."""
+TANH_ERROR = 4.0  # how far a library's tanh is assumed to err, in units in the last place of 1
+WIDEST = 0.01  # the half-width of the largest box that is tried
 
 
 @dataclasses.dataclass(frozen=True)

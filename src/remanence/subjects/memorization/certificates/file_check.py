@@ -21,12 +21,10 @@ from . import CERTIFICATES
 from .certificate import Certificate, same, shift_certificate
 
 
-LONGEST = 1_000_000
-"""Symbols of a word, and of a run of the tensors."""
+LONGEST = 1_000_000  # symbols of a word, and of a run of the tensors
 WORK = 1 << 32
 """Entries times steps beyond which a file is not checked; a step counts as 10,000 more."""
-RANGE = 1e30
-"""Entries beyond this size leave float32 behind."""
+RANGE = 1e30  # entries beyond this size leave float32 behind
 DAMAGE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 """What numbers and shapes from outside lead to, here or in the libraries."""
 

@@ -17,8 +17,7 @@ from ..written import Labels, leads, Written
 from .certificate import Certificate, first_state, FOREVER, same, UNIT
 
 
-TINY = 2.0**-100
-"""Far above what underflow, in float32 too, does to a sum of a million terms."""
+TINY = 2.0**-100  # far above what underflow, in float32 too, does to a sum of a million terms
 
 
 def planes(W_h: Any) -> tuple[list[int], list[complex]]:

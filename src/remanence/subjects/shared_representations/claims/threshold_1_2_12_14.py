@@ -19,10 +19,8 @@ from ..random_graphs import fresh_graphs, taught_share, thresholds_by_scale
 from ..training_cells import generalises
 
 
-FEWEST = 5
-"""Runs of each kind, connected and not, below which nothing is said of them."""
-RESOLVED = 0.01
-"""A threshold is compared with connectivity's to one pair of a hundred."""
+FEWEST = 5  # runs of each kind, connected and not, below which nothing is said of them
+RESOLVED = 0.01  # a threshold is compared with connectivity's to one pair of a hundred
 NEAR = 0.05
 
 
