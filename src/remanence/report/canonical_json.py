@@ -16,30 +16,23 @@ import numpy as np
 DIGITS = 6
 
 
-def round_number(number: float) -> float | str:
-    """A float to six significant digits, or the word for what is not finite."""
-    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else str(number)
-
-
 def plain(value: Any) -> Any:
     """The same value as JSON knows it; refuses what has no plain form."""
     if hasattr(value, "__array__"):
         value = np.asarray(value).tolist()
     match value:
-        case None | bool() | str():
+        case None | str() | int():
             return value
-        case int():
-            return int(value)
         case float():
-            return round_number(value)
+            return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else str(value)
         case complex():
-            return [round_number(value.real), round_number(value.imag)]
+            return plain([value.real, value.imag])
         case Mapping():
             return {str(key): plain(item) for key, item in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
         case set() | frozenset():
-            return sorted((plain(item) for item in value), key=repr)
+            return sorted(map(plain, value), key=repr)
     raise TypeError(f"evidence holds a {type(value).__name__}, which JSON cannot say")
 
 
@@ -62,7 +55,5 @@ def as_read_back(value: Any) -> Any:
 
 def json_bytes(value: Any) -> bytes:
     """The canonical JSON document of a value, ending in a newline."""
-    document = json.dumps(
-        plain(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False
-    )
-    return (document + "\n").encode("utf-8", "backslashreplace")
+    style = {"sort_keys": True, "indent": 2, "ensure_ascii": False, "allow_nan": False}
+    return (json.dumps(plain(value), **style) + "\n").encode("utf-8", "backslashreplace")

@@ -1,10 +1,7 @@
 """What a document says, what was measured, and the verdict that a rule computes.
 
-A `Claim` is one object in its study's `claims.py`: the sentence, the published value,
-the evidence (a function of the run's results), the rule and the figure that shows it.
 The rule sees only the evidence, as it is stored, so a verdict is never typed and a
-stored one can be judged again. The tests hold, for every claim, one piece of made-up
-evidence for it and one against it.
+stored one can be judged again.
 """
 
 import dataclasses
@@ -80,10 +77,8 @@ class JudgedClaim:
     evidence: Evidence
     command: str
     profile: str
-    rule: str = ""
-    """The rule that gave the verdict, in words."""
+    rule: str = ""  # in words
     figure: str = ""
-    """The name of the figure that shows it."""
 
     @property
     def label(self) -> str:
@@ -96,8 +91,7 @@ def judge(
 ) -> JudgedClaim:
     """The row that a claim becomes once evidence is there; open without.
 
-    Rule and finding get the evidence as a reader of `claims.json` gets it, so that
-    what was stored is judged again to the same verdict.
+    Rule and finding get the evidence as a reader of `claims.json` gets it.
     """
     known = {} if evidence is None else as_read_back(evidence)
     verdict = "open" if evidence is None else claim.rule(known)
@@ -123,10 +117,10 @@ def judge_again(row: JudgedClaim, claims: Sequence[Claim]) -> tuple[JudgedClaim 
 
     None where it cannot be judged: by a rule that reads other evidence, or by none.
     """
-    said = f"{row.id} is stored as {row.verdict!r}"
+    said = f"{row.id} is stored as {row.verdict!r}, and"
     claim = {claim.id: claim for claim in claims}.get(row.id)
     if claim is None:
-        return None, f"{said}, and this version has no such claim"
+        return None, f"{said} this version has no such claim"
     unmeasured = row.verdict == "open" and not row.evidence
     evidence = None if unmeasured else numbers_of_words(row.evidence)
     kept = {name: getattr(row, name) for name in ("document", "command", "profile")}
@@ -134,7 +128,6 @@ def judge_again(row: JudgedClaim, claims: Sequence[Claim]) -> tuple[JudgedClaim 
         fresh = judge(claim, evidence, **kept)
     except Exception as problem:  # the evidence may be anything, and so its rule's error
         why = f"{type(problem).__name__}: {problem}"
-        return None, f"{said}, and its rule cannot read the stored evidence ({why})"
-    if fresh.verdict == row.verdict:
-        return fresh, ""
-    return (fresh, f"{said}, and its rule gives {fresh.verdict!r} for the stored evidence")
+        return None, f"{said} its rule cannot read the stored evidence ({why})"
+    same = fresh.verdict == row.verdict
+    return fresh, "" if same else f"{said} its rule gives {fresh.verdict!r} for the stored evidence"

@@ -63,11 +63,10 @@ def draw_figure(
     svg, pixels = {}, {}
     for theme in PALETTES:
         # Drawing takes most of the time of a page: what colours alone can do is not drawn twice.
-        if "light" in svg and len(svg["light"]) <= HEAVY:
-            recoloured = recolour_for_dark(svg["light"].decode())
-            if recoloured is not None:
-                svg[theme] = recoloured.encode()
-                continue
+        light = svg.get("light", b"")
+        if 0 < len(light) <= HEAVY and (recoloured := recolour_for_dark(light.decode())):
+            svg[theme] = recoloured.encode()
+            continue
         with style(theme):
             canvas = figure.draw()
             try:
@@ -114,11 +113,9 @@ def keep_panel(canvas: Any, panel: int) -> None:
     first.set_title("")
     if first.get_legend() is not None:
         first.get_legend().remove()
-    if len(below) > 1:
-        first.tick_params(labelbottom=True)
-    if len(beside) > 1:
-        first.tick_params(labelleft=True)
-    first.tick_params(labelsize=8)
+    shared = {"labelbottom": True} if len(below) > 1 else {}
+    shared |= {"labelleft": True} if len(beside) > 1 else {}
+    first.tick_params(**shared, labelsize=8)
     first.set_xlabel(textwrap.fill(across, 44), fontsize=8)
     first.set_ylabel(textwrap.fill(up, 28), fontsize=8)
 
@@ -131,13 +128,12 @@ def write_figure(picture: DrawnFigure, folder: pathlib.Path) -> DrawnFigure:
         write_atomically(folder / f"{stem}.svg", picture.svg[theme])
         if theme in picture.png:
             write_atomically(folder / f"{stem}.png", picture.png[theme])
-    dataset = as_dataset(picture.figure.data)
-    tables = []
-    if dataset is not None:
+    tables = {}
+    if (dataset := as_dataset(picture.figure.data)) is not None:
         for axes, text in csv_tables(dataset).items():
             label = re.sub(r"[^A-Za-z0-9_-]+", "_", axes)
-            tables.append(f"{name}.csv" if not axes else f"{name}.{label}.csv")
-            write_atomically(folder / tables[-1], text.encode())
-        tables.append(f"{name}.nc")
-        write_atomically(folder / tables[-1], netcdf_bytes(dataset))
+            tables[f"{name}.{label}.csv" if axes else f"{name}.csv"] = text.encode()
+        tables[f"{name}.nc"] = netcdf_bytes(dataset)
+    for file, content in tables.items():
+        write_atomically(folder / file, content)
     return dataclasses.replace(picture, tables=tuple(tables))

@@ -12,7 +12,6 @@ from .typeset import paragraphs, typeset
 
 
 TEMPLATES = pathlib.Path(__file__).parent / "templates"
-ASSETS = pathlib.Path(__file__).parent / "assets"
 
 
 @functools.cache
@@ -20,13 +19,11 @@ def stylesheet() -> str:
     """The page's CSS with the colours of both themes in it."""
 
     def variables(theme: Theme) -> str:
-        palette = PALETTES[theme]
-        names = ("ink", "soft", "line", "paper", "raised", *MARKS)
-        colours = {name: getattr(palette, name) for name in names}
-        colours |= {f"c{n}": colour for n, colour in enumerate(palette.cycle)}
+        colours = PALETTES[theme]._asdict()
+        colours |= {f"c{n}": colour for n, colour in enumerate(colours.pop("cycle"))}
         return ";".join(f"--{name}:{colour}" for name, colour in colours.items())
 
-    css = (ASSETS / "page.css").read_text(encoding="utf-8")
+    css = (TEMPLATES.parent / "assets" / "page.css").read_text(encoding="utf-8")
     dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{variables('dark')}}}}}"
     return f":root{{{variables('light')}}}{dark}\n{css}"
 

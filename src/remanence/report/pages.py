@@ -1,9 +1,4 @@
-"""The pages of results: one a study, and the index with findings, what was refuted and what is open.
-
-They open from disk without a network: pictures stand beside them. The full results, beside
-which a quick run stands, are kept in the repository (`docs/results/STUDY/claims.json`); an
-installed package does not have them.
-"""
+"""The pages of results: one a study, and the index with findings, what was refuted and what is open."""
 
 import contextlib
 import dataclasses
@@ -21,6 +16,7 @@ from .tables import cells, COLUMNS, read_data
 
 
 FULL_RESULTS = pathlib.Path(__file__).parents[3] / "docs" / "results"
+"""Beside which a quick run stands; only in the repository, not in an installed package."""
 JUDGED = "Every verdict on this page was computed by a rule from what was measured."
 
 
@@ -42,16 +38,14 @@ def main_finding(study: Study, claims: Sequence[JudgedClaim]) -> Finding | None:
             number = chosen.number.format(**claim.evidence)
             return Finding(number, chosen.sentence.format(**claim.evidence), claim)
     shown = [claim for claim in measured.values() if claim.figure]
-    for claim in (shown or list(measured.values()))[:1]:
-        return Finding("", claim.measured, claim)
-    return None
+    first = next(iter(shown or measured.values()), None)
+    return None if first is None else Finding("", first.measured, first)
 
 
 def full_results(study: Study) -> dict[str, tuple[JudgedClaim, str]] | None:
-    """The claims of the full run by id, judged again; None where they are not known.
+    """The claims of the full run by id, judged again, with a remark where that changed the verdict.
 
-    Beside each stands a remark where the verdict is not what today's rule says of what
-    was stored.
+    None where they are not known.
     """
     try:
         _, rows = read_claims(FULL_RESULTS / study.name / "claims.json")
@@ -101,7 +95,7 @@ def study_page(study: Study, result: Any, pictures: Sequence[DrawnFigure] | None
     )
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(kw_only=True)
 class Entry:
     """What the index says of one study; without a result, a note why."""
 
@@ -109,47 +103,11 @@ class Entry:
     note: str = ""
     study: Study | None = None
     result: StoredResult | None = None
+    claims: Sequence[JudgedClaim] = ()
+    finding: Finding | None = None
+    picture: str = ""  # the thumbnail without theme and suffix, if one was drawn
+    disagreements: int = 0  # the number of claims on which the full run decides otherwise
     networks: Sequence[Sequence[str]] = ()  # its rows of the cross table
-
-    @property
-    def claims(self) -> Sequence[JudgedClaim]:
-        """Its judged claims, none without a result."""
-        return () if self.result is None else self.result.claims
-
-    @property
-    def finding(self) -> Finding | None:
-        """Its main finding, if something was measured."""
-        return None if self.study is None else main_finding(self.study, self.claims)
-
-    @property
-    def picture(self) -> str:
-        """The thumbnail without theme and suffix; empty if none was drawn."""
-        drawn = None if self.result is None or self.result.claims_alone else self.result
-        name = "" if drawn is None else str(drawn.provenance.get("thumbnail", ""))
-        return f"{self.name}/figures/{name}" if FIGURE_NAME.fullmatch(name) else ""
-
-    @property
-    def disagreements(self) -> int:
-        """On how many claims the full run decides otherwise."""
-        full = None if self.study is None else full_results(self.study)
-        return len(disagreements(self.claims, full))
-
-
-def results_page(entries: Sequence[Entry]) -> str:
-    """The page for the results that are there; `note` says a word about the others."""
-    claims = [(entry.name, claim) for entry in entries for claim in entry.claims]
-    return render(
-        "results.html",
-        title="remanence: results",
-        home="index.html",
-        foot=JUDGED,
-        entries=entries,
-        findings=[e for e in entries if e.finding and e.finding.number][:3],
-        claims=[claim for _, claim in claims],
-        refuted=[pair for pair in claims if pair[1].verdict == "refuted"],
-        undecided=[pair for pair in claims if pair[1].verdict == "open"],
-        columns=COLUMNS,
-    )
 
 
 def results_index(
@@ -164,7 +122,6 @@ def results_index(
     """
     entries, problems = [], []
     for name in names:
-        failed = f"The last run failed: {failures[name]}" if name in failures else ""
         try:
             entry = _entry(out, name, study_of)
         except DamagedResult as problem:
@@ -173,8 +130,23 @@ def results_index(
         if entry.result is not None and (notes := entry.result.notes):
             more = f" (and {len(notes) - 1} more like it)" if notes[1:] else ""
             problems.append(notes[0] + more)
-        entries.append(dataclasses.replace(entry, note=failed or entry.note))
-    return results_page(entries), tuple(problems)
+        if name in failures:
+            entry.note = f"The last run failed: {failures[name]}"
+        entries.append(entry)
+    claims = [(entry.name, claim) for entry in entries for claim in entry.claims]
+    page = render(
+        "results.html",
+        title="remanence: results",
+        home="index.html",
+        foot=JUDGED,
+        entries=entries,
+        findings=[e for e in entries if e.finding and e.finding.number][:3],
+        claims=[claim for _, claim in claims],
+        refuted=[pair for pair in claims if pair[1].verdict == "refuted"],
+        undecided=[pair for pair in claims if pair[1].verdict == "open"],
+        columns=COLUMNS,
+    )
+    return page, tuple(problems)
 
 
 def write_results_index(out: pathlib.Path, *given: Any) -> tuple[str, ...]:
@@ -185,14 +157,20 @@ def write_results_index(out: pathlib.Path, *given: Any) -> tuple[str, ...]:
 
 
 def _entry(out: pathlib.Path, name: str, study_of: Callable[[str], Study]) -> Entry:
-    result = read_result(out / name)
-    if result is None:
+    if (result := read_result(out / name)) is None:
         return Entry(name=name, note="Not run yet.")
     study = study_of(name)
-    data = {} if result.claims_alone else read_data(out / name / "data.zarr", ["cross"])
+    result = result.judged_again(study.claims)
+    alone, claims = result.claims_alone, result.claims
+    data = {} if alone else read_data(out / name / "data.zarr", ["cross"])
+    small = "" if alone else str(result.provenance.get("thumbnail", ""))
     return Entry(
         name=name,
         study=study,
-        result=result.judged_again(study.claims),
+        result=result,
+        claims=claims,
+        finding=main_finding(study, claims),
+        picture=f"{name}/figures/{small}" if FIGURE_NAME.fullmatch(small) else "",
+        disagreements=len(disagreements(claims, full_results(study))),
         networks=cells(data["cross"]) if "cross" in data else (),
     )

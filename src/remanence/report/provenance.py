@@ -1,7 +1,7 @@
 """Where a result comes from: the code, the versions, the configuration, the command.
 
-`fingerprint` is what a result depends on. Two results with one fingerprint were
-made by the same lines of code from the same configuration and seed.
+Two results with one `fingerprint` were made by the same lines of code from the same
+configuration and seed.
 """
 
 import dataclasses
@@ -24,11 +24,6 @@ ALSO = ("scipy", "python-flint", "xarray", "zarr", "matplotlib")
 """Libraries that a result depends on, beside those that decide the bits of a run."""
 
 
-def configuration(config: Any) -> Any:
-    """A profile's configuration as plain values."""
-    return plain(dataclasses.asdict(config))
-
-
 def versions() -> dict[str, str]:
     """The versions of what the numbers depend on."""
     from ..train.identity import versions as of_the_bits
@@ -44,29 +39,23 @@ def source() -> str:
     return code_hash("_[a-z]*.py", *FOLDERS[: FOLDERS.index("web")])
 
 
-def _data() -> list[tuple[str, int]]:
-    """Names and sizes of the files that `REMANENCE_DATA` offers."""
-    root = os.environ.get("REMANENCE_DATA", "")
-    files = [path for path in pathlib.Path(root).rglob("*") if path.is_file()] if root else []
-    return [(path.relative_to(root).as_posix(), path.stat().st_size) for path in sorted(files)]
-
-
 def fingerprint(name: str, config: Any, seed: int) -> str:
     """The digest of everything that a study's numbers depend on."""
-    return hashlib.sha256(
-        json_bytes([name, configuration(config), seed, source(), versions(), _data()])
-    ).hexdigest()
+    root = os.environ.get("REMANENCE_DATA", "")
+    files = [path for path in pathlib.Path(root).rglob("*") if path.is_file()] if root else []
+    data = [(path.relative_to(root).as_posix(), path.stat().st_size) for path in sorted(files)]
+    identity = [name, dataclasses.asdict(config), seed, source(), versions(), data]
+    return hashlib.sha256(json_bytes(identity)).hexdigest()
 
 
 def provenance_in_words(known: Mapping[str, Any]) -> dict[str, str]:
     """Where a result comes from, a line a fact, for a page or a terminal."""
-    listed = lambda value: (
-        ", ".join(f"{name} {item}" for name, item in value.items())
-        if isinstance(value, Mapping)
-        else str(value)
-    )
-    of_the_files = ("files", "figures", "thumbnail")
-    return {k: listed(v) for k, v in known.items() if k not in of_the_files}
+    listed = lambda items: ", ".join(f"{name} {item}" for name, item in items.items())
+    return {
+        name: listed(value) if isinstance(value, Mapping) else str(value)
+        for name, value in known.items()
+        if name not in ("files", "figures", "thumbnail")
+    }
 
 
 def provenance(
@@ -85,10 +74,12 @@ def provenance(
     from ..train.identity import environment
 
     known = environment()
+    # Measurements widen themselves; `otherwise` is what everything else ran in.
+    otherwise = "float64" if known["x64"] else "float32"
     return {
         "study": study,
         "profile": bench.profile,
-        "configuration": configuration(config),
+        "configuration": plain(dataclasses.asdict(config)),
         "seed": bench.seed,
         "command": command,
         "finished": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -99,11 +90,7 @@ def provenance(
         "code": source(),
         "device": known["device"],
         "processor": known["processor"],
-        # Measurements widen themselves; this is what everything else ran in.
-        "precision": {
-            "measurements": "float64",
-            "otherwise": "float64" if known["x64"] else "float32",
-        },
+        "precision": {"measurements": "float64", "otherwise": otherwise},
         "machine": platform.machine(),
         "system": sys.platform,
         "fingerprint": fingerprint(study, config, bench.seed),

@@ -7,7 +7,7 @@ from typing import Any
 
 from .canonical_json import json_bytes
 from .claims import judge, JudgedClaim
-from .figures import draw_figure, draw_thumbnail, write_figure
+from .figures import draw_figure, draw_thumbnail, DrawnFigure, write_figure
 from .pages import main_finding, study_page
 from .stored_result import digests, replacing_folder, SCHEMA, write_atomically
 from .study import Figure, Outcome, Study
@@ -40,9 +40,8 @@ class Record:
         }
 
     def __repr__(self) -> str:
-        lines = [f"{self.study.name} ({self.profile}, seed {self.seed})"]
-        lines += [f"  {c.id:<8} {c.label:<16} {c.measured}" for c in self.claims]
-        return "\n".join(lines)
+        lines = [f"  {c.id:<8} {c.label:<16} {c.measured}" for c in self.claims]
+        return "\n".join([f"{self.study.name} ({self.profile}, seed {self.seed})", *lines])
 
 
 def conclude(
@@ -59,22 +58,13 @@ def conclude(
     results = outcome.results
     claims = tuple(judge(claim, claim.evidence_in(results), **known) for claim in study.claims)
     data = {name: as_dataset(values) for name, values in outcome.data.items()}
-    return Record(
-        study=study,
-        profile=profile,
-        seed=seed,
-        claims=claims,
-        data={name: dataset for name, dataset in data.items() if dataset is not None},
-        figures=tuple(outcome.figures),
-        provenance=provenance,
-    )
+    run = {"study": study, "profile": profile, "seed": seed, "provenance": provenance}
+    data = {name: dataset for name, dataset in data.items() if dataset is not None}
+    return Record(**run, claims=claims, data=data, figures=tuple(outcome.figures))
 
 
 def write_record(record: Record, out: pathlib.Path, scratch: pathlib.Path | None = None) -> Record:
-    """Write `OUT/STUDY` as a whole, and give back the record with its folder.
-
-    It is put together under `scratch`, the folder of the run's own parts.
-    """
+    """Write `OUT/STUDY` as a whole, put together under `scratch`; the record with its folder."""
     folder = out / record.study.name
     with replacing_folder(folder, scratch) as fresh:
         write_atomically(fresh / "claims.json", json_bytes(record.document))
@@ -83,30 +73,25 @@ def write_record(record: Record, out: pathlib.Path, scratch: pathlib.Path | None
         except OSError as error:  # a full disk names no file
             error.filename = error.filename or str(fresh / "data.zarr")
             raise
-        (fresh / "figures").mkdir()
-        pictures = [
-            write_figure(draw_figure(figure), fresh / "figures") for figure in record.figures
-        ]
+        drawn = fresh / "figures"
+        drawn.mkdir()
+        pictures = [write_figure(draw_figure(figure), drawn) for figure in record.figures]
         write_atomically(fresh / "index.html", study_page(record.study, record, pictures).encode())
+        small = [write_figure(picture, drawn) for picture in _thumbnail(record)]
         provenance = {
             "schema": SCHEMA,
             **record.provenance,
             "figures": [figure.name for figure in record.figures],
-            "thumbnail": _write_thumbnail(record, fresh / "figures"),
+            "thumbnail": small[0].figure.name if small else "",
             "files": digests(fresh),
         }
         write_atomically(fresh / "provenance.json", json_bytes(provenance))
     return dataclasses.replace(record, folder=folder)
 
 
-def _write_thumbnail(record: Record, folder: pathlib.Path) -> str:
-    """The small picture of the main finding's figure, else of the first; its name."""
-    finding = main_finding(record.study, record.claims)
+def _thumbnail(record: Record) -> list[DrawnFigure]:
+    """The small picture of the main finding's figure, else of the first, if there is one."""
+    finding, headline = main_finding(record.study, record.claims), record.study.headline
     chosen = [f for f in record.figures if finding and f.name == finding.claim.figure]
-    headline = record.study.headline
     panel = headline.panel if headline and chosen else 0
-    for figure in (chosen or record.figures)[:1]:
-        small = draw_thumbnail(figure, panel)
-        write_figure(small, folder)
-        return small.figure.name
-    return ""
+    return [draw_thumbnail(figure, panel) for figure in (chosen or record.figures)[:1]]

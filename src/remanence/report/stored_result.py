@@ -1,9 +1,8 @@
 """Results on disk: written as a whole or not at all, and checked before they are believed.
 
-A study's folder holds exactly `CONTENTS`. `provenance.json` lists the digest of
-everything beside it, so a file that was cut, edited or lost is noticed by name. A
-digest proves only that a file is the one whose digest is beside it: verdicts that are
-read back are judged again from their evidence.
+`provenance.json` lists the digest of everything beside it, so a file that was cut, edited
+or lost is noticed by name. A digest proves only that a file is the one whose digest is
+beside it: verdicts that are read back are judged again from their evidence.
 """
 
 import contextlib
@@ -53,25 +52,19 @@ class StoredResult:
             fresh or dataclasses.replace(row, verdict="open")
             for row, (fresh, _) in zip(self.claims, found, strict=True)
         )
-        written = [plain(dataclasses.asdict(row)) for row in rows]
-        document = {**self.document, "claims": written}
-        left_out = sorted({c.id for c in claims} - {row.id for row in rows})
-        notes = tuple(note for _, note in found if note) + tuple(
-            f"{id} is a claim of the study, and the stored result leaves it out" for id in left_out
-        )
+        document = {**self.document, "claims": [plain(dataclasses.asdict(row)) for row in rows]}
+        lost = sorted({c.id for c in claims} - {row.id for row in rows})
+        words = "is a claim of the study, and the stored result leaves it out"
+        notes = (*(note for _, note in found if note), *(f"{id} {words}" for id in lost))
         return dataclasses.replace(self, claims=rows, document=document, notes=notes)
 
 
 def _paths(top: pathlib.Path) -> list[pathlib.Path]:
-    """A file, or a folder and everything in it; refuses what is neither.
-
-    A link could lead anywhere, and a pipe or a device may never end.
-    """
+    """A file, or a folder and everything in it; no link, which could lead anywhere, and no pipe."""
     if top.is_symlink():
         raise DamagedResult(f"{top} is a link, and results hold none")
     if top.is_dir():
-        inside = sorted(top.iterdir())
-        return [top, *(path for below in inside for path in _paths(below))]
+        return [top, *(path for below in sorted(top.iterdir()) for path in _paths(below))]
     if top.exists() and not top.is_file():
         raise DamagedResult(f"{top} is a pipe or a device, and results hold none")
     return [top]
@@ -79,13 +72,12 @@ def _paths(top: pathlib.Path) -> list[pathlib.Path]:
 
 def digest(path: pathlib.Path) -> str:
     """The SHA-256 of a file, or of a folder's names and contents."""
+    if not path.is_dir():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
     total = hashlib.sha256()
-    if path.is_dir():
-        for file in sorted(file for file in _paths(path) if file.is_file()):
-            total.update(file.relative_to(path).as_posix().encode() + b"\0")
-            total.update(hashlib.sha256(file.read_bytes()).digest())
-    else:
-        total.update(path.read_bytes())
+    for file in sorted(file for file in _paths(path) if file.is_file()):
+        total.update(file.relative_to(path).as_posix().encode() + b"\0")
+        total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
 
@@ -110,25 +102,16 @@ def read_claims(path: pathlib.Path) -> tuple[dict[str, Any], tuple[JudgedClaim, 
     document = _read_json(path)
     try:
         claims = tuple(JudgedClaim(**claim) for claim in document["claims"])
-        if not (
-            all(map(_sound, claims))
-            and isinstance(document["seed"], int)
-            and all(isinstance(document[name], str) for name in ("study", "profile"))
-        ):
+        rows = [{**vars(claim)} for claim in claims]
+        sound = all(isinstance(row.pop("evidence"), dict | None) for row in rows)
+        sound &= all(row["verdict"] in VERDICTS for row in rows)
+        words = [document["study"], document["profile"], *(w for row in rows for w in row.values())]
+        sound &= all(isinstance(word, str) for word in words)
+        if not sound or not isinstance(document["seed"], int):
             raise ValueError
     except (KeyError, TypeError, ValueError):
         raise DamagedResult(f"{path} is damaged: it holds no claims") from None
     return document, claims
-
-
-def _sound(claim: JudgedClaim) -> bool:
-    words = {**vars(claim)}
-    evidence = words.pop("evidence")
-    return (
-        claim.verdict in VERDICTS
-        and all(isinstance(word, str) for word in words.values())
-        and isinstance(evidence, dict | None)
-    )
 
 
 def read_result(folder: pathlib.Path) -> StoredResult | None:
@@ -161,10 +144,9 @@ def read_result(folder: pathlib.Path) -> StoredResult | None:
 def _read_provenance(folder: pathlib.Path, parts: Sequence[str]) -> dict[str, Any]:
     """What made a result, once these parts of it are found to be what was written."""
     provenance = _read_json(folder / "provenance.json")
-    found = provenance.get("schema", 1)
+    found, listed = provenance.get("schema", 1), provenance.get("files")
     if found not in (1, SCHEMA):
         raise DamagedResult(f"{folder} has schema {found!r}, this version reads 1 and {SCHEMA}")
-    listed = provenance.get("files")
     if not isinstance(listed, dict):
         raise DamagedResult(f"{folder}/provenance.json is damaged: it lists no files")
     for path in (folder / name for name in parts):
@@ -188,8 +170,7 @@ def replacing_folder(
     """A fresh folder to fill; it takes the place of `folder` once it is complete.
 
     It is filled under `scratch`, which belongs to the run, so that what a killed
-    process leaves there goes with the run's other parts. A folder that holds anything
-    but a result is somebody else's and is refused.
+    process leaves there goes with the run's other parts.
     """
     refuse_foreign_files(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -228,8 +209,7 @@ def refuse_foreign_files(folder: pathlib.Path) -> None:
         return
     if not folder.is_dir():
         raise ValueError(f"{folder} is a file, so no result can be written there")
-    foreign = sorted({path.name for path in folder.iterdir()} - {*CONTENTS})
-    if foreign:
+    if foreign := sorted({path.name for path in folder.iterdir()} - {*CONTENTS}):
         raise ValueError(
             f"{folder} holds {foreign[0]!r}, which is not part of a result; "
             "move it or choose another --out"

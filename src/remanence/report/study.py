@@ -5,7 +5,6 @@ returns an `Outcome`; everything else (claims, pages, files) follows from that.
 """
 
 import dataclasses
-import functools
 import inspect
 import pathlib
 from collections.abc import Callable, Mapping
@@ -16,27 +15,20 @@ from .claims import Claim
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """A picture with its caption and the numbers that are in it.
-
-    `draw` takes no argument and returns a new matplotlib Figure; it is called
-    inside a style (light, dark), so it must not set colours of text, axes or
-    background itself. `data` is an xarray Dataset, or named columns.
-    """
+    """A picture with its caption and the numbers that are in it."""
 
     name: str
     title: str
     caption: str
     draw: Callable[[], Any]
-    data: Any = None
+    """Returns a new matplotlib Figure, with the colours of text, axes and background as they are."""
+    data: Any = None  # an xarray Dataset, or named columns
 
 
 def figure(name: str, title: str, caption: str) -> Callable[[Callable], Callable[..., Figure]]:
-    """Turns a function that draws its data, and what else it is given, into one that makes the
-    `Figure` of them."""
+    """Turns a function that draws its data, and what else it is given, into one of their `Figure`."""
     return lambda draw: (
-        lambda data, *given: Figure(
-            name, title, caption, functools.partial(draw, data, *given), data
-        )
+        lambda data, *given: Figure(name, title, caption, lambda: draw(data, *given), data)
     )
 
 
@@ -47,36 +39,29 @@ class Bench:
     folder: pathlib.Path
     seed: int = 0
     profile: str = "quick"
-    tell: Callable[[str], None] = lambda sentence: None
-    """Say one sentence of progress (a stage); sweeps and trainings show their own bars."""
+    tell: Callable[[str], None] = lambda sentence: None  # takes each stage
     quiet: bool = True
     time_limit: float | None = None
-    on: str | None = None
-    """Where sweeps run: None on this machine, or the address of a Dask scheduler."""
+    on: str | None = None  # where sweeps run: on this machine, or a Dask scheduler's address
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a run gives back: its results by name, named datasets, figures."""
+    """What a run gives back: named datasets, figures, and what each experiment found, by name."""
 
     data: Mapping[str, Any]
     figures: tuple[Figure, ...]
     results: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    """What each experiment found, by name; `Claim.evidence` takes its numbers from here."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Headline:
     """The finding that stands for a study: one large number and one sentence."""
 
-    claim: str
-    """The id of the claim whose evidence fills in the rest, and whose figure is shown."""
-    number: str
-    """Of a few characters: `"{recalled} of {tried}"`."""
-    sentence: str
-    """What the number says, as `"strings are spelled by {units} units."`"""
-    panel: int = 0
-    """The panel of the figure that is drawn small for the index."""
+    claim: str  # the id of the one whose evidence fills in the rest, and whose figure is shown
+    number: str  # "{recalled} of {tried}"
+    sentence: str  # "strings are spelled by {units} units."
+    panel: int = 0  # of the figure, drawn small for the index
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -91,12 +76,10 @@ class Study:
     profiles: Mapping[str, Any]
     """`quick` and `full`: frozen dataclasses that say everything the run depends on."""
     run: Callable[[Any, Bench], Outcome]
-    cost: Mapping[str, str]
-    """What each profile costs on two cores, said beforehand."""
+    cost: Mapping[str, str]  # of each profile on two cores, in words
     cell: Callable[[Mapping[str, str], Bench], Mapping[str, Any]] | None = None
     """Redo one named cell of a published table, if the study has one."""
-    headline: Headline | None = None
-    """Its main finding; without one, that of the first measured claim with a figure."""
+    headline: Headline | None = None  # else the finding of its first measured claim with a figure
 
     @property
     def about(self) -> str:

@@ -6,8 +6,8 @@ neighbours differ also for protanopes, deuteranopes and in print. `C7` is the gr
 of references. What does not depend on the theme stands in `assets/figures.mplstyle`.
 """
 
+import collections
 import contextlib
-import dataclasses
 import pathlib
 import re
 from collections.abc import Iterator
@@ -18,22 +18,10 @@ Theme = Literal["light", "dark"]
 STYLE = pathlib.Path(__file__).parent / "assets" / "figures.mplstyle"
 
 
-@dataclasses.dataclass(frozen=True)
-class Palette:
-    """The colours of one theme; `cycle` is C0 … C7."""
-
-    cycle: tuple[str, ...]
-    ink: str
-    soft: str
-    line: str
-    paper: str
-    raised: str
-    holds: str
-    differs: str
-    refuted: str
-    open: str
-
-
+Palette = collections.namedtuple(
+    "Palette", "cycle ink soft line paper raised holds differs refuted open"
+)
+"""The colours of one theme; `cycle` is C0 … C7."""
 LIGHT = ("#1a64b5", "#de5f0c", "#0a9a7f", "#8a2a72", "#6e5008", "#3f9bd6", "#2c2f66", "#777777")
 DARK = ("#5db1ee", "#ff8b52", "#3cc79f", "#ea9dca", "#efbb45", "#a9dbfa", "#b9b8f5", "#9a9a9a")
 ON_LIGHT = ("#1c2024", "#596069", "#d9d6cf", "#fbfaf7", "#ffffff")
@@ -43,7 +31,7 @@ PALETTES: dict[Theme, Palette] = {
     "dark": Palette(DARK, *ON_DARK, "#4fd1aa", "#f0bc4d", "#ff9466", "#a4a9b0"),
 }
 
-_ALL = [(*palette.cycle, *list(vars(palette).values())[1:]) for palette in PALETTES.values()]
+_ALL = [(*palette.cycle, *palette[1:]) for palette in PALETTES.values()]
 DARK_OF = dict(zip(*_ALL, strict=True))  # the colour on dark pages for every colour on light ones
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 

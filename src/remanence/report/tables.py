@@ -1,9 +1,5 @@
 """Labelled arrays as files: zarr for the results, CSV and NetCDF for the figures.
 
-Variables that share their axes share a CSV table. NetCDF is the classic format
-(version 3), which knows neither complex numbers nor long integers: a complex
-variable becomes two, a long integer that does not fit becomes a float.
-
 The cross table has the networks of every document down and every measurement across. A
 study offers its networks by putting `cross_table([...])` under `data["cross"]`; a
 measurement that was not made, or has no meaning for a network, is shown as a dash.
@@ -16,6 +12,7 @@ measurement that was not made, or has no meaning for a network, is shown as a da
 ['rotation, (0001)⁺', '2', '0']
 """
 
+import collections
 import dataclasses
 import math
 import pathlib
@@ -59,20 +56,17 @@ def as_dataset(data: Any) -> Dataset | None:
     columns: dict[str, Any] = {}
     for name, values in sorted(dict(data).items()):
         array = np.asarray(values)
-        axes = tuple(
-            f"axis{n}_{size}" if array.ndim > 1 else f"row_{size}"
-            for n, size in enumerate(array.shape)
-        )
-        columns[str(name)] = (axes, array)
+        axes = [f"axis{n}_{size}" for n, size in enumerate(array.shape)]
+        columns[str(name)] = (axes if array.ndim > 1 else [f"row_{n}" for n in array.shape], array)
     return xr.Dataset(columns)
 
 
 def csv_tables(dataset: Dataset) -> dict[str, str]:
     """CSV texts by suffix: "" alone, or named by their axes where axes differ."""
     tables: dict[str, str] = {}
-    groups: dict[tuple[str, ...], list[str]] = {}
+    groups = collections.defaultdict(list)
     for name, variable in dataset.data_vars.items():
-        groups.setdefault(tuple(map(str, variable.dims)), []).append(str(name))
+        groups[tuple(map(str, variable.dims))].append(str(name))
     for axes, names in groups.items():
         part = dataset[names]
         if axes:
@@ -80,14 +74,18 @@ def csv_tables(dataset: Dataset) -> dict[str, str]:
             frame = frame[[c for c in frame.columns if not str(c).startswith("row_")]]
             text = frame.to_csv(index=False, float_format="%.10g", lineterminator="\n")
         else:
-            text = ",".join(names) + "\n"
-            text += ",".join(str(part[name].item()) for name in names) + "\n"
+            values = [str(part[name].item()) for name in names]
+            text = f"{','.join(names)}\n{','.join(values)}\n"
         tables["" if len(groups) == 1 else "-".join(axes) or "scalars"] = text
     return tables
 
 
 def netcdf_bytes(dataset: Dataset) -> bytes:
-    """The dataset as a classic NetCDF file."""
+    """The dataset as a classic NetCDF file (version 3).
+
+    It knows neither complex numbers nor long integers: a complex variable becomes two, a
+    long integer that does not fit becomes a float.
+    """
     import xarray as xr
 
     variables: dict[str, Any] = {}
@@ -99,12 +97,9 @@ def netcdf_bytes(dataset: Dataset) -> bytes:
         long = found.dtype.kind in "iu" and np.any(np.abs(found.values) >= 2**31)
         small = found.dtype == np.float16
         variables[str(name)] = found.astype(np.float64) if long or small else found
-    plain = xr.Dataset(variables, attrs=_plain_attributes(dataset))
+    attributes = {k: v for k, v in dataset.attrs.items() if isinstance(v, str | int | float)}
+    plain = xr.Dataset(variables, attrs=attributes)
     return bytes(plain.to_netcdf(engine="scipy", format="NETCDF3_CLASSIC"))
-
-
-def _plain_attributes(dataset: Dataset) -> dict[Any, Any]:
-    return {k: v for k, v in dataset.attrs.items() if isinstance(v, str | int | float)}
 
 
 def write_data(data: Mapping[str, Dataset], path: pathlib.Path) -> None:
@@ -128,8 +123,7 @@ def read_data(path: pathlib.Path, names: Sequence[str] | None = None) -> dict[st
 
     try:
         there = sorted(zarr.open_group(str(path), mode="r").group_keys())
-        chosen = [name for name in there if names is None or name in names]
-        return {name: _loaded(path, name) for name in chosen}
+        return {name: _loaded(path, name) for name in there if names is None or name in names}
     except Exception as problem:  # a damaged store raises whatever its codecs raise
         why = " ".join(str(problem).split())[:200]
         raise DamagedResult(
@@ -194,11 +188,9 @@ def cells(table: Dataset) -> list[list[str]]:
     """The rows of a stored table in words, the network first, a dash where nothing was."""
     if "network" not in table.dims:
         raise ValueError("a cross table needs the dimension 'network'")
-    columns = [table[name].values if name in table else None for name in COLUMNS]
-    return [
-        [str(network), *("–" if c is None else _word(c[place]) for c in columns)]
-        for place, network in enumerate(table["network"].values)
-    ]
+    networks = table["network"].values
+    columns = [table[name].values if name in table else [""] * len(networks) for name in COLUMNS]
+    return [[str(row[0]), *map(_word, row[1:])] for row in zip(networks, *columns, strict=True)]
 
 
 def _word(value: Any) -> str:

@@ -17,7 +17,6 @@ ATTRIBUTE = re.compile(
     "display|displaystyle|scriptlevel|stretchy|width|mathvariant|fence|form|accent|lspace|rspace|"
     "columnalign|linethickness|movablelimits|minsize|maxsize"
 )
-"""What is kept of an element's attributes."""
 LONGEST = 2000  # characters of an equation that are read
 
 SYMBOL = re.compile(r"(?<![\w$])([A-Za-zΑ-Ωα-ω])_([A-Za-z0-9]{1,3})(?!\w)")
@@ -37,19 +36,22 @@ def mathml(tex: str, display: str = "inline") -> Markup:
     """The equation in MathML, or as code where it cannot be read."""
     from latex2mathml.converter import convert_to_element
 
-    code = Markup(f"<code>{html.escape(tex)}</code>")
-    if len(tex) > LONGEST:
-        return code
     try:
+        if len(tex) > LONGEST:
+            raise ValueError(tex)
         # latex2mathml knows max, min and lim, but not arg.
         known = re.sub(r"\\arg(?![A-Za-z])", r"\\operatorname{arg}", tex)
         root = convert_to_element(known, display=display)
         for element in reversed(list(root.iter())):  # what is inside comes first
             _make_safe(element)
             _set_as_in_print(element)
-    except (Exception, RecursionError):  # its errors have no common class
-        return code
+    except Exception:  # its errors have no common class
+        return _code(tex)
     return Markup(ElementTree.tostring(root, encoding="unicode"))
+
+
+def _code(text: str) -> Markup:
+    return Markup(f"<code>{html.escape(text)}</code>")
 
 
 def _make_safe(element: ElementTree.Element) -> None:
@@ -89,30 +91,21 @@ def typeset(text: str) -> Markup:
 
 def paragraphs(text: str) -> list[Markup]:
     """Paragraphs, set; one that is an equation and nothing else stands on its own."""
-    found = [" ".join(part.split()) for part in text.split("\n\n")]
+    found = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+    alone = [re.fullmatch(r"\$([^$]+)\$", part) for part in found]
     return [
-        mathml(alone[1], "block")
-        if (alone := re.fullmatch(r"\$([^$]+)\$", part))
-        else typeset(part)
-        for part in found
-        if part
+        mathml(a[1], "block") if a else typeset(part) for a, part in zip(alone, found, strict=True)
     ]
 
 
 def _piece(piece: str) -> Markup:
-    if len(piece) > 2 and piece[0] == piece[-1] == "$":
-        return mathml(piece[1:-1])
-    if len(piece) > 2 and piece[0] == piece[-1] == "`":
-        return Markup(f"<code>{html.escape(piece[1:-1])}</code>")
-    return Markup(_sentence(piece))
-
-
-def _sentence(text: str) -> str:
-    """Escaped text with indices, powers, minus signs and per cent as in print."""
-    text = SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(text))
+    """A formula, code, or a sentence with indices, powers, minus and per cent as in print."""
+    if len(piece) > 2 and piece[0] == piece[-1] and piece[0] in "$`":
+        return (mathml if piece[0] == "$" else _code)(piece[1:-1])
+    text = SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(piece))
     text = DECIMAL.sub(_power_of_ten, text)
     text = POWER.sub(lambda m: f"<sup>{_minus(m[1] or m[2])}</sup>", text)
-    return PERCENT.sub("\u00a0%", MINUS.sub("−", INFINITE.sub("∞", text)))
+    return Markup(PERCENT.sub("\u00a0%", MINUS.sub("−", INFINITE.sub("∞", text))))
 
 
 def _power_of_ten(found: re.Match) -> str:
