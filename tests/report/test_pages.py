@@ -6,6 +6,7 @@ import json
 import math
 import pathlib
 import re
+import shutil
 
 import pytest
 import small_study
@@ -150,6 +151,28 @@ def written(study, tmp_path, profile="quick", results=None):
     folder = write_record(record, tmp_path).folder
     assert folder is not None
     return record, (folder / "index.html").read_text()
+
+
+def test_the_index_lists_the_written_findings_and_leads_to_their_claims(
+    out, full_claims, result, tmp_path
+):
+    copy = shutil.copytree(out, tmp_path / "results")
+    page = full_claims.with_name("findings.md")
+    page.write_text(
+        "# Findings\n\nTwo things, **one** sentence each.\n\n"
+        "**1. A rotation\nspells.** It does 4 of 4. Claims 000.1 and 004.1-slow, `command`.\n\n"
+        "![A figure](figure.png)\n\n**2. Not <b>more</b>.** Claim 001.Q4.\n\n**What we would bet.** No."
+    )
+    write_results_index(copy, ["memorization"], {}, lambda _: result.study)
+    text = (copy / "index.html").read_text()
+    page.unlink()
+    listed = re.findall("<li>.*?</li>", text[text.index("<ol") : text.index("</ol>")], re.DOTALL)
+    assert [re.sub("<[^>]*>", "", item) for item in listed] == [
+        "A rotation spells. 000.1, 004.1-slow",
+        "Not &lt;b&gt;more&lt;/b&gt;. 001.Q4",
+    ]
+    assert re.findall(r'href="([^"]+)"', "".join(listed)) == ["memorization/index.html#claim-000.1"]
+    assert text.index("<ol") < text.index("The studies")
 
 
 def test_an_outcome_without_data_or_figures_still_makes_a_page(tmp_path: pathlib.Path):

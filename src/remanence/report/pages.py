@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import pathlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,8 @@ from .tables import cells, COLUMNS, read_data
 
 FULL_RESULTS = pathlib.Path(__file__).parents[3] / "docs" / "results"
 """Beside which a quick run stands; only in the repository, not in an installed package."""
+WRITTEN_FINDING = re.compile(r"^\*\*\d+\. (.+?)\*\*(.+?)(?:\n\n|\Z)", re.DOTALL | re.MULTILINE)
+CLAIM_ID = re.compile(r"\b\d{3}\.[A-Z]?\d+(?:-[a-z]+)?")
 JUDGED = "Every verdict on this page was computed by a rule from what was measured."
 
 
@@ -42,13 +45,15 @@ def main_finding(study: Study, claims: Sequence[JudgedClaim]) -> Finding | None:
     return None if first is None else Finding("", first.measured, first)
 
 
-def full_results(study: Study) -> dict[str, tuple[JudgedClaim, str]] | None:
+def kept_claims(
+    study: Study, file: str = "claims.json"
+) -> dict[str, tuple[JudgedClaim, str]] | None:
     """The claims of the full run by id, judged again, with a remark where that changed the verdict.
 
     None where they are not known.
     """
     try:
-        _, rows = read_claims(FULL_RESULTS / study.name / "claims.json")
+        _, rows = read_claims(FULL_RESULTS / study.name / file)
     except DamagedResult:
         return None
     full = {}
@@ -57,6 +62,14 @@ def full_results(study: Study) -> dict[str, tuple[JudgedClaim, str]] | None:
         remark = f"stored as {row.verdict}" if note else ""
         full[row.id] = (fresh, remark) if fresh else (row, "by an earlier rule")
     return full
+
+
+def written_findings() -> list[tuple[str, list[str]]]:
+    """The sentences of `docs/findings.md` with the ids of their claims; none without the page."""
+    page = FULL_RESULTS.with_name("findings.md")
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    found = WRITTEN_FINDING.findall(text)
+    return [(" ".join(sentence.split()), CLAIM_ID.findall(rest)) for sentence, rest in found]
 
 
 def disagreements(
@@ -74,7 +87,7 @@ def disagreements(
 def study_page(study: Study, result: Any, pictures: Sequence[DrawnFigure] | None = None) -> str:
     """The whole page of a study: of a `Record` with its pictures, or of claims alone."""
     profile, claims = result.profile, result.claims
-    full = full_results(study)
+    full = kept_claims(study)
     made = {"seed": result.seed, "profile": f"{profile}: {study.cost.get(profile, '')}"}
     return render(
         "study.html",
@@ -141,6 +154,8 @@ def results_index(
         foot=JUDGED,
         entries=entries,
         findings=[e for e in entries if e.finding and e.finding.number][:3],
+        written=written_findings(),
+        study_of={claim.id: name for name, claim in claims},
         claims=[claim for _, claim in claims],
         refuted=[pair for pair in claims if pair[1].verdict == "refuted"],
         undecided=[pair for pair in claims if pair[1].verdict == "open"],
@@ -171,6 +186,6 @@ def _entry(out: pathlib.Path, name: str, study_of: Callable[[str], Study]) -> En
         claims=claims,
         finding=main_finding(study, claims),
         picture=f"{name}/figures/{small}" if FIGURE_NAME.fullmatch(small) else "",
-        disagreements=len(disagreements(claims, full_results(study))),
+        disagreements=len(disagreements(claims, kept_claims(study))),
         networks=cells(data["cross"]) if "cross" in data else (),
     )
