@@ -41,6 +41,17 @@ def by_cost(period: int, price: int) -> Iterator[Frequencies]:
         yield (*free, *last)
 
 
+def filled(S: Frequencies, room: int, period: int) -> Frequencies:
+    """S and the lowest frequencies beside it whose cost fits into the room.
+
+    >>> filled((2,), 3, 8)
+    (1, 2, 4)
+    """
+    others = [j for j in range(1, (period + 1) // 2) if j not in S][: room // 2]
+    last = (period // 2,) if room % 2 and period % 2 == 0 and period // 2 not in S else ()
+    return (*sorted((*S, *others)), *last)
+
+
 def orbits(period: int) -> tuple[tuple[int, Frequencies], ...]:
     r"""For each divisor $q > 1$ of the period: $\varphi(q)$ and the frequencies
     of order $q$, which a rational matrix can only have together.

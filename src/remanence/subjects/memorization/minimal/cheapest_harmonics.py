@@ -1,9 +1,9 @@
 r"""How small can a walk of harmonics be? $d^*(w) = \min \{ d(S) : S$ spells $w \}$, with proof.
 
 All sets are tried, the cheapest first, up to the first that spells the word; what is
-refuted refutes its subsets. Without feedback no real $W_h$ whatever does better for an
-infinite periodic word (docs/science/memorization.md has the proof); over the rationals
-$S$ must be a union of Galois orbits.
+refuted refutes its subsets, so a larger set is tried before. Without feedback no real $W_h$
+whatever does better for an infinite periodic word (docs/science/memorization.md has the
+proof); over the rationals $S$ must be a union of Galois orbits.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..harmonics import by_cost, cost, features, Frequencies, orbits, waves
+from ..harmonics import by_cost, cost, features, filled, Frequencies, orbits, waves
 from ..words import Word
 from ..written import Labels
 from .refutation import Refutation, refutation
@@ -23,6 +23,8 @@ from .separation import Deadline, margin_of, proved_lead, separation, widest
 
 LONG = 400
 """Beyond this period only the strongest harmonics are tried."""
+FAR = 6
+"""A set is enlarged by so many units at most: least squares of more takes longer."""
 SLACK = 1e-9
 """Far above what a Fourier transform in float64 rounds, relative to the whole energy."""
 
@@ -102,9 +104,7 @@ def harmonic_dimension(
     if field == "real":
         S, first = strongest_harmonics(labels, (0.2 if p <= LONG else 0.8) * time_limit)
     if p <= LONG:
-        known, search = S, Deadline(0.7 * deadline.left)
-        S, u, lower, refuted = _cheapest(labels, field, known, search)
-        first = first if known == S else u
+        S, first, lower, refuted = _cheapest(labels, field, S, first, Deadline(0.7 * deadline.left))
     price = cost(S, p)
     # Galois orbits are sets of harmonics too.
     floor = energy_floor(labels) if price > lower else 0
@@ -113,32 +113,49 @@ def harmonic_dimension(
 
 
 def _cheapest(
-    labels: Labels, field: str, known: Frequencies, deadline: Deadline
+    labels: Labels, field: str, known: Frequencies, readout: np.ndarray | None, deadline: Deadline
 ) -> tuple[Frequencies, np.ndarray | None, int, tuple[Refutation, ...]]:
     """The first of the cheapest sets with a readout, or `known`, which spells the word; a
     proved lower bound on the cost of any; and the refutations.
 
-    Where neither proof goes through the bound stays. Over the reals, where `known` is a good
-    bound, the search ends there; over the rationals it is all harmonics, and it goes on.
+    Over the reals, where `known` is a good bound, a larger set is decided first: it refutes
+    many at once, or is a better bound. Where neither proof goes through the bound stays, and
+    the search ends; over the rationals `known` is all harmonics, and it goes on.
     """
-    p, lower, least = len(labels), None, 0
+    p, lower, least, real = len(labels), None, 0, field == "real"
     refuted: dict[frozenset[int], Refutation] = {}
     levels = ((price, S) for price in range(p) for S in by_cost(p, price))
-    for price, S in levels if field == "real" else unions(p):
+    for price, S in levels if real else unions(p):
         least, members = price if lower is None else lower, frozenset(S)
         if known == S:
             break
         if not any(members <= large for large in refuted):
-            u, proof = _decide(labels, S, deadline)
+            u, proof, tried = None, None, S
+            while real and (tried := _larger(S, price, known, p)) != S:
+                u, proof = _decide(labels, tried, deadline)
+                if u is None:
+                    break
+                known, readout = tried, u
+            if proof is None:
+                u, proof = _decide(labels, tried := S, deadline)
             if u is not None:
                 return S, u, least, tuple(refuted.values())
             if proof is not None:
-                refuted[members] = proof
+                refuted[frozenset(tried)] = proof
             else:
                 lower = least
-        if deadline.late or (lower is not None and field == "real"):
+        if deadline.late or (lower is not None and real):
             break
-    return known, None, least, tuple(refuted.values())
+    return known, readout, least, tuple(refuted.values())
+
+
+def _larger(S: Frequencies, price: int, known: Frequencies, period: int) -> Frequencies:
+    """The first set that holds S and costs what `known` does, where that comes before; else the
+    first that costs one less: both at most `FAR` dearer than S."""
+    top = cost(known, period)
+    found = filled(S, min(top - price, FAR), period)
+    before = found < known and cost(found, period) == top
+    return found if before else filled(S, min(top - 1 - price, FAR), period)
 
 
 def _decide(

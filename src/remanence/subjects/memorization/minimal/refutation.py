@@ -16,7 +16,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 from scipy.linalg import qr
 
-from ..harmonics import circle, Frequencies, PRECISION, table, totient
+from ..harmonics import circle, features, Frequencies, PRECISION, totient
 from ..written import Labels
 from .separation import Deadline, NEVER
 
@@ -82,7 +82,7 @@ def _enclosures(
     if unknown > MANY:  # elimination loses some bits with each
         bits = 64 * math.ceil(10 * unknown / 64)
     if len(kept) > unknown:
-        kept, spare = _independent(labels, pairs, kept)
+        kept, spare = _independent(labels, frequencies, pairs, kept)
         size = [0.5 * k * math.log2(4 * max(k, 1)) for k in (unknown, len(pairs))]
         # Hadamard's bound on the minor at hand, and on every other conjugate.
         need = size[0] + (max(totient(period) // 2, 1) - 1) * size[1]
@@ -93,14 +93,13 @@ def _enclosures(
     with ctx.workprec(bits):
         M = [_row(labels, pairs, row, bits) for row in kept]
         solved = arb_mat([r[1:] for r in M]).solve(arb_mat([[-r[0]] for r in M]))
-        found = [solved[i, 0] for i in range(unknown)]
-        for row in spare:
+        if spare:
             deadline.check()
-            left = _row(labels, pairs, row, bits)
-            rest = sum((a * b for a, b in zip(left[1:], found, strict=True)), left[0])
-            if not abs(rest) < arb(2) ** -math.ceil(need):
+            M = [_row(labels, pairs, row, bits) for row in spare]
+            rest = arb_mat([r[1:] for r in M]) * solved + arb_mat([r[:1] for r in M])
+            if not all(abs(ball) < arb(2) ** -math.ceil(need) for ball in rest.entries()):
                 return None
-    return found
+        return solved.entries()
 
 
 def _row(labels: Labels, pairs: Pairs, row: Row, bits: int) -> list[arb]:
@@ -112,14 +111,14 @@ def _row(labels: Labels, pairs: Pairs, row: Row, bits: int) -> list[arb]:
     ]
 
 
-def _independent(labels: Labels, pairs: Pairs, rows: list[Row]) -> tuple[list[Row], list[Row]]:
+def _independent(
+    labels: Labels, frequencies: Frequencies, pairs: Pairs, rows: list[Row]
+) -> tuple[list[Row], list[Row]]:
     """As many well-conditioned rows as there are unknowns, and the rest."""
-    period, (t, k) = len(labels), np.array(pairs).T
-    (cos, sin), w = table(period), np.asarray(labels)[t]
-    numbers = np.array(
-        [((w == b) * 1.0 - (k == b)) * (sin if odd else cos)[j * t % period] for b, j, odd in rows]
-    )
-    _, order = qr(numbers.T, mode="r", pivoting=True)  # pyright: ignore[reportAssignmentType]
+    (t, k), blocks = np.array(pairs).T, np.unique([block for block, _, _ in rows])[:, None]
+    signs = (np.asarray(labels)[t] == blocks) * 1.0 - (k == blocks)
+    numbers = (signs[:, None] * features(len(labels), frequencies)[:, t]).reshape(len(rows), -1)
+    _, order = qr(numbers.T, mode="r", pivoting=True, check_finite=False)  # pyright: ignore[reportAssignmentType]
     chosen = set(order[: len(pairs) - 1].tolist())
     kept = [row for i, row in enumerate(rows) if i in chosen]
     return kept, [row for i, row in enumerate(rows) if i not in chosen]

@@ -84,19 +84,17 @@ def separation(
     `asked`, symbols × symbols, are the leads asked for, in proportion. Neither side
     where the time runs out. With `vertex` by the simplex method, whose multipliers are
     determined by the pairs alone."""
-    w, n, p = np.asarray(labels), max(labels) + 1, len(labels)
+    w, n = np.asarray(labels), max(labels) + 1
     if n == 1:
         return Separation(np.zeros((1, len(phi))))
     if deadline.late:
         return Separation(None)
-    # For two symbols one function is enough: its sign.
-    t, k, signs = _pairs(labels) if n > 2 else (np.arange(p), 1 - w, np.ones((1, p)))
-    scale = 1.0 - 2.0 * w if n == 2 else np.ones(len(t))
+    t, k, signs, scale = _pairs(labels)
     if n > 2 and asked is not None:
         scale = asked.mean() / np.maximum(asked[w[t], k], 1e-6 * asked.max())
     rows = len(phi) * len(signs)
     seconds = PACE * len(t) * rows**2
-    columns = phi[:, t] * scale
+    columns = (phi if n == 2 else phi[:, t]) * scale
 
     def by_program(method: str) -> Separation:
         """The same alternative by a linear programming solver, which is told the limit."""
@@ -124,11 +122,11 @@ def separation(
         return by_program("highs-ds")
     if seconds > SLOW or not deadline.affords(seconds):
         return by_program("highs-ipm")
-    A = (signs[:, None, :] * columns).reshape(rows, len(t))
-    goal = np.zeros(rows + 1)
+    system, goal = np.ones((rows + 1, len(t))), np.zeros(rows + 1)
+    system[:-1] = A = (signs[:, None, :] * columns).reshape(rows, len(t))
     goal[-1] = 1.0
     try:
-        lam, residual = nnls(np.vstack([A, np.ones(len(t))]), goal, maxiter=30 * len(t))
+        lam, residual = nnls(system, goal, maxiter=30 * len(t))
     except RuntimeError:
         return by_program("highs-ds")
     if residual < BLIND:
@@ -152,12 +150,15 @@ def _against(lam: np.ndarray, t: np.ndarray, k: np.ndarray) -> Separation:
 
 
 @functools.lru_cache(maxsize=64)
-def _pairs(labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every (t, k) with k not the symbol at t, and what each symbol has to do with it."""
+def _pairs(labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Every (t, k) with k not the symbol at t, what each symbol has to do with it, and its scale."""
     n, w = max(labels) + 1, np.asarray(labels)
+    if n == 2:
+        # One function is enough: its sign.
+        return np.arange(len(w)), 1 - w, np.ones((1, len(w))), 1.0 - 2.0 * w
     t, k = np.nonzero(w[:, None] != np.arange(n))
     symbols = np.arange(n)[:, None]
-    return t, k, 1.0 * (w[t] == symbols) - (k == symbols)
+    return t, k, 1.0 * (w[t] == symbols) - (k == symbols), np.ones(len(t))
 
 
 def widest(
