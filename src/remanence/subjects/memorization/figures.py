@@ -151,7 +151,8 @@ def _draw_frontier(table: xr.Dataset):
     for ax, (field, label) in zip(axes, panels.items(), strict=True):
         for method, mark in zip(table.method.values, "osD^vP", strict=False):
             one = table.sel({"method": method})  # `sel(method=…)` is how to round
-            ax.plot(one.dimension, one[field], mark, ms=8, label=method)
+            look = {"ms": 8, "mfc": "none", "mew": 1.8}  # those that lie on others are seen
+            ax.plot(one.dimension, one[field], mark, label=method, **look)
         ax.set(xlabel="dimension d", ylabel=label)
     axes[0].axhline(0, color="C7", lw=0.8)
     axes[0].legend()

@@ -1,5 +1,6 @@
 """The pictures: what is inside the weights, and what networks do, in training and without waves."""
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -44,7 +45,8 @@ def spectra_figure(data: xr.Dataset) -> Any:
         axis.bar(data.frequency, at.share, color=colours, width=0.9)
         axis.axhline(float(at.threshold), color="C1", lw=1)
         axis.set_xlabel("frequency k")
-        axis.set_title(f"{name_of(node)}: {', '.join(map(str, key))}", fontsize="small")
+        above = textwrap.fill(", ".join(map(str, key)), 30)
+        axis.set_title(f"{name_of(node)}: {key.size} frequencies\n{above}", fontsize="small")
     top.axes[0].set_ylabel("share of energy")
     signed, half = data.k_b.values, data.sizes["frequency"]
     for axis, state in zip(bottom.subplots(1, 2), data.state.values, strict=True):
@@ -215,7 +217,8 @@ def learned_and_exact_figure(data: xr.Dataset) -> Any:
 def recipes_figure(recipes: xr.Dataset) -> Any:
     """Counts against each dial that was moved, round each centre."""
     moved = one_dial(recipes)
-    drawing, axes = plt.subplots(1, len(moved), figsize=(2.6 * len(moved) + 1, 3), squeeze=False)
+    size: Any = {"figsize": (2.2 * len(moved) + 1, 3), "sharey": True, "squeeze": False}
+    drawing, axes = plt.subplots(1, len(moved), **size)
     for axis, (dial, centres) in zip(axes[0], moved.items(), strict=True):
         values = sorted({value for counts in centres for value in counts[dial].values.tolist()})
         for i, counts in enumerate(centres):
@@ -223,8 +226,9 @@ def recipes_figure(recipes: xr.Dataset) -> Any:
             axis.plot(at, counts, ".", color=f"C{i}", alpha=0.5)
             axis.plot(at, counts.mean("seed"), color=f"C{i}", marker="o")
         axis.set_xticks(range(len(values)), [str(value) for value in values])
-        axis.set(xlabel=dial.replace("_", " "), ylim=(0, None))
-    axes[0, 0].set_ylabel("key frequencies")
+        axis.set(xlabel=dial.replace("_", " "), xlim=(-0.3, len(values) - 0.7))
+    axes[0, 0].set(ylabel="key frequencies", ylim=(0, None))
+    axes[0, 0].locator_params(axis="y", integer=True)
     return drawing
 
 
