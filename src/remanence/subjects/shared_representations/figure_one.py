@@ -4,7 +4,7 @@ import csv
 import math
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,8 +31,10 @@ NAMES = {"frac": float, "sigma": float, "seed": int}
 SEEDS = 2**32  # so many seeds the document's generator distinguishes
 
 
-def _sizes(config: Config) -> dict[str, Any]:
-    return {name: getattr(config, name) for name in ("languages", "words", "units")}
+def _cells(config: Config, rows: Sequence[Sequence[float]], **how: Any) -> list[Cell]:
+    """A cell for each fraction, σ and seed, of the profile's size."""
+    sizes = {name: getattr(config, name) for name in ("languages", "words", "units")}
+    return [Cell(fraction=f, scale=s, seed=int(n), **how, **sizes) for f, s, n in rows]
 
 
 def lane_width(config: Config) -> int:
@@ -42,21 +44,17 @@ def lane_width(config: Config) -> int:
 
 def figure_one(config: Config, bench: Bench) -> tuple[xr.Dataset, xr.Dataset]:
     """Diagonal mask by the document's SGD, full mask by the flow, a table a σ."""
-    cells = lambda scales, **how: [
-        Cell(fraction=fraction, scale=scale, seed=seed, **how, **_sizes(config))
-        for fraction in config.fractions
-        for scale in scales
-        for seed in config.seeds
+    grid = lambda *scales: [
+        (f, s, n) for f in config.fractions for s in scales for n in config.seeds
     ]
-    width = lane_width(config)
-    full: list[xr.Dataset] = []
+    width, full = lane_width(config), []
     for scale, limit in zip(config.full_scales, config.full_limits, strict=True):
         until = {"stop": FULL_STOP, "limit": limit, "width": width}
-        some = cells([scale], mask="full", way="flow")
-        full.append(table(f"figure 1, full mask, {scale:g}", some, bench, **until))
+        cells = _cells(config, grid(scale), mask="full", way="flow")
+        full.append(table(f"figure 1, full mask, {scale:g}", cells, bench, **until))
     until = {"stop": document_stop(config.words), "limit": config.sgd_limit, "width": width}
-    by_sgd = cells(config.scales, mask="diagonal", way="sgd")
-    diagonal = table(BY_SGD, by_sgd, bench, **until)
+    cells = _cells(config, grid(*config.scales), mask="diagonal", way="sgd")
+    diagonal = table(BY_SGD, cells, bench, **until)
     return diagonal, xr.concat(full, "cell", combine_attrs="identical")
 
 
@@ -75,9 +73,8 @@ def thresholds(found: xr.Dataset) -> list[float]:
 def highest_spikes(config: Config, diagonal: xr.Dataset) -> Int[np.ndarray, " spikes"]:
     """At each σ the tallest connected, converged cells that do not generalise.
 
-    Only σ at which most connected runs generalise have spikes: at σ = 1e-2 the
-    document's runs lie above 1e-3 on most connected graphs and come down slowly with
-    the fraction, which is no spike but the rule there.
+    Only σ at which most connected runs generalise have spikes: at σ = 1e-2 most lie above 1e-3
+    and come down slowly with the fraction.
     """
     joined = (diagonal.connected == 1) & (diagonal.ending == 0)
     high = (joined & (diagonal.test_loss > GENERALISES)).values
@@ -92,10 +89,7 @@ def retrained_spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.D
     if first.sizes["cell"] == 0:
         return None
     named = first[["fraction", "scale", "seed"]]
-    cells = [
-        Cell(fraction=f, scale=s, seed=int(n), mask="diagonal", way="flow", **_sizes(config))
-        for f, s, n in named.to_array().values.T.tolist()
-    ]
+    cells = _cells(config, named.to_array().values.T.tolist(), mask="diagonal", way="flow")
     until = {"stop": document_stop(config.words), "limit": config.spike_limit}
     flow = table("spikes by flow", cells, bench, **until, width=lane_width(config))
     by_flow = {f"flow_{n}": flow[n] for n in ("train_loss", "ending", "signs")}
@@ -116,8 +110,8 @@ def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
         rows = [r for r in csv.DictReader(lines) if float(r["init_scale"]) in config.author_scales]
     if not rows:
         return None
-    names = {"frac": "train_frac", "sigma": "init_scale", "seed": "seed"}
-    cells = [named_cell({name: row[column] for name, column in names.items()}) for row in rows]
+    named = [(row["train_frac"], row["init_scale"], row["seed"]) for row in rows]
+    cells = [named_cell(dict(zip(NAMES, row, strict=True))) for row in named]
     words = cells[0].words
     title = BY_SGD if config.words == words else "the author's cells"
     until = {"stop": document_stop(words), "limit": DOCUMENT_STEPS, "width": 1}
@@ -133,7 +127,7 @@ def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
 
 def named_cell(wanted: Mapping[str, str]) -> Cell:
     """The author's cell that `frac=…,sigma=…,seed=…` names, or a refusal."""
-    if set(wanted) - set(NAMES) or not {"frac", "sigma"} <= set(wanted):
+    if not {"frac", "sigma"} <= set(wanted) <= set(NAMES):
         given = ", ".join(wanted) or "nothing"
         raise ValueError(f"a cell is named by frac, sigma and seed, got {given}")
     numbers: dict[str, Any] = {"seed": 0}
@@ -168,11 +162,6 @@ def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
     names = ("accuracy_trained", "accuracy_untrained", "rank")
     numbers = {name: found[name] for name in names} | {"negative_untrained": found["signs"]}
     numbers |= {name: 2 * cell.words * found[name] for name in ("train_loss", "test_loss")}
-    return {
-        "frac": cell.fraction,
-        "sigma": cell.scale,
-        "seed": cell.seed,
-        "ending": fit.ending,
-        "steps": fit.steps,
-        "connected": bool(found["connected"]),
-    } | {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+    known = {"frac": cell.fraction, "sigma": cell.scale, "seed": cell.seed}
+    known |= {"ending": fit.ending, "steps": fit.steps, "connected": bool(found["connected"])}
+    return known | {name: x if math.isfinite(x) else None for name, x in numbers.items()}

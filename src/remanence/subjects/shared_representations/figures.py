@@ -13,11 +13,10 @@ from . import network_figures as networks
 
 def figures(data: Mapping[str, xr.Dataset]) -> tuple[Figure, ...]:
     """All pictures, in the order of the experiments."""
-    spikes = [networks.spikes_figure(data["spikes"])] if "spikes" in data else []
     return (
         networks.figure_one_figure(data["diagonal"], data["full"], data.get("author")),
         networks.accuracy_figure(data["diagonal"], data["full"]),
-        *spikes,
+        *([networks.spikes_figure(data["spikes"])] if "spikes" in data else []),
         networks.threshold_figure(data["graphs"]),
         networks.wide_threshold_figure(data["wide"]),
         alignment_figure(data["alignment"], data["times"]),

@@ -34,10 +34,8 @@ def _scaled_normals(
 
 
 class GatedLinear(eqx.Module):
-    r"""`languages` input and output matrices round one shared hidden matrix.
-
-    The gates pick the input matrix of the source language and the output matrix of the
-    target language; the rest is linear.
+    r"""`languages` input and output matrices round one shared hidden matrix; the gates pick the
+    input matrix of the source language and the output matrix of the target language.
 
     >>> net = GatedLinear.init(languages=3, words=4, units=5, scale=0.1, key=jr.key(0))
     >>> net(jnp.eye(4)[0], source=1, target=2).shape
@@ -86,16 +84,10 @@ class GatedLinear(eqx.Module):
 
 
 def relabelled(net: GatedLinear, words: Int[Array | np.ndarray, "languages words"]) -> GatedLinear:
-    r"""The network that calls word $i$ `words[k][i]` in language $k$.
-
-    $W_o^k \to \Pi_k W_o^k$, $W_i^l \to W_i^l \Pi_l^\top$.
-    """
+    r"""The network that calls word $i$ `words[k][i]` in language $k$: $\Pi_k W_o^k$, $W_i^l \Pi_l^\top$."""
     back = jnp.argsort(words, axis=1)
-    return GatedLinear(
-        jnp.take_along_axis(net.W_o, back[:, :, None], axis=1),
-        net.W_h,
-        jnp.take_along_axis(net.W_i, back[:, None, :], axis=2),
-    )
+    W_o = jnp.take_along_axis(net.W_o, back[:, :, None], axis=1)
+    return GatedLinear(W_o, net.W_h, jnp.take_along_axis(net.W_i, back[:, None, :], axis=2))
 
 
 MEASURED = ("train_loss", "test_loss", "across", "accuracy_trained", "accuracy_untrained", "rank")
@@ -107,9 +99,8 @@ def translation(net: GatedLinear, T: Pairs, *, mask: Mask) -> dict[str, float]:
 
     Losses are $\frac12$ mean squared errors a word, over the entries that the mask looks at, on
     taught, untaught and unconnected pairs (`across`); accuracies are of argmax over the whole
-    dictionary (chance $1/D$), whatever the mask. `rank` is the participation ratio of the squared
-    singular values of $W_oW_hW_i$, `signs` the share of untaught diagonal entries that are
-    negative. A group without any pair has the value NaN.
+    dictionary. `rank` is the participation ratio of the squared singular values of $W_oW_hW_i$,
+    `signs` the share of untaught diagonal entries that are negative. NaN is for no pair.
     """
     T = np.asarray(T, dtype=float)
     L, D, H = net.sizes
@@ -120,9 +111,7 @@ def translation(net: GatedLinear, T: Pairs, *, mask: Mask) -> dict[str, float]:
     right = (blocks.argmax(axis=2) == np.arange(D)).mean(axis=2)
     negative = (np.einsum("kldd->kld", blocks) < 0).mean(-1)
     untaught, across = 1.0 - T, 1.0 - connectivity(T).together
-    mean = lambda values, where: (
-        float((values * where).sum() / where.sum()) if where.sum() else float("nan")
-    )
+    mean = lambda values, where: float((values * where).sum() / (where.sum() or np.nan))
     # The product's singular values from its thin factors: LD×LD is never formed.
     P, W, Q = (np.asarray(weights, float) for weights in (net.W_o, net.W_h, net.W_i))
     outer = np.linalg.qr(P.reshape(L * D, H), mode="r")

@@ -62,11 +62,9 @@ def pair_count(languages: int, fraction: float) -> int:
 
 
 def published_pairs(fraction: float, *, seed: int, languages: int = 10) -> Pairs:
-    """The document's own draw of `T`: its diagonal and some other pairs.
+    """The document's own draw of `T`: its diagonal and some other pairs, nested for one seed.
 
-    The same seed gives nested matrices: one permutation of the off-diagonal pairs
-    is cut at different lengths. The draw predates JAX's present default for
-    splitting keys, so that switch is set for its duration.
+    It predates JAX's present default for splitting keys, so that switch is set meanwhile.
 
     >>> int(published_pairs(0.401, seed=0).sum())
     40
@@ -82,11 +80,8 @@ def published_pairs(fraction: float, *, seed: int, languages: int = 10) -> Pairs
 
 
 def nested_pairs(languages: int, fraction: float, *, key: Key, diagonal: bool = True) -> Pairs:
-    """Random pairs, nested for one key: a larger fraction only adds pairs.
-
-    Without a forced `diagonal` a first permutation matrix is drawn in its place, so
-    that every language is still taught both ways.
-    """
+    """Random pairs, nested for one key; without a forced `diagonal` a permutation matrix is drawn
+    in its place, so that every language is still taught both ways."""
     L = languages
     first_key, rest_key = jr.split(key)
     T = np.eye(L)
@@ -115,10 +110,9 @@ def circulant_pairs(languages: int, width: int) -> Pairs:
 class Connectivity(eqx.Module):
     """What the graph of `T` says before any training.
 
-    `together` marks the pairs whose two ends share a component; `path_lengths`
-    counts the taught pairs on the shortest way between them (1 for a taught pair,
-    infinite across components); `gap` is σ2/σ1 of `T`: near 1 the second mode grows almost as
-    fast as the first, and it is 0 without one.
+    `together` marks the pairs whose two ends share a component; `path_lengths` counts the
+    taught pairs on the shortest way between them, infinite across components; `gap` is σ2/σ1 of
+    `T`: near 1 the second mode grows almost as fast as the first.
     """
 
     components: int
@@ -141,7 +135,7 @@ def _bipartite(T: Pairs) -> Float[np.ndarray, "nodes nodes"]:
 def components(T: Pairs) -> tuple[int, Int[np.ndarray, " outputs"], Int[np.ndarray, " inputs"]]:
     """The number of components, and the one of each output and each input."""
     count, labels = csgraph.connected_components(_bipartite(T), directed=False)
-    return int(count), labels[: T.shape[0]], labels[T.shape[0] :]
+    return int(count), *np.split(labels, [len(T)])
 
 
 def connectivity(T: Pairs) -> Connectivity:
@@ -179,10 +173,8 @@ def _connected_digraphs(nodes: int, arcs: int) -> int:
 
 
 def probability_connected(languages: int, pairs: int) -> float:
-    """The exact chance that random pairs with a forced diagonal are connected.
-
-    The diagonal ties output $k$ to input $k$, so the bipartite graph is connected
-    exactly when the digraph of the other pairs is weakly connected.
+    """The exact chance that random pairs with a forced diagonal are connected: that the digraph
+    of the other pairs is weakly so, since the diagonal ties output $k$ to input $k$.
 
     >>> round(probability_connected(10, 25), 3)
     0.749
@@ -197,10 +189,9 @@ def probability_connected(languages: int, pairs: int) -> float:
 def path_bound(graph: Connectivity, residual: float) -> Pairs:
     r"""How far an untaught block can be from $I$ when taught ones are within `residual`.
 
-    In the spectral norm, with every taught block $\|A - I\| \le \epsilon < 1$, a path
-    of $n$ blocks and $n - 1$ inverses in turn gives
-    $(1+\epsilon)^{m}(1-\epsilon)^{-(m-1)} - 1$, $m = (n+1)/2$: about $n\epsilon$. Holds
-    for $H = D$, where the blocks along a path are products and inverses.
+    For $H = D$ blocks along a path are products and inverses: with every taught
+    $\|A - I\|_2 \le \epsilon < 1$ a path of $n$ blocks gives
+    $(1+\epsilon)^{m}(1-\epsilon)^{-(m-1)} - 1$, $m = (n+1)/2$: about $n\epsilon$.
     """
     if not 0 <= residual < 1:
         return np.full_like(graph.path_lengths, np.inf)

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from scipy.stats import binomtest
 
-from ...report import Figure
+from ...report import Figure, figure
 from .language_pairs import probability_connected
 from .random_graphs import fresh_graphs, taught_share, thresholds_by_scale
 from .training_cells import by_scale, GENERALISES, generalises
@@ -76,8 +76,9 @@ def figure_one_figure(
                 loss = np.maximum(his.author_loss / (2 * his.words), FLOOR)
                 rings: Any = {"color": "C7", "ms": 9, "mfc": "none", "mew": 1.2}
                 ax.plot(his.fraction, loss, "o", label="the author's", **rings)
+        usual = {"color": "C7", "ls": "", "marker": "o"}
         for name, style in KINDS.items():
-            axes[0, 0].plot([], [], label=name, **{"color": "C7", "ls": "", "marker": "o"} | style)
+            axes[0, 0].plot([], [], label=name, **usual | style)
         figure.legend(*axes[0, 0].get_legend_handles_labels(), **LEGEND)
         return figure
 
@@ -99,15 +100,14 @@ def accuracy_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
         figure, axes = plt.subplots(1, 2, figsize=(9.2, 3.6), layout="constrained")
         chance = (1 / int(diagonal.words[0]), int(diagonal.words[0]))
         names = ("argmax accuracy, untaught pairs", "rank of the product (participation)")
-        for ax, seen, level, name in zip(
-            axes, ("accuracy_untrained", "rank"), chance, names, strict=True
-        ):
-            for i, found in enumerate((diagonal, full)):
+        panels = zip(axes, ("accuracy_untrained", "rank"), chance, names, strict=True)
+        for ax, seen, level, name in panels:
+            for i, (mask, found) in enumerate((("diagonal", diagonal), ("full", full))):
                 for j, (scale, part) in enumerate(by_scale(found).items()):
-                    label = f"{('diagonal', 'full')[i]}, σ = {scale:g}"
-                    style: Any = {"mew": 0.8, "mfc": "none" if j else f"C{i}", "label": label}
+                    style: Any = {"mew": 0.8, "mfc": "none" if j else f"C{i}", "ms": 4}
+                    style["label"] = f"{mask}, σ = {scale:g}"
                     x = np.maximum(part.test_loss, FLOOR)
-                    ax.semilogx(x, part[seen], f"C{i}{MARKS[j]}", ms=4, **style)
+                    ax.semilogx(x, part[seen], f"C{i}{MARKS[j]}", **style)
             ax.axhline(level, color="C7", lw=0.8, ls=":", label="1/D: chance, D: full rank")
             ax.set(xlabel=LOSS, ylabel=name)
         figure.legend(*axes[0].get_legend_handles_labels(), **LEGEND)
@@ -125,39 +125,34 @@ def accuracy_figure(diagonal: xr.Dataset, full: xr.Dataset) -> Figure:
     )
 
 
-def spikes_figure(again: xr.Dataset) -> Figure:
+@figure(
+    "spikes",
+    "The spikes, tried again",
+    "Connected cells of Figure 1 (diagonal mask) whose test loss is above 1e-3 though they reached the training loss, by height at each σ, and again by exact flow. A spike that the flow does not have came from the step; one that stays is real, and pieces of its graph hold the wrong sign (right). Open marks: the training loss was not reached. Dotted: 1e-3.",
+)
+def spikes_figure(again: xr.Dataset) -> Any:
     """A line a spike: its test loss by SGD and by the flow, and its negative entries."""
-
-    def draw() -> Any:
-        lines = np.arange(again.sizes["cell"])
-        size = (9.2, 1.9 + 0.19 * lines.size)
-        figure, axes = plt.subplots(1, 2, figsize=size, sharey=True, layout="constrained")
-        reached = again["flow_ending"].values == 0
-        ways = {"sgd": ("the document's SGD", True | reached), "flow": ("exact flow", reached)}
-        for i, (way, (name, done)) in enumerate(ways.items()):
-            style: Any = {"color": f"C{i}", "ms": 6.5 - 1.2 * i, "alpha": 0.85}
-            at = lines + 0.2 * (i - 0.5)
-            loss, share = np.maximum(again[way].values, FLOOR), 100 * again[f"{way}_signs"].values
-            for ax, values in zip(axes, (loss, share), strict=True):
-                ax.plot(values[done], at[done], MARKS[i], label=name, **style)
-                ax.plot(values[~done], at[~done], MARKS[i], mfc="none", **style)
-        axes[0].axvline(GENERALISES, color="C7", lw=0.8, ls=":")
-        axes[1].set(xlabel="negative entries of untaught blocks (%)", xlim=(-0.5, None))
-        columns = zip(*(again[n].values for n in ("scale", "fraction", "seed")), strict=True)
-        cells = [f"{scale:g}, {frac:.3f}, {int(seed)}" for scale, frac, seed in columns]
-        axes[0].set_yticks(lines, cells, fontsize=7)
-        axes[0].set(xlabel=LOSS, xscale="log", ylabel="σ, fraction taught, seed")
-        axes[0].set(ylim=(lines.size - 0.4, -0.6))
-        figure.legend(*axes[0].get_legend_handles_labels(), **LEGEND)
-        return figure
-
-    return Figure(
-        "spikes",
-        "The spikes, tried again",
-        "Connected cells of Figure 1 (diagonal mask) whose test loss is above 1e-3 though they reached the training loss, by height at each σ, and again by exact flow. A spike that the flow does not have came from the step; one that stays is real, and pieces of its graph hold the wrong sign (right). Open marks: the training loss was not reached. Dotted: 1e-3.",
-        draw,
-        again,
-    )
+    lines = np.arange(again.sizes["cell"])
+    size = (9.2, 1.9 + 0.19 * lines.size)
+    drawing, axes = plt.subplots(1, 2, figsize=size, sharey=True, layout="constrained")
+    reached = again["flow_ending"].values == 0
+    ways = {"sgd": ("the document's SGD", True | reached), "flow": ("exact flow", reached)}
+    for i, (way, (name, done)) in enumerate(ways.items()):
+        style: Any = {"color": f"C{i}", "ms": 6.5 - 1.2 * i, "alpha": 0.85}
+        at = lines + 0.2 * (i - 0.5)
+        loss, share = np.maximum(again[way].values, FLOOR), 100 * again[f"{way}_signs"].values
+        for ax, values in zip(axes, (loss, share), strict=True):
+            ax.plot(values[done], at[done], MARKS[i], label=name, **style)
+            ax.plot(values[~done], at[~done], MARKS[i], mfc="none", **style)
+    axes[0].axvline(GENERALISES, color="C7", lw=0.8, ls=":")
+    axes[1].set(xlabel="negative entries of untaught blocks (%)", xlim=(-0.5, None))
+    columns = zip(*(again[n].values for n in ("scale", "fraction", "seed")), strict=True)
+    cells = [f"{scale:g}, {frac:.3f}, {int(seed)}" for scale, frac, seed in columns]
+    axes[0].set_yticks(lines, cells, fontsize=7)
+    axes[0].set(xlabel=LOSS, xscale="log", ylabel="σ, fraction taught, seed")
+    axes[0].set(ylim=(lines.size - 0.4, -0.6))
+    drawing.legend(*axes[0].get_legend_handles_labels(), **LEGEND)
+    return drawing
 
 
 def _plot_shares(ax: Any, found: xr.Dataset, hit: np.ndarray, shift: float, **style: Any) -> None:

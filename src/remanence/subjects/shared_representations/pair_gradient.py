@@ -4,13 +4,10 @@ Full mask: with $A_k = W_o^k W_h$ and the Gram matrices $W_i^l W_i^{l\top}$,
 
 $$C_k = A_k \textstyle\sum_l T_{kl} W_i^l W_i^{l\top} - \sum_l T_{kl} W_i^{l\top}$$
 
-is all that the gradient needs: $O(L D H^2)$ products and $O(L^2 H (H + D))$
-additions instead of $O(L^2 D^2 H)$. Diagonal mask: $D$ numbers a block exist, so
-$O(L^2 D H)$ beside three products of $L D H^2$ (the hidden matrix is shared, and
-no mask removes it).
-
-Both matrices of a lane are kept as (languages, words, units), or as (words,
-languages, units) for the diagonal mask: the order in which every product is plain.
+is all that the gradient needs: $O(L D H^2)$ products and $O(L^2 H (H + D))$ additions instead of
+$O(L^2 D^2 H)$. Diagonal mask: $D$ numbers a block exist, so $O(L^2 D H)$ beside three products of
+$L D H^2$. Both matrices of a lane are kept as (languages, words, units), or as (words, languages,
+units) for the diagonal mask: the order in which every product is plain.
 """
 
 from typing import NamedTuple

@@ -1,9 +1,9 @@
 r"""Trainings on pairs of languages: what is to be done, what came of it, and runs side by side.
 
-Both ways down $\Lambda = \frac{1}{2D|T|}\|(W_oW_hW_i - J\otimes I)\odot M\|^2$, the document's
-`momentum_sgd` and `gradient_flow`, take the same runs and yield the same records. Runs of one
-sweep differ in length a hundredfold, so in a batch the next run takes a finished one's place;
-its width is fixed, so that a run's bits do not depend on who is beside it.
+Both ways down $\Lambda = \frac{1}{2D|T|}\|(W_oW_hW_i - J\otimes I)\odot M\|^2$, `momentum_sgd` and
+`gradient_flow`, take the same runs and yield the same records. Runs differ in length a hundredfold,
+so in a batch the next run takes a finished one's place; its width is fixed, so that a run's bits do
+not depend on who is beside it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,17 +33,13 @@ class PairRun(eqx.Module):
     T: Float[np.ndarray, "outputs inputs"] = eqx.field(converter=checked_pairs)
 
     def __check_init__(self):
-        L = self.net.sizes[0]
-        if self.T.shape[0] != L:
-            raise ValueError(f"T is for {self.T.shape[0]} languages, the network has {L}")
+        if len(self.T) != (L := self.net.sizes[0]):
+            raise ValueError(f"T is for {len(self.T)} languages, the network has {L}")
 
 
 class PairFit(eqx.Module):
-    r"""A finished training: the weights and how it ended.
-
-    `loss` is $\Lambda$ on the taught pairs, from the blocks in float64; `time` is that of the
-    flow of $\Lambda$, 0 for SGD.
-    """
+    r"""The weights and how a training ended; `loss` is $\Lambda$ on the taught pairs, from the blocks
+    in float64, and `time` that of the flow of $\Lambda$, 0 for SGD."""
 
     net: GatedLinear
     loss: float
@@ -95,9 +91,8 @@ def train_pairs(
 ) -> Iterator[tuple[int, PairFit]]:
     """Each run until its loss is at most `stop`, as soon as it is there: `(index, fit)`.
 
-    `limit` bounds the steps, `width` is how many runs are trained side by side. `memory` gives
-    what a run needs besides its weights; `advance` moves a batch by one chunk and is one
-    compiled program.
+    `limit` bounds the steps, `width` runs are trained side by side. `memory` gives what a run
+    needs besides its weights; `advance` moves a batch by one chunk and is one compiled program.
     """
     for run in runs:
         _, D, H = run.net.sizes

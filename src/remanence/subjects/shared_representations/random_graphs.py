@@ -20,8 +20,8 @@ def _cells(
     """`count` graphs at every σ, a seed each, with `factor` times as many units as words."""
     # Spread over the range in which both kinds of graph occur.
     fractions = np.round(0.161 + 0.25 * np.arange(count) / max(count - 1, 1), 4).tolist()
-    sizes = {"languages": config.languages, "words": config.graph_words}
-    sizes["units"] = factor * config.graph_words
+    D = config.graph_words
+    sizes = {"languages": config.languages, "words": D, "units": factor * D}
     return [
         Cell(fraction=fraction, scale=scale, seed=seed, mask="full", way="flow", **sizes)
         for scale in scales
@@ -38,13 +38,9 @@ def square_graphs(config: Config, bench: Bench) -> xr.Dataset:
 
 def wide_graphs(config: Config, bench: Bench) -> xr.Dataset:
     """H = 2D: the same graphs at every σ."""
-    cells = [
-        cell
-        for block in range(config.wide_blocks)
-        for cell in _cells(
-            config, config.wide_scales, config.wide_graphs, 25_000 + 5_000 * block, factor=2
-        )
-    ]
+    cells: list[Cell] = []
+    for first_seed in 25_000 + 5_000 * np.arange(config.wide_blocks):
+        cells += _cells(config, config.wide_scales, config.wide_graphs, int(first_seed), factor=2)
     return table("graphs, H > D", cells, bench, stop=1e-6, limit=config.wide_limit, width=16)
 
 
@@ -64,11 +60,8 @@ def logistic_threshold(
     hit: Bool[np.ndarray, " graphs"],
     weights: Float[np.ndarray, "draws graphs"],
 ) -> Float[np.ndarray, " draws"]:
-    """Where the likeliest rising logistic curve passes ½, for every row of weights.
-
-    All curves of a grid are tried, so that nothing has to converge where the shares
-    part the two kinds of graph completely.
-    """
+    """Where the likeliest rising logistic curve of a grid passes ½, for every row of weights:
+    nothing has to converge where the shares part the two kinds of graph completely."""
     middles = np.arange(share.min(), share.max() + 5e-4, 1e-3)
     z = (share[:, None, None] - middles[:, None]) / WIDTHS
     on, off = (-np.logaddexp(0.0, s * z).reshape(share.size, -1) for s in (-1, 1))
@@ -84,11 +77,11 @@ def _spread(values: Float[np.ndarray, " draws"]) -> float:
 
 
 def thresholds_by_scale(found: xr.Dataset) -> xr.Dataset:
-    """Thresholds at every σ, connectivity's on the same graphs, and how far above it.
+    """Thresholds at every σ, connectivity's on the same graphs, and how far above it, with errors
+    from drawing the graphs again.
 
-    Errors come from drawing the graphs again. A run that did not reach the training loss
-    counts as one that does not generalise. A threshold that is not reached within the
-    shares that were taught is infinite, and so is an error that this leaves unknown.
+    A run that did not reach the training loss does not generalise. A threshold that is not
+    reached within the shares that were taught is infinite, and so is an unknown error.
     """
     parts = by_scale(found)
     first = next(iter(parts.values()))

@@ -1,14 +1,12 @@
 r"""Two ways down the loss $\Lambda$: the document's SGD with momentum, and gradient flow.
 
-*SGD*: $m \leftarrow 0.9\,m + \nabla\ell$, $w \leftarrow w - \eta m$. Its loss is
-$\ell = \sum (\text{masked difference})^2 / |T| = 2D\Lambda$, in float32, and it looks at the loss only
-once in a thousand steps.
+*SGD*: $m \leftarrow 0.9\,m + \nabla\ell$, $w \leftarrow w - \eta m$ in float32. Its loss is
+$\ell = \sum (\text{masked difference})^2 / |T| = 2D\Lambda$, looked at once in a thousand steps.
 
-*Flow*: $\dot w = -\nabla\Lambda$, followed until the loss falls to `stop`. Steps and error control
-are diffrax's (Tsit5, PID controller), taken one by one so that a batch advances in chunks and a
-finished run gives its place away. The steps are long while the weights are small and again when
-the loss is. A chunk that fell below the stop is taken back and shortened until it ends there.
-In float64: in float32 the last steps below $10^{-8}$ would be rounded away.
+*Flow*: $\dot w = -\nabla\Lambda$, followed until the loss falls to `stop`, in float64: in float32 the
+last steps below $10^{-8}$ would be rounded away. Steps and error control are diffrax's (Tsit5, PID
+controller), taken one by one so that a batch advances in chunks and a finished run gives its place
+away. A chunk that fell below the stop is taken back and shortened until it ends there.
 """
 
 import functools
@@ -71,10 +69,7 @@ def momentum_sgd(
     precision: str = "float32",
     **how: Any,
 ) -> Iterator[tuple[int, PairFit]]:
-    r"""Train as the document did, with the options of `train_pairs`.
-
-    `stop` is $\Lambda$ (the document's own $10^{-6}$ is $10^{-6}/2D$).
-    """
+    r"""Train as the document did, with the options of `train_pairs`; `stop` is $\Lambda$."""
     if precision == "float32" and any(weight_size(run.net) < SMALLEST for run in runs):
         raise ValueError(
             "sigma is so small that SGD's steps are rounded away in float32; follow the flow instead"
@@ -163,11 +158,8 @@ def gradient_flow(
     precision: str = "float64",
     **how: Any,
 ) -> Iterator[tuple[int, PairFit]]:
-    r"""Follow the flow of $\Lambda$ from each start, with the options of `train_pairs`.
-
-    `limit` bounds the attempted steps. A run that ends there with its loss still far up has
-    usually met a sign barrier: see `barrier_probability`.
-    """
+    r"""Follow the flow of $\Lambda$ from each start, with the options of `train_pairs`; `limit` bounds
+    the attempted steps. A run that ends there has usually met a sign barrier."""
 
     def memory(run: PairRun, weights: Packed) -> FlowMemory:
         atol = rtol * min(0.1 * min(weight_size(run.net), 1.0), 1e-2)

@@ -1,10 +1,9 @@
 r"""Sign barriers, and so what will generalise from which $\sigma$, predicted from $T$ alone.
 
-While the weights are small $\dot u = Tv$, $\dot v = T^\top u$: the top mode outgrows
-the others, and a coordinate that still has the wrong sign when the top mode
-saturates is pulled over by its neighbours or stays behind a barrier, where the taught
-products between pieces of opposite sign go to 0 and never through it. The linear phase
-is solved by the SVD of $T$ and the pulling by a majority rule: no training.
+While the weights are small $\dot u = Tv$, $\dot v = T^\top u$: the top mode outgrows the others, and
+a coordinate that still has the wrong sign when it saturates is pulled over by its neighbours or
+stays behind a barrier, where taught products between pieces of opposite sign go to 0 and never
+through it. The linear phase is solved by the SVD of $T$, the pulling by a majority rule.
 """
 
 import math
@@ -34,10 +33,7 @@ class Prediction(eqx.Module):
 
 
 def normals(*shape: int, key: Key) -> np.ndarray:
-    """Standard normal doubles by NumPy's generator, seeded with a key.
-
-    JAX compiles its own anew for every shape, a second or two each.
-    """
+    """Standard normal doubles by NumPy's generator: JAX compiles its own anew for every shape."""
     return np.random.default_rng(np.asarray(jr.key_data(key))).normal(size=shape)
 
 
@@ -60,12 +56,9 @@ def _after_linear_phase(T: Square, log10_scale: float, draws: int, key: Key):
 
 
 def barrier_probability(T: Square, *, log10_scale: float, draws: int = 2_000, key: Key) -> float:
-    r"""The chance that a two-factor toy started at σ meets a sign barrier.
-
-    A Monte Carlo over the *starts* of the exact linear phase, not over trainings,
-    followed by a majority rule for the signs. Tends to 0 with σ for a connected T,
-    as $\sigma^{1-\sigma_2/\sigma_1}$ does.
-    """
+    r"""The chance that a two-factor toy started at σ meets a sign barrier: a Monte Carlo over the
+    *starts* of the exact linear phase, then a majority rule for the signs. Tends to 0 with σ for a
+    connected T, as $\sigma^{1-\sigma_2/\sigma_1}$ does."""
     if not math.isfinite(log10_scale):
         raise ValueError(f"log10_scale must be a finite number, got {log10_scale}")
     u, v = _after_linear_phase(T, log10_scale, draws, key)
@@ -81,11 +74,8 @@ def barrier_probability(T: Square, *, log10_scale: float, draws: int = 2_000, ke
 
 
 def success_probability(T: Square, *, log10_scale: float, draws: int = 2_000, key: Key) -> float:
-    """The chance that a two-factor toy taught `T` from σ gets every pair right.
-
-    No component may meet a barrier; and since nothing ties the signs of components to
-    each other, each further one is right half the time, by luck.
-    """
+    """The chance that a two-factor toy taught `T` from σ gets every pair right: no component meets
+    a barrier, and each further one has the sign of the first, half the time, by luck."""
     count, out, into = components(T)
     chance = 0.5 ** (count - 1)
     for piece, piece_key in enumerate(jr.split(key, count)):
@@ -93,18 +83,16 @@ def success_probability(T: Square, *, log10_scale: float, draws: int = 2_000, ke
         n = max(inside.shape)
         if n > 1:
             # Padded to a square: an empty line has no drive and no say.
-            inside = np.pad(inside, [(0, n - size) for size in inside.shape])
-            start = {"log10_scale": log10_scale, "draws": draws, "key": piece_key}
-            chance *= 1.0 - barrier_probability(inside, **start)
+            T_n = np.pad(inside, [(0, n - size) for size in inside.shape])
+            chance *= 1.0 - barrier_probability(
+                T_n, log10_scale=log10_scale, draws=draws, key=piece_key
+            )
     return chance
 
 
 def largest_scale(T: Square, *, wanted: float = 0.9, draws: int = 2_000, key: Key) -> float:
-    """log10 of the largest σ, at most 1, with a chance of success of at least `wanted`.
-
-    By bisection to a twentieth of a decade, with the same starts at every σ; minus infinity
-    where components are right together too rarely, whatever the σ.
-    """
+    """log10 of the largest σ, at most 1, with a chance of success of at least `wanted`, by
+    bisection with the same starts at every σ; minus infinity where none has it."""
     if not 0.0 < wanted < 1.0:
         raise ValueError(f"wanted must lie between 0 and 1, got {wanted}")
     T = checked_pairs(T)
@@ -120,10 +108,7 @@ def largest_scale(T: Square, *, wanted: float = 0.9, draws: int = 2_000, key: Ke
         too_large, small_enough = small_enough, 2.0 * small_enough
     while too_large - small_enough > WITHIN:
         middle = 0.5 * (too_large + small_enough)
-        if enough(middle):
-            small_enough = middle
-        else:
-            too_large = middle
+        small_enough, too_large = (middle, too_large) if enough(middle) else (small_enough, middle)
     return small_enough
 
 
@@ -149,9 +134,7 @@ def predict_generalisation(
 
 
 def needed_scale(T: Square, contamination: float) -> float:
-    r"""log10 of the σ at which the second mode is down to `contamination`.
-
-    From the law $\epsilon = \sigma^{1-\sigma_2/\sigma_1}$.
+    r"""log10 of the σ at which $\epsilon = \sigma^{1-\sigma_2/\sigma_1}$ is down to `contamination`.
 
     >>> round(needed_scale(np.ones((4, 4)), 0.01), 3)
     -2.0

@@ -1,25 +1,22 @@
 r"""Theory that claims 003.8 to 003.10 rest on: the race, random matrices, equivalent tasks.
 
-*The neural race reduction* of a routing network, three numbers a mode.
-$M$ input and $M$ output domains share one hidden matrix; each input is taught into
-$K$ outputs. For a mode of strength $s$ the flow of $\frac12\sum\|W_3W_2W_1 - Y\|^2$
-reduces, by symmetry, to
+*The neural race reduction* of a routing network, three numbers a mode. $M$ input and $M$ output
+domains share one hidden matrix; each input is taught into $K$ outputs. For a mode of strength $s$
+the flow of $\frac12\sum\|W_3W_2W_1 - Y\|^2$ reduces, by symmetry, to
 
 $$\dot b_1 = K b_2 b_3 (s - b_1b_2b_3),\quad \dot b_2 = M K b_1 b_3 (s - b_1b_2b_3),
 \quad \dot b_3 = K b_1 b_2 (s - b_1b_2b_3),$$
 
-which keeps $b_2^2 - M b_1^2$ and ends at $b_2 = (Ms)^{1/3}$ from a small start (Saxe,
-Sodhani and Lewallen, 2022).
+which keeps $b_2^2 - M b_1^2$ and ends at $b_2 = (Ms)^{1/3}$ (Saxe, Sodhani and Lewallen, 2022).
 
 *Random pairs.* A Bernoulli matrix has an outlier singular value at $pn$ and its bulk below
 $2\sqrt{np(1-p)}$.
 
-*Two substitutions leave the loss as it is*: dictionaries and Gaussian words.
-With $A_{kl} = W_o^kW_hW_i^l$ and any inputs with $\mathbb E\,xx^\top = I/D$, one-hot words or
-$N(0, I/D)$, the loss of a pair is $\frac12\mathbb E\|A_{kl}x - x\|^2 =
-\frac{1}{2D}\|A_{kl} - I\|^2$. And $\|\Pi_kA_{kl}\Pi_l^\top - \Pi_k\Pi_l^\top\| =
-\|A_{kl} - I\|$, so renaming the words of every language changes no loss either. Equal
-losses for all weights have equal gradients, hence equal trainings.
+*Two substitutions leave the loss as it is*: dictionaries and Gaussian words. With
+$A_{kl} = W_o^kW_hW_i^l$ and any inputs with $\mathbb E\,xx^\top = I/D$, one-hot words or $N(0, I/D)$,
+the loss of a pair is $\frac12\mathbb E\|A_{kl}x - x\|^2 = \frac{1}{2D}\|A_{kl} - I\|^2$; and
+$\|\Pi_kA_{kl}\Pi_l^\top - \Pi_k\Pi_l^\top\| = \|A_{kl} - I\|$. Equal losses for all weights have equal
+gradients, hence equal trainings.
 """
 
 from collections.abc import Callable
@@ -74,24 +71,17 @@ def reduced_strengths(start: float, time: Float[np.ndarray, " time"]) -> Strengt
     return np.stack(_solve(_reduced, (one, M**0.5 * one, one), time, 1e-10))
 
 
-def _loss(layers: Any) -> jax.Array:
+def _gain(layers: Any) -> jax.Array:
     W1, W2, W3 = layers
     error = jnp.einsum("ouh,hj,ijv->oiuv", W3, W2, W1) - jnp.diag(STRENGTHS)
-    return 0.5 * jnp.sum(PAIRS[:, :, None, None] * error**2)
-
-
-def _downhill(t: Any, layers: Any, args: Any) -> Any:
-    return jax.tree.map(jnp.negative, jax.grad(_loss)(layers))
+    return -0.5 * jnp.sum(PAIRS[:, :, None, None] * error**2)
 
 
 def network_strengths(
     start: float, time: Float[np.ndarray, " time"], *, seed: int | None = None, rtol: float = 1e-7
 ) -> Strengths:
-    """b1, b2, b3 of the whole network under gradient flow, as singular values.
-
-    Without a seed the start is aligned with the target's modes, as the reduction
-    assumes; with one it is Gaussian of that size.
-    """
+    """b1, b2, b3 of the whole network under gradient flow, as singular values; the start is
+    aligned with the target's modes, as the reduction assumes, or with a seed Gaussian."""
     modes, H = len(STRENGTHS), UNITS
     shapes, frame = ((M, H, modes), (H, H), (M, modes, H)), np.eye(H, modes)
     layers = (frame, M**0.5 * frame @ frame.T, frame.T)
@@ -99,9 +89,8 @@ def network_strengths(
         rng = np.random.default_rng(seed)
         layers = tuple(rng.normal(size=shape) for shape in shapes)
     start_at = tuple(start * np.broadcast_to(W, s) for W, s in zip(layers, shapes, strict=True))
-    W1, W2, W3 = _solve(_downhill, start_at, time, rtol)
-    # Layers share hidden frames at the end of training, so singular values of the
-    # stacked layers are the strengths, √M times those of one domain.
+    W1, W2, W3 = _solve(lambda t, layers, args: jax.grad(_gain)(layers), start_at, time, rtol)
+    # Singular values of the stacked layers are the strengths, √M times those of one domain.
     W1 = W1.swapaxes(1, 2).reshape(len(time), H, -1) / M**0.5
     W3 = W3.reshape(len(time), -1, H) / M**0.5
     return np.stack([np.linalg.svd(W, compute_uv=False)[:, :modes] for W in (W1, W2, W3)])
@@ -153,11 +142,8 @@ def _loss_and_gradient(net: GatedLinear, T: jax.Array, Pi: jax.Array, meanings: 
 
 
 def equivalence_gaps(seed: int, *, whiten: bool = True) -> dict[str, float]:
-    """How far loss and gradient of a drawn network move under each substitution.
-
-    The Gaussian inputs are a sample whitened to have exactly the moments of N(0, I/D);
-    without that the gap is that of sampling.
-    """
+    """How far loss and gradient of a drawn network move under each substitution; Gaussian inputs
+    are a sample, whitened to have exactly the moments of N(0, I/D)."""
     L, D, H, count = 4, 5, 6, 65
     key_T, key_words, key_net = jr.split(jr.key(seed), 3)
     words = np.stack([np.asarray(jr.permutation(k, D)) for k in jr.split(key_words, L)])
@@ -173,10 +159,8 @@ def equivalence_gaps(seed: int, *, whiten: bool = True) -> dict[str, float]:
         loss, slope = _loss_and_gradient(net, T, same, onehot)
         renamed = _loss_and_gradient(relabelled(net, words), T, other, onehot)
         gaussian = _loss_and_gradient(net, T, same, jnp.asarray(x))
-        largest = lambda a, b: max(
-            float(jnp.abs(p - q).max())
-            for p, q in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
-        )
+        gaps = lambda a, b: jax.tree.map(lambda p, q: float(jnp.abs(p - q).max()), a, b)
+        largest = lambda a, b: max(jax.tree.leaves(gaps(a, b)))
         return {
             "loss_gap_dictionaries": largest(loss, renamed[0]),
             "gradient_gap_dictionaries": largest(relabelled(slope, words), renamed[1]),

@@ -52,12 +52,10 @@ def _of_width(width: int, config: Config, seed: int) -> dict[str, Any]:
 
 
 def alignment(config: Config, seed: int) -> xr.Dataset:
-    r"""Contamination at half loss over σ and widths, and the exponent of each width.
+    r"""Contamination at half loss over σ and widths, and the exponent of the second mode.
 
-    A width is measured where the law $\epsilon = \sigma^{1-\sigma_2/\sigma_1}$ itself
-    predicts the contaminations of the profile, so that none is down to rounding. The
-    exponent is that of the second mode; where the third is close behind, the sum falls
-    faster for a long while.
+    A width is measured where the law $\epsilon = \sigma^{1-\sigma_2/\sigma_1}$ itself predicts the
+    contaminations of the profile, so that none is down to rounding.
     """
     rows = [_of_width(width, config, seed) for width in config.toy_widths]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -104,17 +102,13 @@ def success_over_scale(config: Config, seed: int) -> xr.Dataset:
 def _predictions(
     config: Config, seed: int, axis: str, places: Sequence[float], start_at: Callable[..., float]
 ) -> xr.Dataset:
-    """The chance that every pair of unseen graphs comes out right: predicted and simulated.
-
-    Graphs are random, from sparse to dense; `start_at(T, key)` is the log10 σ of each, from
-    which `places` are counted. NaN where the σ is above 1 or none.
-    """
+    """The chance that every pair of unseen graphs, from sparse to dense, comes out right: predicted
+    and simulated. `start_at(T, key)` is the log10 σ of each, from which `places` are counted; NaN
+    where the σ is above 1 or none."""
     count, draws = config.predicted_graphs, config.predicted_draws
-    keys, fractions = jr.split(jr.key(seed), count), np.linspace(0.2, 0.45, count)
-    graphs = [
-        nested_pairs(N, float(f), key=k, diagonal=False)
-        for f, k in zip(fractions, keys, strict=True)
-    ]
+    drawn = list(zip(np.linspace(0.2, 0.45, count), jr.split(jr.key(seed), count), strict=True))
+    graphs = [nested_pairs(N, float(f), key=k, diagonal=False) for f, k in drawn]
+    keys = [k for _, k in drawn]
     first = np.array([start_at(T, k) for T, k in zip(graphs, keys, strict=True)])
     scales = first[:, None] + np.asarray(places)
     predicted, seen = np.full((2, *scales.shape), np.nan)
@@ -129,23 +123,14 @@ def _predictions(
         for i in tried:
             options = {"log10_scale": float(scales[i, j]), "draws": GUESSES, "key": keys[i]}
             predicted[i, j] = success_probability(graphs[i], **options)
-    return xr.Dataset(
-        {
-            "largest_log10_scale": ("graph", first),
-            "predicted": (("graph", axis), predicted),
-            "seen": (("graph", axis), seen),
-        },
-        {axis: list(places)},
-        {"wanted": WANTED},
-    )
+    columns: dict[str, Any] = {"predicted": (("graph", axis), predicted)}
+    columns |= {"seen": (("graph", axis), seen), "largest_log10_scale": ("graph", first)}
+    return xr.Dataset(columns, {axis: list(places)}, {"wanted": WANTED})
 
 
 def predicted_success(config: Config, seed: int) -> xr.Dataset:
-    """The predicted chance of success against simulation, on graphs never seen.
-
-    Nothing was fitted, so every graph is unseen: a connected one generalises unless its
-    signs meet a barrier, a disconnected one besides only by luck of signs.
-    """
+    """The predicted chance of success against simulation: nothing was fitted, so that every graph
+    is unseen."""
     scales = config.predicted_log_scales
     found = _predictions(config, seed + 70_004, "log10_scale", scales, lambda T, key: 0.0)
     return found.drop_vars("largest_log10_scale")

@@ -1,9 +1,8 @@
 r"""The toy of one word: $\frac12\|(s\,uv^\top - J)\odot T\|^2$ from any $\sigma$, in log scale.
 
-With $y = e^\rho\hat y$, $\|\hat y\| = 1$, the size of the weights is one more coordinate and
-never underflows: $\sigma = 10^{-40}$ starts at $\rho = -92$. For $n$ factors, two ($s = 1$) or
-three, the clock is $d\tau = e^{(n-2)\rho}dt$, in which the first growth takes
-$O(\log 1/\sigma)$; with three $t \sim 1/\sigma$, and the record keeps $t\,\sigma$.
+With $y = e^\rho\hat y$, $\|\hat y\| = 1$, the size of the weights is one more coordinate and never
+underflows. For $n$ factors, two ($s = 1$) or three, the clock is $d\tau = e^{(n-2)\rho}dt$, in which
+the first growth takes $O(\log 1/\sigma)$; with three $t \sim 1/\sigma$, and the record keeps $t\,\sigma$.
 """
 
 import functools
@@ -51,10 +50,7 @@ def toy_start(
     key: Key,
     factors: int = 2,
 ) -> ToyState:
-    r"""Gaussian starts of size $\sigma = 10^{\text{log10\_scale}}$, one σ or one a draw.
-
-    The direction does not depend on the scale: draws are paired along σ.
-    """
+    """Gaussian starts of one σ or one a draw, their directions the same whatever the scale."""
     shapes = ((draws, n), (draws, n), (draws,))[:factors]
     drawn = [normals(*shape, key=k) for shape, k in zip(shapes, jr.split(key, 3), strict=False)]
     size = np.sqrt(sum((w.reshape(draws, -1) ** 2).sum(-1) for w in drawn))
@@ -67,11 +63,11 @@ def _product(u, v, s: Any = 1.0):
     return s * u[:, None] * v
 
 
-def _error(y: ToyState, T: Float[Array, "n n"]) -> Float[Array, "n n"]:
+def _error(y: ToyState, T: Array) -> Array:
     return (jnp.exp(len(y.direction) * y.log_size) * _product(*y.direction) - 1.0) * T
 
 
-def _loss(y: ToyState, T: Float[Array, "n n"]) -> Float[Array, ""]:
+def _loss(y: ToyState, T: Array) -> Array:
     return 0.5 * jnp.sum(_error(y, T) ** 2)
 
 

@@ -27,7 +27,7 @@ from .sgd_and_flow import gradient_flow, momentum_sgd
 
 Way = Literal["sgd", "flow"]
 WAYS: dict[Way, Any] = {"sgd": momentum_sgd, "flow": gradient_flow}
-DOCUMENT_STEPS = 500_000  # the document gives a run so many steps at most
+DOCUMENT_STEPS = 500_000  # the document gives a run so many at most
 ENDINGS = ("converged", "out of steps", "diverged")
 GENERALISES = 1e-3  # test loss (half mean squared error a word) below which a run generalises
 
@@ -65,7 +65,7 @@ def document_stop(words: int) -> float:
 
 @dataclasses.dataclass(frozen=True)
 class Trainings(Work):
-    """Runs for processes here or Dask's: `lane` is the way down, `settings` are its own."""
+    """Runs for processes here or Dask's: `lane` is the way down, with `settings` of its own."""
 
     runs: Sequence[PairRun] = ()
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -80,9 +80,8 @@ def train_cells(
 ) -> Iterator[tuple[int, PairFit]]:
     """The cells by their own way (all of one mask and one way): `(index, fit)` as each ends.
 
-    Lanes of width 1 are large ones, which fill the cache of a core: each core takes one, in a
-    process of its own. `on` is the address of a Dask scheduler, whose workers then take all of
-    them.
+    Lanes of width 1 fill the cache of a core: each core takes one, in a process of its own. `on`
+    is the address of a Dask scheduler, whose workers then take all of them.
     """
     runs = [cell.run() for cell in cells]
     train, workers = WAYS[cells[0].way], min(len(cores()), len(runs))
@@ -94,22 +93,21 @@ def train_cells(
     work = Trainings(plan, train, None, x64=False, runs=runs, settings=settings)
     local = contextlib.nullcontext(Local(work, workers=workers))
     with local if on is None else connected(work, on) as engine:
-        arriving: Iterator[Any] = engine.compute(plan.parts, lambda: False)
-        for _, fits in arriving:
-            yield from fits
+        for _, fits in engine.compute(plan.parts, lambda: False):
+            yield from fits  # pyright: ignore[reportReturnType]
 
 
 def cell_numbers(cell: Cell, fit: PairFit) -> dict[str, float]:
-    """What is kept of a finished cell, as numbers.
-
-    Untaught blocks are held against the bound along their path, which is proved for H = D.
-    """
+    """What is kept of a finished cell; untaught blocks are held against the bound along their
+    path, which is proved for H = D."""
     T = cell.run().T
-    graph = connectivity(T)
-    burst = fit.ending == "diverged"
-    nothing = dict.fromkeys(MEASURED, math.nan)
-    seen = nothing if burst else translation(fit.net, T, mask=cell.mask)
-    ratio = np.full(T.shape, np.nan) if burst else bound_ratios(fit.net, T)
+    graph, seen, ratio = (
+        connectivity(T),
+        dict.fromkeys(MEASURED, math.nan),
+        np.full(T.shape, np.nan),
+    )
+    if fit.ending != "diverged":
+        seen, ratio = translation(fit.net, T, mask=cell.mask), bound_ratios(fit.net, T)
     return seen | {
         "connected": float(graph.connected),
         "algebraic": graph.algebraic,
@@ -125,10 +123,8 @@ def cell_numbers(cell: Cell, fit: PairFit) -> dict[str, float]:
 def table(
     title: str, cells: Sequence[Cell], bench: Bench, *, stop: float, limit: int, width: int = 4
 ) -> xr.Dataset:
-    """The trained cells as columns over `cell`; what is on disk is not redone.
-
-    Each is stored as it ends; `Unfinished` if they take longer than the time limit.
-    """
+    """The trained cells as columns over `cell`, each stored as it ends and not redone;
+    `Unfinished` if they take longer than the time limit."""
     work = {"stop": stop, "limit": limit, "width": width}
     bar = progress_bar(title, total=len(cells), unit="cells", quiet=bench.quiet)
     folder = bench.folder / "cells" / title
@@ -151,18 +147,13 @@ def table(
             reason = str(fault)
         if len(rows) < len(kept):
             raise Unfinished(reason, len(rows), len(kept), folder)
-    fields = ("fraction", "scale", "seed", "words", "units")
     columns = {name: [float(rows[c][name]) for c in cells] for name in rows[cells[0]]}
-    columns |= {name: [getattr(cell, name) for cell in cells] for name in fields}
-    return xr.Dataset(
-        {name: ("cell", np.array(values)) for name, values in columns.items()},
-        attrs={
-            "mask": cells[0].mask,
-            "way": cells[0].way,
-            "endings": ", ".join(f"{i} {word}" for i, word in enumerate(ENDINGS)),
-            "loss": "half the mean squared error a word; the document's is 2D times it",
-        },
-    )
+    for name in ("fraction", "scale", "seed", "words", "units"):
+        columns[name] = [getattr(cell, name) for cell in cells]
+    attrs = {"mask": cells[0].mask, "way": cells[0].way}
+    attrs["endings"] = ", ".join(f"{i} {word}" for i, word in enumerate(ENDINGS))
+    attrs["loss"] = "half the mean squared error a word; the document's is 2D times it"
+    return xr.Dataset({name: ("cell", np.array(v)) for name, v in columns.items()}, attrs=attrs)
 
 
 def generalises(found: xr.Dataset) -> xr.DataArray:
@@ -172,7 +163,5 @@ def generalises(found: xr.Dataset) -> xr.DataArray:
 
 def by_scale(found: xr.Dataset) -> dict[float, xr.Dataset]:
     """The part at each σ, the largest first."""
-    return {
-        float(scale): found.isel(cell=np.flatnonzero(found.scale == scale))
-        for scale in np.unique(found.scale)[::-1]
-    }
+    at = lambda scale: found.isel(cell=np.flatnonzero(found.scale == scale))
+    return {float(scale): at(scale) for scale in np.unique(found.scale)[::-1]}

@@ -5,6 +5,5 @@ from .threshold_1_2_12_14 import THRESHOLD
 from .toy_and_theory_5_to_11 import TOY_AND_THEORY
 
 
-CLAIMS = tuple(
-    sorted(THRESHOLD + FIGURE_ONE + TOY_AND_THEORY, key=lambda claim: int(claim.id.split(".")[1]))
-)
+CLAIMS = (*THRESHOLD, *FIGURE_ONE, *TOY_AND_THEORY)
+CLAIMS = tuple(sorted(CLAIMS, key=lambda claim: int(claim.id.split(".")[1])))

@@ -17,14 +17,10 @@ def spikes_evidence(results: Mapping[str, Any]) -> Evidence:
     """A spike is real if the flow that reached the loss has it too."""
     again = results.get("spikes")
     if again is None:
-        return {"tried": 0, "step_only": 0, "real": 0, "undecided": 0}
+        return dict.fromkeys(("tried", "step_only", "real", "undecided"), 0)
     reached, low = again.flow_ending.values == 0, again.flow.values < GENERALISES
-    return {
-        "tried": int(again.sizes["cell"]),
-        "step_only": int((reached & low).sum()),
-        "real": int((reached & ~low).sum()),
-        "undecided": int((~reached).sum()),
-    }
+    kinds = {"step_only": reached & low, "real": reached & ~low, "undecided": ~reached}
+    return {"tried": reached.size} | {kind: int(which.sum()) for kind, which in kinds.items()}
 
 
 def spikes_are_numerical(e: Evidence) -> Verdict:
@@ -45,8 +41,8 @@ def spikes_are_numerical(e: Evidence) -> Verdict:
 def translation_evidence(results: Mapping[str, Any]) -> Evidence:
     """Accuracy on untaught pairs where the loss is low; the σ with the best mean counts."""
     low, low_full = (
-        found.isel(cell=np.flatnonzero(found.test_loss < GENERALISES))
-        for found in (results["diagonal"], results["full"])
+        results[mask].isel(cell=np.flatnonzero(results[mask].test_loss < GENERALISES))
+        for mask in ("diagonal", "full")
     )
     best = {f"{s:g}": float(p.accuracy_untrained.mean()) for s, p in by_scale(low).items()}
     translated = low_full.accuracy_untrained

@@ -57,13 +57,13 @@ def connectivity_decides(e: Evidence) -> Verdict:
 
 
 def across_evidence(results: Mapping[str, Any]) -> Evidence:
-    """The loss between components, by σ; NaN where there are too few runs."""
+    """The loss between components; NaN where there are too few runs."""
     runs = results["graphs"]
-    split = _part(runs, (runs.ending == 0) & (runs.connected == 0))
+    across = _part(runs, (runs.ending == 0) & (runs.connected == 0)).across
     return {
-        "across_mean": float(split.across.mean()),
-        "across_stderr": float(split.across.std(ddof=1) / max(split.sizes["cell"], 1) ** 0.5),
-        "disconnected_generalise": float((split.across < 0.05).mean()),
+        "across_mean": float(across.mean()),
+        "across_stderr": float(across.std(ddof=1) / max(across.size, 1) ** 0.5),
+        "disconnected_generalise": float((across < 0.05).mean()),
     }
 
 
