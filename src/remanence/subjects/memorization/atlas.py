@@ -25,8 +25,7 @@ FIELDS = ("real", "rational")
 def atlas(periods: tuple[tuple[int, int], ...], bench: Bench) -> xr.Dataset:
     """How many classes of words over n symbols need each dimension, from period 2 up to the
     one given for n. A finished period is stored and not computed again."""
-    last = max(p for _, p in periods)
-    dims = ("symbols", "period", "dimension")
+    last, dims = max(p for _, p in periods), ("symbols", "period", "dimension")
     counts = {f: np.zeros((len(periods), last - 1, last), dtype=np.int64) for f in FIELDS}
     proved = np.zeros((len(periods), last - 1), dtype=np.int64)
     with opened_store(bench.folder / "atlas", {"table": "atlas"}, harmonic_dimension) as store:
@@ -41,13 +40,10 @@ def atlas(periods: tuple[tuple[int, int], ...], bench: Bench) -> xr.Dataset:
                 for field in FIELDS:
                     counts[field][i, p - 2, :p] = found[field]
                 proved[i, p - 2] = found["proved"]
+    axes = ([n for n, _ in periods], np.arange(2, last + 1), np.arange(last))
     return xr.Dataset(
         {**{f: (dims, table) for f, table in counts.items()}, "proved": (dims[:2], proved)},
-        coords={
-            "symbols": [n for n, _ in periods],
-            "period": np.arange(2, last + 1),
-            "dimension": np.arange(last),
-        },
+        coords=dict(zip(dims, axes, strict=True)),
     )
 
 

@@ -25,9 +25,8 @@ def _recalls(text: str, method: str, **how) -> bool:
 
 def half_planes(largest: int) -> Evidence:
     """Every (0^a 1^b)+ as a rotation in two units."""
-    pairs = [(a, b) for a in range(1, largest + 1) for b in range(1, a + 1)]
-    right = sum(_recalls("0" * a + "1" * b, "rotation") for a, b in pairs)
-    return {"tried": len(pairs), "recalled": right}
+    texts = ["0" * a + "1" * b for a in range(1, largest + 1) for b in range(1, a + 1)]
+    return {"tried": len(texts), "recalled": sum(_recalls(text, "rotation") for text in texts)}
 
 
 def turns(a: int = 5, b: int = 3) -> Evidence:
@@ -58,16 +57,15 @@ def powers(text: str = "aabacbabcbcb") -> Evidence:
 def totients(up_to: int = 100_000) -> Evidence:
     """φ(n) against √n / 2."""
     ratio = np.array([totient(n) / math.sqrt(n) for n in range(1, up_to + 1)])
-    exceptions, least = int((ratio < 0.5).sum()), float(ratio.min())
-    return {"exceptions": exceptions, "up_to": up_to, "least": least}
+    return {"exceptions": int((ratio < 0.5).sum()), "up_to": up_to, "least": float(ratio.min())}
 
 
 def tokens(count: int, seed: int) -> Evidence:
     """Strings that start from zero and stop."""
-    texts = list(draw_strings(count, lengths=(1, 10), letters=(1, 5), seed=seed))
     methods = ("permutation", "harmonic", "rational", "shift", "tanh")
+    texts = draw_strings(count, lengths=(1, 10), letters=(1, 5), seed=seed)
     right = sum(_recalls(s, m, end=True, start=True) for s in texts for m in methods)
-    return {"tried": len(texts) * len(methods), "recalled": right}
+    return {"tried": count * len(methods), "recalled": right}
 
 
 def standard(count: int, seed: int) -> Evidence:
@@ -96,8 +94,8 @@ def coefficients(up_to: int = 200) -> Evidence:
 
 
 def rational_order(order: int = 8) -> Evidence:
-    """The least dimension of a rational matrix of that order: sum the totients of its
-    prime-power factors (a lone factor 2 adds one only if it is all there is)."""
+    """The least dimension of a rational matrix of that order: the totients of its prime-power
+    factors, where a lone factor 2 counts only if it is all there is."""
     powers = [int(q) ** n for q, n in fmpz(order).factor()]
     return {"least": sum(totient(power) for power in powers if power > 2) or 1}
 
@@ -121,8 +119,8 @@ def two_units(period: int = 9) -> Evidence:
 
 
 def drawn_sets(attempts: int, seed: int) -> Evidence:
-    """Drawn sets of harmonics on words that need three units or more: some at the optimal
-    cost, which must be found to spell now and then, and some that are cheaper."""
+    """Drawn sets of harmonics on words that need three units or more: some at the optimal cost,
+    which must be found to spell now and then, and some that are cheaper."""
     rng = np.random.default_rng(seed)
     hard = [w for p in (7, 8, 9) for w in necklaces(p)]
     tried, spell = ({"cheaper": 0, "optimal": 0} for _ in range(2))

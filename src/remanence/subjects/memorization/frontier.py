@@ -53,7 +53,8 @@ def frontier(
         if memory.dimension > LARGEST:
             yield None
             continue
-        labels, how = memory.word.indices, {"seed": seed, "directions": directions}
+        labels = memory.word.indices
+        noise = noise_tolerance(memory.written, labels, seed=seed, directions=directions)
         with double():
             error64 = first_error(memory.network, labels, steps=steps)
         yield Point(
@@ -62,7 +63,7 @@ def frontier(
             bits=bits(memory),
             margin=memory.margin,
             exponent=memory.exponent,
-            measured_noise=noise_tolerance(memory.written, labels, **how),
+            measured_noise=noise,
             proved_float32=memory.certificate.steps["float32"],
             error_float32=first_error(memory.network, labels, steps=steps),
             error_float64=error64,
@@ -71,12 +72,10 @@ def frontier(
 
 def frontier_table(points: Sequence[Point]) -> xr.Dataset:
     """The same as a dataset along `method`; NaN where nothing went wrong."""
-    names = [f.name for f in dataclasses.fields(Point) if f.name != "method"]
-    columns = {name: np.array([getattr(p, name) for p in points], dtype=float) for name in names}
-    return xr.Dataset(
-        {name: ("method", column) for name, column in columns.items()},
-        coords={"method": np.array([p.method for p in points], dtype=np.str_)},
-    )
+    columns = {f.name: [getattr(p, f.name) for p in points] for f in dataclasses.fields(Point)}
+    coords = {"method": np.array(columns.pop("method"), dtype=np.str_)}
+    numbers = {name: ("method", np.array(x, dtype=float)) for name, x in columns.items()}
+    return xr.Dataset(numbers, coords=coords)
 
 
 def bits(memory: Memory) -> int:
@@ -107,11 +106,8 @@ def first_error(network: Generator, labels: Labels, *, steps: int) -> int | None
 def noise_tolerance(
     written: Written, labels: Labels, *, seed: int, directions: int = 64, periods: int = 3
 ) -> float:
-    """The largest perturbation of a state (2-norm) that no drawn direction minds.
-
-    The string must be right for `periods` periods from the perturbed state on. By
-    bisection, at each of the p phases of the word in turn, in float64.
-    """
+    """The largest perturbation of a state (2-norm) after which the string is right for `periods`
+    periods in every drawn direction: by bisection, at each phase of the word in turn."""
     p, network = len(labels), written.astype(float)
     drawn = np.random.default_rng(seed).normal(size=(written.dimension, directions))
     drawn /= np.linalg.norm(drawn, axis=0)
@@ -125,8 +121,7 @@ def noise_tolerance(
         for symbols in wanted:
             said = (network.W_y @ h + network.b_y[:, None]).argmax(axis=0)
             right &= said == symbols
-            h = network.W_h @ h if network.W_x is None else network.W_h @ h + network.W_x[:, said]
-            h = np.tanh(h) if network.activation == "tanh" else h
+            h = network.step(h, said)
         low, high = np.where(right, middle, low), np.where(right, high, middle)
     return float(low.min())
 
@@ -136,24 +131,22 @@ def cross_rows(word: str) -> list[Row]:
     found = []
     for method in ("shift", "harmonic", "tanh"):
         memory = memorize(word, method=method)
+        p = memory.word.period
         with double():
             net = memory.network
             # Long enough to settle, short enough that the shift map has its digits.
-            steps = 12 if method == "shift" else 4 * memory.word.period
+            steps = 12 if method == "shift" else 4 * p
             start = net.cell(net.h_0, net.one_hot(net.first))
             loop = ClosedLoop(net.cell, net.feedback)
             spectrum = lyapunov_spectrum(loop, steps=steps, h0=start, warmup=0)
         largest = float(np.asarray(spectrum.exponents)[0])
-        largest = 0.0 if abs(largest) < 1e-9 else largest
-        rates = {"shift": None, "tanh": math.exp(memory.exponent)}
-        found.append(
-            Row(
-                network=f"{method} memory of “{word}”",
-                dimension=memory.dimension,
-                largest_exponent=largest,
-                certified_rate=rates.get(method, 1.0),
-                rank=int(np.linalg.matrix_rank(memory.written.W_h)),
-                key_frequencies=", ".join(f"{j}/{memory.word.period}" for j in memory.frequencies),
-            )
+        row = Row(
+            network=f"{method} memory of “{word}”",
+            dimension=memory.dimension,
+            largest_exponent=0.0 if abs(largest) < 1e-9 else largest,
+            certified_rate={"shift": None, "tanh": math.exp(memory.exponent)}.get(method, 1.0),
+            rank=int(np.linalg.matrix_rank(memory.written.W_h)),
+            key_frequencies=", ".join(f"{j}/{p}" for j in memory.frequencies),
         )
+        found.append(row)
     return found

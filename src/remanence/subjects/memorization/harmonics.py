@@ -1,8 +1,7 @@
 r"""The harmonics of a period: $t \mapsto e^{2\pi i j t / p}$ for $1 \le j \le p/2$.
 
-A set $S$ of them is a walk of period $p$ in $d(S) = \sum_{j \in S} (2 - [2j = p])$
-dimensions. Tables come from ball arithmetic, so each entry is within half a unit
-in the last place: what is proved with them is proved.
+A set $S$ of them is a walk of period $p$ in $d(S) = \sum_{j \in S} (2 - [2j = p])$ dimensions. Tables
+come from ball arithmetic: each entry is within half a unit in the last place.
 """
 
 import functools

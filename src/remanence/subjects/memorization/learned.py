@@ -6,7 +6,6 @@ eigenvalues of $W_h$ that its logits use.
 """
 
 import dataclasses
-import itertools
 import math
 from typing import Any
 
@@ -29,8 +28,7 @@ from .words import word
 
 
 WEIGHTS = {"W_h": ("unit", "unit_from"), "W_y": ("output", "unit"), "h_0": ("unit",)}
-PERIODS = 3  # periods that are shown in training
-LATER = 10  # periods that a memory is asked for afterwards
+PERIODS, LATER = 3, 10  # periods shown in training, and those that a memory is asked for afterwards
 ACTIVE = 0.02  # a mode with less of the logits' energy than this is not used
 NEAR = 0.05  # an eigenvalue this near a root of unity is taken for it
 ASKEW = 0.2  # angles off by more than this part of the spacing of the roots match no construction
@@ -43,15 +41,6 @@ class Autonomous(eqx.Module):
     W_y: Float[Array, "outputs units"]
     b_y: Float[Array, " outputs"]
     h_0: Float[Array, " units"]
-
-    @classmethod
-    def init(cls, units: Any, largest: int, outputs: int, *, key: Array) -> "Autonomous":
-        """Gaussian weights of unit gain on the first `units` units, zeros elsewhere."""
-        key_h, key_y, key_0 = jr.split(key, 3)
-        gain = 1 / jnp.sqrt(jnp.asarray(units, jnp.float32))
-        W_h = gain * jr.normal(key_h, (largest, largest))
-        W_y = gain * jr.normal(key_y, (outputs, largest))
-        return cls(W_h, W_y, jnp.zeros(outputs), jr.normal(key_0, (largest,))).masked(units)
 
     def masked(self, units: Any) -> "Autonomous":
         """The first `units` units alone."""
@@ -71,11 +60,8 @@ class Autonomous(eqx.Module):
 
 @dataclasses.dataclass(frozen=True)
 class Lane:
-    """One training: a word, a kind of network, a size and a seed.
-
-    Words are padded to the longest and masked like the units, so that everything
-    is one program.
-    """
+    """One training: a word, a kind of network, a size and a seed; words are padded to the
+    longest and masked like the units, so that everything is one program."""
 
     config: Config
     outputs: int
@@ -83,32 +69,32 @@ class Lane:
 
     def __call__(self, point: dict[str, Any], key: Array, data: Any) -> dict[str, Array]:
         key_start, key_steps = jr.split(key)
-        steps, largest = self.config.learned_steps, max(self.config.learned_units)
-        start = Autonomous.init(point["units"], largest, self.outputs, key=key_start)
+        key_h, key_y, key_0 = jr.split(key_start, 3)
+        steps, units = self.config.learned_steps, max(self.config.learned_units)
+        # Gaussian weights of unit gain.
+        gain = 1 / jnp.sqrt(jnp.asarray(point["units"], jnp.float32))
+        W_h, W_y = gain * jr.normal(key_h, (units, units)), jr.normal(key_y, (self.outputs, units))
+        start = Autonomous(W_h, gain * W_y, jnp.zeros(self.outputs), jr.normal(key_0, (units,)))
         labels, period, n = (a[point["word"]] for a in data)
         unspoken = jnp.where(jnp.arange(self.outputs) < n, 0.0, -1e9)
 
+        def say(net: Autonomous, periods: int) -> tuple[Array, Array, Array]:
+            t = jnp.arange(periods * self.longest)
+            return t, net.logits(t.size, point["tanh"]) + unspoken, labels[t % period]
+
         def loss(net: Autonomous, _: Any, key: Array) -> Array:
-            y = net.logits(PERIODS * self.longest, point["tanh"]) + unspoken
-            t = jnp.arange(PERIODS * self.longest)
+            t, y, wanted = say(net, PERIODS)
             shown = t < PERIODS * period
-            cost = optax.losses.softmax_cross_entropy_with_integer_labels(y, labels[t % period])
+            cost = optax.losses.softmax_cross_entropy_with_integer_labels(y, wanted)
             return jnp.where(shown, cost, 0.0).sum() / shown.sum().astype(cost.dtype)
 
         schedule = optax.cosine_decay_schedule(self.config.learning_rate, steps)
         optimizer = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
-        net, history = trained(
-            start,
-            loss,
-            optimizer,
-            steps=steps,
-            key=key_steps,
-            every=steps,
-            project=lambda net: net.masked(point["units"]),
-        )
-        t = jnp.arange(LATER * self.longest)
-        y = net.logits(LATER * self.longest, point["tanh"]) + unspoken
-        right = jnp.argmax(y, axis=1) == labels[t % period]
+        mask = lambda net: net.masked(point["units"])
+        how: Any = {"steps": steps, "key": key_steps, "every": steps, "project": mask}
+        net, history = trained(mask(start), loss, optimizer, **how)
+        t, y, wanted = say(net, LATER)
+        right = jnp.argmax(y, axis=1) == wanted
         return {
             "loss": history["loss"][-1],
             "learned": (right | (t >= PERIODS * period)).all(),
@@ -122,14 +108,10 @@ def train_memories(config: Config, bench: Bench) -> xr.Dataset:
     longest = max(w.period for w in words)
     labels = np.array([np.resize(w.indices, longest) for w in words], dtype=np.int32)
     sizes = np.array([(w.period, len(w.alphabet)) for w in words], dtype=np.int32).T
+    axes = {"word": range(len(words)), "tanh": (0, 1), "units": config.learned_units}
     table = sweep(
         Lane(config, int(sizes[1].max()), longest),
-        {
-            "word": range(len(words)),
-            "tanh": (0, 1),
-            "units": config.learned_units,
-            "seed": range(config.learned_seeds),
-        },
+        axes | {"seed": range(config.learned_seeds)},
         seed=bench.seed,
         chunk=config.learned_chunk,
         dims=WEIGHTS,
@@ -188,12 +170,10 @@ def modes(W_h: np.ndarray, W_y: np.ndarray, h_0: np.ndarray, *, letters: str) ->
 
 def learned_modes(table: xr.Dataset) -> list[Modes]:
     """Those of every linear network that learned its word."""
+    runs = table.sel(kind="linear").stack(run=("word", "units", "seed"))
     found = []
-    for letters, d, seed in itertools.product(
-        table.word.values, table.units.values, table.seed.values
-    ):
-        one = table.sel(word=letters, kind="linear", units=d, seed=seed)
-        if bool(one.learned):
-            W_h, W_y, h_0 = one.W_h.values[:d, :d], one.W_y.values[:, :d], one.h_0.values[:d]
-            found.append(modes(W_h, W_y, h_0, letters=str(letters)))
+    for i in np.flatnonzero(runs.learned.values):
+        one, d = runs.isel(run=i), int(runs.units[i])
+        W_h, W_y, h_0 = one.W_h.values[:d, :d], one.W_y.values[:, :d], one.h_0.values[:d]
+        found.append(modes(W_h, W_y, h_0, letters=str(one.word.values)))
     return found

@@ -1,7 +1,7 @@
 r"""A string written straight into weights: $h_i = \rho(W_h h_{i-1} + W_x x_i)$, $x_{i+1} = \arg\max y_i$.
 
-Seven constructions, from one unit that is chaotic and precise to as many as the
-string has symbols that repair themselves, each with a certificate.
+Seven constructions, from one unit that is chaotic and precise to as many as the string has symbols
+that repair themselves, each with a certificate.
 """
 
 import contextlib
@@ -76,9 +76,9 @@ def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -
     exact, frequencies, largest = None, (), 0.0
     if method == "shift":
         written, exact, unit = shift_map(w)
-        certificate = shift_certificate(exact, w.indices, unit)
-        width, largest = certificate.evidence["margin"], math.log(base(w))
-        return Memory(w, method, written, width, largest, certificate, (), exact)
+        proof = shift_certificate(exact, w.indices, unit)
+        width, largest = proof.evidence["margin"], math.log(base(w))
+        return Memory(w, method, written, width, largest, proof, (), exact)
     if method == "once":
         if not w.end:
             raise ValueError("once says a string a single time, so it needs end=True")
@@ -99,8 +99,7 @@ def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -
             )
         field = "rational" if method == "rational" else "real"
         found = harmonic_dimension(w, field=field, time_limit=time_limit)
-        frequencies = found.frequencies
-        largest = 0.0 if frequencies else -math.inf
+        frequencies, largest = found.frequencies, 0.0 if found.frequencies else -math.inf
         if method == "harmonic":
             written = harmonic(w, frequencies, found.readout, found.lead)
         else:

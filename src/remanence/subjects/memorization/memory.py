@@ -32,9 +32,8 @@ TORCH_BIASES = ("rnn.bias_ih_l0", "rnn.bias_hh_l0")
 class Memory:
     """A network that says one word for ever, with the proof that it does.
 
-    `margin` is the distance, in the state's 2-norm, from the orbit to the nearest
-    state that would be read wrongly; `exponent` the largest Lyapunov exponent of
-    the closed loop, in nats per step.
+    `margin` is the distance, in the state's 2-norm, from the orbit to the nearest state that would
+    be read wrongly; `exponent` the largest Lyapunov exponent of the closed loop, in nats a step.
     """
 
     word: Word
@@ -84,10 +83,10 @@ class Memory:
                 f"files hold memories of up to {LARGEST_FILE:,} units, got {self.dimension:,}"
             )
         written = self.written if self.exact is None or self.method == "shift" else self.exact
-        torch = self.method == "tanh"
+        torch, fields = self.method == "tanh", {f: getattr(written, f) for f in TORCH}
         tensors = {
             TORCH[f] if torch else f: a.toarray() if issparse(a) else a
-            for f, a in ((f, getattr(written, f)) for f in TORCH)
+            for f, a in fields.items()
             if a is not None
         }
         if torch:

@@ -29,10 +29,8 @@ START, END = Token
 
 @dataclasses.dataclass(frozen=True)
 class Word:
-    """One period of what is to be remembered.
-
-    `indices` point into `alphabet`; `text` says that symbols are joined to a `str`.
-    """
+    """One period of what is to be remembered, as indices into its alphabet; `text` says that
+    symbols are joined to a `str`."""
 
     indices: tuple[int, ...]
     alphabet: tuple[Hashable, ...]
@@ -104,8 +102,7 @@ def true_period(indices: Sequence[int]) -> int:
 
 
 def necklaces(period: int, symbols: int = 2) -> Iterator[tuple[int, ...]]:
-    """Words of exactly this period with all of the symbols, one for each class under rotation
-    and renaming of symbols.
+    """Words of exactly this period with all of the symbols, up to rotation and renaming.
 
     >>> [sum(1 for _ in necklaces(p)) for p in (6, 7, 8, 9)]
     [5, 9, 16, 28]
@@ -133,9 +130,7 @@ def draw_strings(
     """Random strings, their length and alphabet size uniform in the given ranges;
     half of them over letters outside ASCII."""
     rng = np.random.default_rng(seed)
-    plain, far = "abcdefgh", "éßλж語🎈¬\u0301"
     for _ in range(count):
-        n = int(rng.integers(letters[0], letters[1] + 1))
-        length = int(rng.integers(lengths[0], lengths[1] + 1))
-        source = plain if rng.integers(2) else far
+        n, length = (rng.integers(low, high + 1) for low, high in (letters, lengths))
+        source = "abcdefgh" if rng.integers(2) else "éßλж語🎈¬\u0301"
         yield "".join(source[k] for k in rng.integers(n, size=length))

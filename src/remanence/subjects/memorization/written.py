@@ -1,7 +1,7 @@
 r"""Weights written down: $h_i = \rho(W_h h_{i-1} + W_x x_i)$, $y_i = W_y h_i + b_y$.
 
-NumPy arrays, or SciPy's sparse ones where the matrix would be too large, so that a
-string is spelled without compiling anything. Integers, also Python's, are run exactly.
+NumPy arrays, or SciPy's sparse ones where the matrix would be too large, so that a string is
+spelled without compiling anything. Integers, also Python's, are run exactly.
 """
 
 import dataclasses
@@ -41,9 +41,15 @@ class Written:
     def astype(self, dtype: Any) -> "Written":
         """The same weights, rounded to another type."""
         arrays = {f: getattr(self, f) for f in ("W_h", "W_y", "b_y", "h_0", "W_x")}
-        return dataclasses.replace(
-            self, **{f: None if a is None else a.astype(dtype) for f, a in arrays.items()}
-        )
+        known = {f: a.astype(dtype) for f, a in arrays.items() if a is not None}
+        return dataclasses.replace(self, **known)
+
+    def step(self, h: np.ndarray, token: Any) -> np.ndarray:
+        """The state after `h` and this token, or the states after several of them."""
+        h = self.W_h @ h
+        if self.W_x is not None:
+            h = h + column(self.W_x, token)
+        return np.tanh(h) if self.activation == "tanh" else h
 
     def run(
         self, steps: int, change: Callable[[np.ndarray], np.ndarray] = lambda h: h
@@ -52,12 +58,7 @@ class Written:
         rounds or disturbs each state."""
         h, token = self.h_0, self.first
         for _ in range(steps):
-            h = self.W_h @ h
-            if self.W_x is not None:
-                h = h + column(self.W_x, token)
-            if self.activation == "tanh":
-                h = np.tanh(h)
-            h = change(h)
+            h = change(self.step(h, token))
             token = int((self.W_y @ h + self.b_y).argmax())
             yield h, token
 
@@ -89,8 +90,8 @@ class Written:
         return Generator(cell, of(self.W_y), of(self.b_y), of(self.h_0), self.first)
 
 
-def column(W: Any, k: int) -> np.ndarray:
-    """One column of a dense or sparse matrix."""
+def column(W: Any, k: Any) -> np.ndarray:
+    """One column of a dense or sparse matrix, or several of a dense one."""
     return W[:, [k]].toarray()[:, 0] if issparse(W) else W[:, k]
 
 
@@ -103,13 +104,12 @@ def matrix(entries: Any, rows: Any, columns: Any, shape: tuple[int, int]) -> Any
 def with_start(written: Written) -> Written:
     """The same network from a zero state: `<START>`, one more input token, sets it."""
     units, outputs = written.dimension, len(written.b_y)
-    h_1 = written.W_h @ written.h_0
+    # What sets the state goes through the activation again.
+    h_1 = dataclasses.replace(written, activation="linear").step(written.h_0, written.first)
     if written.W_x is not None:
-        h_1 = h_1 + column(written.W_x, written.first)
         W_x = np.concatenate([written.W_x, h_1[:, None]], axis=1)
     else:
-        rows, columns = np.arange(units), np.full(units, outputs)
-        W_x = matrix(h_1, rows, columns, (units, outputs + 1))
+        W_x = matrix(h_1, np.arange(units), np.full(units, outputs), (units, outputs + 1))
     return dataclasses.replace(written, W_x=W_x, h_0=np.zeros_like(h_1), first=outputs)
 
 

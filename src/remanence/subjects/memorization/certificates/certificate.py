@@ -1,13 +1,10 @@
 r"""For how many steps a written memory is right, proved from the weights and the word alone.
 
-Here are two proofs; two more, of walks that turn, are in `rotation_drift`.
-
-*Integers*: one period is run exactly, $h_{t+p} = h_t$, and returns. A floating type is exact
-as well while every sum stays below its $2^{24}$ or $2^{53}$. The shift map is exact in units
-of $1/(n^p - 1)$; in floating point its digits run out.
-
-*Attraction*: $\tanh(gPh)$ maps a box of half-width $\varepsilon$ round each state of its cycle
-into the next, rounding included, so the memory holds for ever from anywhere inside.
+*Integers*: one period is run exactly, $h_{t+p} = h_t$, and returns. A floating type is exact as well
+while every sum stays below its $2^{24}$ or $2^{53}$. The shift map is exact in units of
+$1/(n^p - 1)$; in floating point its digits run out. *Attraction*: $\tanh(gPh)$ maps a box of
+half-width $\varepsilon$ round each state of its cycle into the next, rounding included, so the memory
+holds for ever from anywhere inside. Walks that turn are in `rotation_drift`.
 """
 
 import dataclasses
@@ -30,10 +27,8 @@ WIDEST = 0.01  # the half-width of the largest box that is tried
 
 @dataclasses.dataclass(frozen=True)
 class Certificate:
-    """`steps[dtype]` steps from the start are right; `inf` means for ever.
-
-    `lead` is the least proved lead of the right logit on the true orbit.
-    """
+    """`steps[dtype]` steps from the start are right (`inf`: for ever); `lead` is the least proved
+    lead of the right logit on the true orbit."""
 
     kind: str
     lead: float

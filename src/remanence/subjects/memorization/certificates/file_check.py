@@ -1,8 +1,7 @@
 r"""A saved memory proved again, from its file alone.
 
-What the file claims is not believed. Every number of the network is a tensor, every
-tensor is read or the file is refused, the certificate is computed anew in exact or
-interval arithmetic, and the tensors are run.
+What the file claims is not believed. Every number of the network is a tensor, every tensor is read
+or the file is refused, the certificate is computed anew, and the tensors are run.
 """
 
 import dataclasses
@@ -40,11 +39,8 @@ class Checked:
 
 
 def check(path: str | os.PathLike) -> Checked:
-    """Prove again, from a file alone, that its network says its word.
-
-    Refused with a sentence if it does not, or if the file claims more steps than
-    its weights bear out.
-    """
+    """Prove again, from a file alone, that its network says its word; refused with a sentence
+    if it does not, or if the file claims more steps than its weights bear out."""
     from ....formats import safetensors
 
     name = Path(path).name
@@ -73,8 +69,8 @@ def _prove(about: dict[str, Any], tensors: dict[str, np.ndarray]) -> Checked:
         found = CERTIFICATES[method](written, word.indices)
     if not found.lead > 0:
         raise ValueError("the right symbol does not lead at every step")
-    claimed = {k: float("inf") if v is None else float(v) for k, v in about["steps"].items()}
-    for name, steps in claimed.items():
+    for name, claimed in about["steps"].items():
+        steps = float("inf") if claimed is None else float(claimed)
         borne = found.steps.get(name, 0.0)
         if not borne >= steps:
             raise ValueError(
@@ -149,22 +145,18 @@ def _network(method: str, word: Word, first: Any, tensors: dict[str, np.ndarray]
 def _numbers(array: np.ndarray, *, whole: bool) -> np.ndarray:
     """The same numbers as integers or floats, refused where they would be rounded."""
     largest = 2.0**62 if whole else RANGE if array.dtype.kind == "f" else 2.0**53
-    kind = np.int64 if whole else np.float64
+    kind, word = (np.int64, "whole numbers") if whole else (np.float64, "numbers")
     if not (np.abs(array.astype(float)) <= largest).all() or (array.astype(kind) != array).any():
-        raise ValueError(
-            f"the weights are not {'whole ' if whole else ''}numbers up to {largest:.1e}"
-        )
+        raise ValueError(f"the weights are not {word} up to {largest:.1e}")
     return array.astype(kind)
 
 
 def _run(written: Written, word: Word, found: Certificate) -> None:
     """Say the word twice by the tensors themselves, whatever the proof says."""
-    period, runs = word.period, [(None, 2 * word.period)]
-    if written.h_0.dtype.kind == "f":
-        runs = [(np.dtype(n), int(min(2 * period, s))) for n, s in found.steps.items()]
-    for dtype, steps in runs:
-        said = written.emissions(min(steps, LONGEST), dtype)
-        wanted = np.resize(np.asarray(word.indices), len(said))
-        if not np.array_equal(said, wanted):
-            at = int(np.argmax(said != wanted)) + 1
-            raise ValueError(f"the weights say another symbol at step {at}")
+    twice = 2 * word.period
+    runs = found.steps if written.h_0.dtype.kind == "f" else {None: twice}
+    for dtype, steps in runs.items():
+        said = written.emissions(int(min(twice, steps, LONGEST)), dtype)
+        wrong = said != np.resize(np.asarray(word.indices), len(said))
+        if wrong.any():
+            raise ValueError(f"the weights say another symbol at step {int(wrong.argmax()) + 1}")

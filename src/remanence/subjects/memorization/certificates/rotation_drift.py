@@ -1,9 +1,8 @@
 r"""Walks that turn, in floating point: within $(1 + \eta)^N - 1$ of the true walk after N steps.
 
-$\eta$ bounds what weights and rounding do to a plane in a step. A walk of rotations by
-$2\pi j/p$ goes on until the readout's leads are used up. A string that is read once,
-$h_t = W_h^t h_0$ with any eigenvalues $z$, is within $((1 + \eta)^t - 1)|z|^t$ of its place, and
-the leads have only to last until `<END>` is said.
+$\eta$ bounds what weights and rounding do to a plane in a step. A walk of rotations by $2\pi j/p$ goes
+on until the readout's leads are used up. A string that is read once, $h_t = W_h^t h_0$ with any
+eigenvalues $z$, is within $((1 + \eta)^t - 1)|z|^t$ of its place until `<END>` is said.
 """
 
 import math

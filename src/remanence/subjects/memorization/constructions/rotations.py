@@ -1,10 +1,8 @@
 r"""Walks that turn: $W_h = \bigoplus_{j \in S} R(2\pi j/p)$, all of $h_1$ at phase 0.
 
-The state at time t is $(\cos 2\pi jt/p, \sin 2\pi jt/p)_{j \in S}$ (one cosine,
-$(-1)^t$, for $j = p/2$), and the readout is any argmax of affine functions that
-tells the symbols apart: `separation` finds the widest. With one frequency it is the
-document's first memory, a walk round a regular polygon: p steps make one turn
-(j = 1), or j turns.
+The state at time t is $(\cos 2\pi jt/p, \sin 2\pi jt/p)_{j \in S}$ (one cosine, $(-1)^t$, for
+$j = p/2$), and the readout is any argmax of affine functions that tells the symbols apart. With one
+frequency it is the document's first memory, a walk round a regular polygon in j turns.
 """
 
 import math
@@ -26,8 +24,7 @@ def harmonic(w: Word, frequencies: Frequencies, readout: np.ndarray, lead: float
 
 
 def rotation(w: Word, deadline: Deadline = NEVER) -> tuple[Written, int]:
-    """Two units and their number of turns per period, the least turns first; at the
-    deadline no more are tried."""
+    """Two units and their turns per period, the least first; at the deadline no more are tried."""
     p, labels = w.period, w.pattern
     if p == 1:
         return harmonic(w, (), np.zeros((1, 1)), 0.0), 0
@@ -53,11 +50,8 @@ def unit_eigenvalues(period: int, frequencies: Frequencies) -> tuple[complex, ..
 def walk_network(
     w: Word, eigenvalues: Sequence[complex], readout: np.ndarray, lead: float
 ) -> Written:
-    """A walk whose planes and single units are all at phase 0 at the first symbol.
-
-    The readout is in float32's numbers, unless its leads are too thin for them. Symbols
-    that the word does not use stay below every logit that is reached.
-    """
+    """A walk that starts at phase 0; its readout is in float32's numbers, unless its leads are too
+    thin for them. Symbols that the word does not use stay below every logit that is reached."""
     n, used = len(w.alphabet), list(w.used)
     if not eigenvalues:
         # Nothing to remember: one unit, at rest; the bias speaks.

@@ -1,9 +1,8 @@
 r"""A standard RNN that repairs itself: $h' = \tanh(g P h)$ with $g > 1$.
 
-With $a = \tanh(ga)$ the sign patterns $a(2e_i - 1)$ are permuted by the map, and attract their
-open orthant: every exponent is $\log g(1 - a^2) < 0$. (The one-hot pattern $a e_i$ is
-permuted too, but repels.) Column $t$ of $W_y$ is symbol t, and $b_y$ is a times the count
-of each symbol, so that logits are $2a$ for the right symbol and 0 for every other.
+With $a = \tanh(ga)$ the sign patterns $a(2e_i - 1)$ are permuted by the map, and attract their open
+orthant: every exponent is $\log g(1 - a^2) < 0$. (The one-hot pattern repels.) Column $t$ of $W_y$ is
+symbol t, $b_y$ is a times the count of each: logits are $2a$ for the right symbol, 0 for the others.
 """
 
 import math
