@@ -1,11 +1,8 @@
 r"""The smallest dimension $d^*$ of all words, and how fast the largest one must grow with the period.
 
-A set of harmonics of cost $c$ puts the $p$ steps of a period at $p$ points in $c$ dimensions. By Cover
-(1965) at most $2\sum_{k \leq c} \binom{p-1}{k}$ of their labellings by two symbols are separable, so the
-sets of cost at most $d$ spell at most the sum of that over the sets of cost $d$ and $d - 1$ (each
-cheaper set lies in one of these). Where that is less than the number of words of period $p$, some word
-needs more than $d$. With $C(p/2, d/2)$ sets this gives $d \geq \delta p$, where the entropy $H(\delta)$ is
-$2/3$ bits: $\delta = 0.174$.
+By Cover (1965) a set of harmonics of cost $c$ spells at most $2\sum_{k \leq c} \binom{p-1}{k}$ binary words
+of period $p$. Where the sum of that over the sets of cost $d$ and $d - 1$ is less than the number of
+words, some word needs more than $d$: at least $0.174 p$ (docs/science/memorization.md).
 """
 
 import math

@@ -10,8 +10,7 @@ class Config:
     word: str = "abracadabra"  # the word of the frontier
     steps: int = 1_000_000  # how long each construction is run in float32 and float64
     directions: int = 64  # drawn perturbations of each construction
-    periods: tuple[tuple[int, int], ...] = ((2, 11), (3, 7), (4, 6))
-    """Numbers of symbols, and the period up to which the atlas of such words goes."""
+    periods: tuple[tuple[int, int], ...] = ((2, 11), (3, 7), (4, 6))  # of the atlas, by symbols
     feedback_periods: int = 9  # the least |a| of one unit is sought up to this period
     drawn: int = 100  # drawn strings that every construction must recall
     blocks: int = 12  # (0^a 1^b)+ is tried for all a, b up to this

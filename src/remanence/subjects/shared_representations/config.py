@@ -14,14 +14,11 @@ class Config:
     scales: tuple[float, ...] = (1e-1, 1e-2)
     seeds: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6)
     full_scales: tuple[float, ...] = (1e-1, 1e-2)
-    full_limits: tuple[int, ...] = (10_000, 10_000)
-    """At each scale at most so many attempted steps: the flow's time grows as one over it."""
+    full_limits: tuple[int, ...] = (10_000, 10_000)  # attempted steps at each scale
     sgd_limit: int = 60_000
-    author_scales: tuple[float, ...] = (1e-3,)
-    """At these σ the author's own cells are redone, at his sizes, if their file is there."""
+    author_scales: tuple[float, ...] = (1e-3,)  # at which the author's own cells are redone
     spikes: int = 6  # at each of `spike_scales` at most so many spikes are tried again
-    spike_scales: tuple[float, ...] = (1e-2,)
-    """Falling; at larger scales most connected runs lie high, so none of them is a spike."""
+    spike_scales: tuple[float, ...] = (1e-2,)  # falling, from where most connected runs lie low
     spike_limit: int = 10_000  # at most so many attempted steps of the flow on a spike
 
     graphs: int = 48
@@ -29,18 +26,16 @@ class Config:
     graph_words: int = 3
     graph_scales: tuple[float, ...] = (0.3, 0.03)
     wide_graphs: int = 48
-    wide_blocks: int = 1
-    """So many times `wide_graphs` over the same fractions, each with seeds of its own."""
-    wide_limit: int = 1_000
-    """Attempted steps for H > D, where a barrier is a plateau that patience passes."""
+    wide_blocks: int = 1  # so many times `wide_graphs`, each with seeds of its own
+    wide_limit: int = 1_000  # attempted steps; with H > D a barrier is a plateau that they pass
     wide_scales: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01)
 
     toy_widths: tuple[int, ...] = (8, 5, 2)
     toy_draws: int = 32
     aligned_draws: int = 48
     toy_log_scales: tuple[float, ...] = (-2.0, -4.0, -8.0, -16.0)
+    # The exponent of σ is measured where its law predicts these, width by width.
     toy_contaminations: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
-    """The exponent of σ is measured where its law predicts these, width by width."""
     barrier_draws: int = 96
     barrier_log_scales: tuple[float, ...] = (-1.0, -3.0, -10.0, -20.0, -40.0)
     predicted_graphs: int = 24

@@ -58,14 +58,9 @@ class MinimalDimension(Bounds):
     lower: int
     upper: int
     refuted: tuple[Refutation, ...] = ()
-    """Sets that cannot spell the word, each with its multipliers."""
-    floor: int = 0
-    """Up to here all sets are refuted at once, by their energy: the bound for long words
-    and short times."""
-    first_readout: np.ndarray | None = None
-    """The first readout found in the search, its lead proved."""
-    left: float = math.inf
-    """Seconds of the limit that were left, for a readout of wider margin."""
+    floor: int = 0  # up to here all sets are refuted at once, by their energy
+    first_readout: np.ndarray | None = None  # the first found in the search, its lead proved
+    left: float = math.inf  # seconds of the limit that were left, for a readout of wider margin
 
     @functools.cached_property
     def readout(self) -> np.ndarray:
@@ -161,11 +156,8 @@ def _larger(S: Frequencies, price: int, known: Frequencies, period: int) -> Freq
 def _decide(
     labels: Labels, S: Frequencies, deadline: Deadline
 ) -> tuple[np.ndarray | None, Refutation | None]:
-    """A readout over S that is proved to spell the word, or a proof that there is none.
-
-    Multipliers that least squares spreads over too many pairs, and margins that it takes for
-    none, are tried again at a vertex.
-    """
+    """A readout over S that is proved to spell the word, or a proof that there is none; where
+    least squares leads to neither, once more from a vertex."""
     phi = features(len(labels), S)
     for vertex in (False, True):
         found = separation(labels, phi, deadline=deadline, vertex=vertex)
@@ -215,17 +207,9 @@ def strongest_harmonics(labels: Labels, time_limit: float) -> tuple[Frequencies,
 def energy_floor(labels: Labels) -> int:
     r"""No set of harmonics of smaller cost spells the word: too little energy is in it.
 
-    Let the logits be $f : \mathbb{Z}_p \to \mathbb{R}^n$, centred over the symbols, made of the
-    constant and of harmonics of cost d. Then $\max_t |f(t)|^2 \le \frac{d+1}{p} \|f\|^2$. The
-    right logit is the largest of n that sum to zero, so it is at least
-    $|f(t)| / \sqrt{n(n-1)}$, and
-
-    $$\frac{\|f\|^2}{\max|f|\sqrt{n(n-1)}} \le \sum_t f_{w_t}(t) = \langle X, f \rangle
-    \le \|P X\|\,\|f\|,$$
-
-    $X$ the centred one-hot word and $P$ the projection onto those harmonics. Hence a
-    set of cost d spells the word only if $(d + 1)\,n(n-1)\,\|PX\|^2 \ge p$: the strongest set
-    of each cost decides for all of them at once (after Forster's bound on sign matrices).
+    A set of cost d spells it only if $(d + 1)\,n(n-1)\,\|PX\|^2 \ge p$, $X$ the centred one-hot word
+    and $P$ the projection onto the set (docs/science/memorization.md, after Forster's bound on
+    sign matrices): the strongest set of each cost decides for all of them at once.
 
     >>> energy_floor((0, 0, 1)), energy_floor((0,) * 4)
     (2, 0)

@@ -1,16 +1,13 @@
 r"""How stable can a memory be that hears itself? The fewest units at a given stability.
 
-One unit, $h' = a h + c_x$, is decided exactly for two symbols; the shift map, $|a| = n$,
-serves every word. Beyond one unit the closed loop may be a delay line, which forgets
-everything after as many steps as it has units, or turn in planes where the circle is
-allowed: those give upper bounds.
+One unit, $h' = a h + c_x$, is decided exactly for two symbols; the shift map, $|a| = n$, serves every
+word. Beyond one unit a delay line, or rotations where the circle is allowed, give upper bounds.
 
-On a line an argmax divides into intervals, so the states before a 1 must lie on one side of
-those before a 0. With $c_0 = 0$ and $c_1 = \pm 1$ the difference of two states is a polynomial
-in $|a|$, and all differences must have the same sign. Two that have opposite signs just above
-an algebraic number refute every $|a|$ from there until their product changes its sign, at the
-next such number. Signs are those of enclosures that do not hold zero, the factors that vanish
-divided out: nothing is left to a tolerance.
+On a line an argmax divides into intervals, so the states before a 1 must lie on one side of those
+before a 0. With $c_0 = 0$ and $c_1 = \pm 1$ the difference of two states is a polynomial in $|a|$, and
+all differences must have the same sign. Two of opposite signs just above an algebraic number refute
+every $|a|$ from there until their product changes its sign, at the next such number. Signs are those
+of enclosures that do not hold zero, the factors that vanish divided out.
 """
 
 import contextlib
@@ -28,11 +25,9 @@ from .cheapest_harmonics import Bounds, harmonic_dimension
 from .separation import Deadline, separation
 
 
-LONGEST = 100
-"""Symbols of a word beyond which the roots of its polynomials take too long."""
+LONGEST = 100  # symbols of a word beyond which the roots of its polynomials take too long
 BITS = 256
-STEPS = (48, 96, 192)
-"""Bits of the steps above the infimum at which an admissible a is sought."""
+STEPS = (48, 96, 192)  # bits of the steps above the infimum at which an admissible a is sought
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -51,8 +46,7 @@ class Feedback(Bounds):
     a: Fraction
     polynomial: tuple[int, ...] = (0, 1)
     """Integer coefficients, the constant first: `least` encloses its root, where `exact`."""
-    exact: bool = True
-    """Whether `least` holds that root, not only the bounds of the shift map."""
+    exact: bool = True  # whether `least` holds that root, not only the bounds of the shift map
     attained: bool = False
 
 

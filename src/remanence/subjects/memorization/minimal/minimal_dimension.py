@@ -52,10 +52,8 @@ def minimal_dimension(
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class SinglePass(Bounds):
-    """The fewest units that spell a finite string once, or proved bounds on them.
-
-    `eigenvalues` are those of $W_h$, conjugates left out.
-    """
+    """The fewest units that spell a finite string once, or proved bounds on them, with the
+    eigenvalues of $W_h$, conjugates left out."""
 
     word: Word
     eigenvalues: tuple[complex, ...]
@@ -70,10 +68,8 @@ class SinglePass(Bounds):
 def single_pass(w: Word, *, time_limit: float) -> SinglePass:
     """The fewest units for one reading: nothing needs to return, so the walk may grow or fade.
 
-    $0^a 1^b$ needs one unit, $h' = r h$, and one unit is decided exactly: on a line the states
-    $r^t$ lie in one of four orders, and each symbol must be a run of that order. Two are sought
-    on a grid of eigenvalues; what is found is proved, and the lower bound says no more than it
-    can.
+    One unit, $h' = r h$, is decided exactly: on a line the states $r^t$ lie in one of four orders,
+    and each symbol must be a run of that order. Two are sought on a grid of eigenvalues.
     """
     labels, deadline = w.pattern, Deadline(time_limit)
     rate = _line_rate(labels)

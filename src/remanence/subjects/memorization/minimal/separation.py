@@ -2,11 +2,10 @@ r"""Can points be told apart by an argmax of affine functions? Gordan's alternat
 
 Either there is $u$ with $\langle u_{w_t} - u_k, \phi_t\rangle > 0$ for all $t$ and
 $k \ne w_t$, or multipliers $\lambda \ge 0$, not all zero, with
-$\sum \lambda_{t,k} (e_{w_t} - e_k) \otimes \phi_t = 0$. One non-negative least squares
-problem, $\min_{\lambda \ge 0} |A\lambda|^2 + (1 - \sum\lambda)^2$, gives whichever
-exists: its residual is zero, or $u = A\lambda$ separates with the widest margin.
-Floating point only guides: either answer is proved afterwards. Every long loop looks at
-a deadline, and every solver is told it.
+$\sum \lambda_{t,k} (e_{w_t} - e_k) \otimes \phi_t = 0$. One non-negative least squares problem,
+$\min_{\lambda \ge 0} |A\lambda|^2 + (1 - \sum\lambda)^2$, gives whichever exists: its residual is zero, or
+$u = A\lambda$ separates with the widest margin. Floating point only guides: either answer is proved
+afterwards. Every long loop looks at a deadline, and every solver is told it.
 """
 
 import dataclasses
@@ -23,16 +22,11 @@ from ..written import Labels, leads
 
 ROUNDING = 2.0**-53
 COARSE = 2.0**-24
-BLIND = 1e-8
-"""Residuals below this are taken for zero, until a proof says otherwise."""
-PACE = 2e-8
-"""Seconds of least squares for each pair and squared row, roughly."""
-PROGRAM = 1e-5
-"""Seconds of a linear program for each pair and feature, roughly."""
-SLOW = 1.0
-"""Seconds of least squares beyond which an interior point method is quicker."""
-clock = time.monotonic
-"""What a deadline looks at; tests put a clock of their own in its place."""
+BLIND = 1e-8  # residuals below this are taken for zero, until a proof says otherwise
+PACE = 2e-8  # seconds of least squares for each pair and squared row, roughly
+PROGRAM = 1e-5  # seconds of a linear program for each pair and feature, roughly
+SLOW = 1.0  # seconds of least squares beyond which an interior point method is quicker
+clock = time.monotonic  # what a deadline looks at; tests put a clock of their own in its place
 
 
 class Deadline:
@@ -80,10 +74,9 @@ def separation(
     *,
     vertex: bool = False,
 ) -> Separation:
-    """Either side of the alternative, for labels 0 … n - 1 and one column for each;
-    `asked`, symbols × symbols, are the leads asked for, in proportion. Neither side
-    where the time runs out. With `vertex` by the simplex method, whose multipliers are
-    determined by the pairs alone."""
+    """Either side of the alternative, for labels 0 … n - 1 and one column for each, or neither
+    where the time runs out; `asked`, symbols × symbols, are the leads asked for, in proportion.
+    With `vertex` by the simplex method, whose multipliers the pairs alone determine."""
     w, n = np.asarray(labels), max(labels) + 1
     if n == 1:
         return Separation(np.zeros((1, len(phi))))
@@ -164,12 +157,11 @@ def _pairs(labels: Labels) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarr
 def widest(
     labels: Labels, phi: np.ndarray, first: np.ndarray, deadline: Deadline = NEVER
 ) -> np.ndarray:
-    r"""A readout whose boundaries stay far from every point, from the `first` that is
-    known; at the deadline the widest found so far.
+    r"""A readout whose boundaries stay far from every point, from the `first` that is known; at
+    the deadline the widest found so far.
 
-    The lead that pair (w, k) must reach is made proportional to $|u_w - u_k|$ and the
-    problem solved again; the constant feature is enlarged, so that the bias is
-    nearly free.
+    The lead that pair (w, k) must reach is made proportional to $|u_w - u_k|$ and the problem
+    solved again; the constant feature is enlarged, so that the bias is nearly free.
     """
     scale = np.ones(len(phi))
     scale[0] = 16.0
@@ -190,12 +182,9 @@ def widest(
 
 
 def proved_lead(u: np.ndarray, labels: Labels, phi: np.ndarray) -> float:
-    """A lower bound, rounding included, on the least lead of the right logit.
-
-    `phi` is within half a unit in the last place of the true features, so each
-    logit is within $(m + 2)\\,2^{-53}\\,|u|\\cdot|\\phi|$ of its own, m the number of
-    features, to first order; the factor below covers the higher ones.
-    """
+    """A lower bound, rounding included, on the least lead of the right logit: `phi` is within half
+    a unit in the last place, so each logit within $(m + 2)\\,2^{-53}\\,|u|\\cdot|\\phi|$ of its own, m the
+    number of features, to first order; the factor below covers the higher ones."""
     slack = (len(phi) + 4) * 1.001 * ROUNDING * (np.abs(u) @ np.abs(phi))
     slack = slack + slack[list(labels), np.arange(len(labels))]
     return float((leads(u @ phi, labels) - slack).min())
