@@ -11,10 +11,11 @@ integer below one: the minor itself is enclosed, the others bounded by Hadamard.
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 from flint import arb, arb_mat, ctx
-from scipy.linalg import qr
+from scipy.linalg import get_lapack_funcs
 
 from ..harmonics import circle, features, Frequencies, PRECISION, totient
 from ..written import Labels
@@ -24,6 +25,8 @@ from .separation import Deadline, NEVER
 Pairs = tuple[tuple[int, int], ...]
 Row = tuple[int, int, bool]
 """A block (symbol), a frequency, and whether it is its sine."""
+pivoted_qr: Any = get_lapack_funcs("geqp3")
+"""LAPACK's own: `scipy.linalg.qr` takes four times as long for a few rows."""
 MANY = 200
 """Unknowns beyond which a few dozen bits are not enough."""
 PACE = 1e-10
@@ -115,10 +118,10 @@ def _independent(
     labels: Labels, frequencies: Frequencies, pairs: Pairs, rows: list[Row]
 ) -> tuple[list[Row], list[Row]]:
     """As many well-conditioned rows as there are unknowns, and the rest."""
-    (t, k), blocks = np.array(pairs).T, np.unique([block for block, _, _ in rows])[:, None]
+    (t, k), blocks = np.array(pairs).T, np.array(sorted({block for block, _, _ in rows}))[:, None]
     signs = (np.asarray(labels)[t] == blocks) * 1.0 - (k == blocks)
     numbers = (signs[:, None] * features(len(labels), frequencies)[:, t]).reshape(len(rows), -1)
-    _, order = qr(numbers.T, mode="r", pivoting=True, check_finite=False)  # pyright: ignore[reportAssignmentType]
-    chosen = set(order[: len(pairs) - 1].tolist())
+    _, order, *_ = pivoted_qr(numbers.T)  # pivots are counted from one
+    chosen = set((order[: len(pairs) - 1] - 1).tolist())
     kept = [row for i, row in enumerate(rows) if i in chosen]
     return kept, [row for i, row in enumerate(rows) if i not in chosen]
