@@ -6,8 +6,8 @@ import jax.random as jr
 from linear_recurrences import DELTA, GATES
 
 from remanence.cells import Blocks, DeltaRule, LinearRecurrence
-from remanence.cells.layers import GatedLayer
-from remanence.cells.parts import Convolution, Dense, Norm
+from remanence.cells.layers import AttentionLayer, GatedLayer
+from remanence.cells.parts import Convolution, Dense, GatedMLP, LocalAttention, Norm
 
 
 WIDTH = 4
@@ -36,3 +36,13 @@ def tiny_blocks(name, key, layers=2, convolved=False):
         layer(kinds[name](jr.fold_in(key, i)), jr.fold_in(key, i), convolved) for i in range(layers)
     ]
     return Blocks(tuple(stack), Norm(jnp.ones(WIDTH)), WIDTH)
+
+
+def griffin(key):
+    """Two layers of RG-LRU, and local attention to three inputs."""
+    draw = lambda i: Dense(jr.normal(jr.fold_in(key, i), (WIDTH, WIDTH)))
+    local = LocalAttention(*map(draw, range(4)), heads=2, window=3, rotated=2)
+    attention = AttentionLayer(
+        Norm(jnp.ones(WIDTH)), local, GatedMLP(None, *map(draw, range(4, 7)))
+    )
+    return Blocks((*tiny_blocks("rg-lru", key).layers, attention), None, WIDTH)

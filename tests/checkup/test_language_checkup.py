@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from cli.command import ended
 from formats.tiny_mamba import save_tiny_mamba
+from tiny_blocks import griffin, tiny_blocks, WIDTH
 
 import remanence as rm
+from remanence.nets import Recurrent
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +39,8 @@ def test_the_command_reads_a_text_by_the_folders_tokenizer(folder, tmp_path, cap
     words = {word: i for i, word in enumerate(["a", "rose", "is", "and", "?"])}
     tokenizer = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="?"))
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.enable_truncation(50)  # for batches: the text is measured whole, and nothing else
+    tokenizer.enable_padding(length=300)
     tokenizer.save(str(folder / "tokenizer.json"))
     text = tmp_path / "rose.txt"
     text.write_text("a rose is a rose and a rose " * 20)
@@ -53,6 +57,19 @@ def test_the_command_reads_a_text_by_the_folders_tokenizer(folder, tmp_path, cap
     text.write_text("a rose")
     done = ended(capfd, "checkup", folder, "--text", text, "--no-page")
     assert done.returncode == 2 and "tokenizer.json is no tokenizer" in done.stderr
+
+
+def test_layers_are_named_by_their_kinds(key):
+    net = Recurrent.init(griffin(key), outputs=11, key=key, tokens=11)
+    found = rm.checkup(net, np.random.default_rng(0).integers(0, 11, 40))
+    assert found.network.startswith("3 layers, 2 of RGLRU, 1 of local attention, a state of ")
+    assert "attention keep the last 2 tokens at most" in found.summary
+
+
+def test_layers_that_take_vectors_are_a_network_like_any_other(key):
+    xs = np.random.default_rng(0).normal(size=(40, WIDTH))
+    found = rm.checkup(Recurrent(tiny_blocks("gated deltanet", key, layers=1)), xs, quick=True)
+    assert "within 0.001" in found.verdict and "Blocks" in found.network
 
 
 def test_the_command_takes_tokens(folder, tmp_path, capfd):

@@ -6,6 +6,7 @@ import equinox as eqx
 import numpy as np
 import pytest
 from drawn_nets import drawn
+from formats.tiny_mamba import save_tiny_mamba
 from safetensors.numpy import save_file
 
 import remanence as rm
@@ -45,6 +46,15 @@ def test_models_of_another_kind_are_refused_by_it(tmp_path):
         rm.load(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
     with pytest.raises(ValueError, match="holds a model of type 'gpt2'"):
+        rm.load(tmp_path)
+
+
+def test_the_embedding_is_the_head_only_where_the_configuration_says_so(tmp_path):
+    """A model saved without its head has no next-token distribution."""
+    config = json.loads((save_tiny_mamba(tmp_path) / "config.json").read_text())
+    assert rm.load(tmp_path, quiet=True).W_y.shape == (30, 8)  # Mamba's own default
+    (tmp_path / "config.json").write_text(json.dumps(config | {"tie_word_embeddings": False}))
+    with pytest.raises(ValueError, match=r"hold no lm_head.weight, and config.json does not tie"):
         rm.load(tmp_path)
 
 

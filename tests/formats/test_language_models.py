@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from cli.command import ended
 from safetensors.numpy import load_file, save_file
 
 import remanence as rm
@@ -19,11 +20,15 @@ pytestmark = pytest.mark.live
 from formats.language_models import configurations, logits, tiny_model, tokens  # noqa: E402
 
 
-TIED, HEADS = ("rwkv", {"tie_word_embeddings": True}), ("recurrent_gemma", {"head_dim": 8})
+CHANGED = [
+    ("rwkv", {"tie_word_embeddings": True}),
+    ("recurrent_gemma", {"head_dim": 8}),
+    ("qwen3_next", {"hidden_act": "gelu"}),
+]
 
 
 @pytest.mark.parametrize(
-    ("name", "changes"), [*((name, {}) for name in configurations()), TIED, HEADS]
+    ("name", "changes"), [*((name, {}) for name in configurations()), *CHANGED]
 )
 def test_logits_are_those_of_transformers(name, changes, tmp_path):
     model = tiny_model(name, **changes)
@@ -68,7 +73,7 @@ def test_what_is_no_recurrent_language_model_is_refused(tmp_path):
         rm.load(tmp_path / "hybrid", quiet=True)
 
 
-def test_delta_layers_of_a_hybrid_are_networks_of_their_own(tmp_path):
+def test_delta_layers_of_a_hybrid_are_networks_of_their_own(tmp_path, capfd):
     """What a layer adds to the stream is what transformers' layer adds."""
     config = configurations()["qwen3_next"]
     config.layer_types = ["linear_attention", "full_attention"]
@@ -84,6 +89,11 @@ def test_delta_layers_of_a_hybrid_are_networks_of_their_own(tmp_path):
     np.testing.assert_allclose(net(jnp.asarray(xs)), theirs[0].numpy(), atol=1e-4)
     spectrum = rm.lyapunov_spectrum(net, np.tile(xs, (10, 1)))
     assert spectrum.exponents[0] <= 0 and len(spectrum.exponents) == 4 * 4 * 6
+    vectors, page = tmp_path / "vectors.npy", tmp_path / "page.html"
+    np.save(vectors, np.tile(xs, (4, 1)))
+    options = ("--prefix", "layers.0", "--inputs", vectors, "--out", page, "--quick", "--quiet")
+    done = ended(capfd, "checkup", tmp_path, *options)
+    assert done.returncode == 0 and "gated delta layer layers.0" in done.stdout and page.is_file()
 
 
 @pytest.mark.parametrize(

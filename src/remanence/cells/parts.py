@@ -75,6 +75,7 @@ class Experts(eqx.Module):
     shared_gate: Dense
     best: int = eqx.field(static=True)
     normalised: bool = eqx.field(static=True, default=True)
+    activation: Activation = eqx.field(static=True, default=jax.nn.silu)
 
     def __call__(self, x: Float[Array, "time width"]) -> Float[Array, "time width"]:
         x = self.norm(x)
@@ -84,7 +85,7 @@ class Experts(eqx.Module):
         if self.normalised:
             share = share / jnp.sum(share, axis=-1, keepdims=True)
         gate, up = jnp.split(jnp.einsum("td,ebd->teb", x, self.gate_up), 2, axis=-1)
-        each = jnp.einsum("teb,edb->ted", jax.nn.silu(gate) * up, self.down)
+        each = jnp.einsum("teb,edb->ted", self.activation(gate) * up, self.down)
         shared = jax.nn.sigmoid(self.shared_gate(x)) * self.shared(x)
         return jnp.einsum("te,ted->td", share, each) + shared
 

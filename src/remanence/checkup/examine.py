@@ -18,7 +18,7 @@ from ..measure import fixed_points, lyapunov_spectrum, memory_horizon
 from ..measure.drive import Drive, driven, refuse_fractions
 from ..nets import Recurrent, unroll
 from .inputs import as_inputs, Inputs, refuse_other_axes, words_for
-from .language_model import language_checkup
+from .language_model import is_language_model, language_checkup
 from .memory import extent, in_acting_inputs, refuse_too_large
 from .record import Checkup, Checkups
 from .units import unit_timescales
@@ -71,7 +71,7 @@ def checkup(
         return _of_torch_model(net, inputs, **options, tell=tell, progress=progress)
     net = net if isinstance(net, Recurrent) else Recurrent(net)
     whole, given = net, as_inputs(inputs, lengths)
-    if hasattr(net.cell, "layers"):
+    if is_language_model(net):
         words = {"name": name, "weights": weights, "error": error}
         return language_checkup(net, given, **words, tell=tell, progress=progress)
     refuse_other_axes(net, given.values)

@@ -75,7 +75,8 @@ def _proof(found: Found) -> str:
         return f"{proved:,.0f} are proved to do for every input in the bound"
     if panel.certificate is None:
         return "no proof: none is known for this kind of cell"
-    return f"no proof: contraction rate {panel.certificate.rate:.3g}"
+    why = getattr(panel.certificate, "why", "") or f"contraction rate {panel.certificate.rate:.3g}"
+    return f"no proof: {why}"
 
 
 def _growth(found: Found) -> str:

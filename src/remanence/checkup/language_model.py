@@ -3,6 +3,7 @@
 import dataclasses
 import math
 import pathlib
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -119,7 +120,8 @@ class LanguageCheckup:
                 str(replay).partition("\n")[2],
                 f"cost with the whole history {replay.loss:.4g} nats a token; the stack law {law}",
                 f"{len(spectrum.exponents):,} exponents by {spectrum.method}; {spectrum.verdict}",
-                f"{spectrum.lost:,} states of convolutions, shifts and attention are exact and finite",
+                f"{spectrum.lost:,} states of convolutions, shifts and attention keep the last "
+                f"{replay.memory.max():,} tokens at most, exactly",
                 self.proved,
             ]
         )
@@ -156,6 +158,11 @@ class LanguageCheckup:
         return self.summary
 
 
+def is_language_model(net: Recurrent) -> bool:
+    """Whether a network is a stack of layers that reads tokens."""
+    return hasattr(net.cell, "layers") and net.embedding is not None
+
+
 def _steps(value: float, longest: int) -> str:
     return f"{value:,.0f}" if value <= longest else f"≥ {longest:,}"
 
@@ -186,11 +193,16 @@ def language_checkup(
     tell("what the weights prove")
     proof = contraction(net.cell)
     window = math.inf if proof.vacuous else float(proof.window(error, net))
-    kinds = sorted({layer.kind for layer in spectrum.layers})
-    layers, size = len(net.cell.layers), dimension(net.cell)
+    kinds = Counter(layer.kind for layer in spectrum.layers)
+    count = len(net.cell.layers)
+    kinds += {"local attention": count - kinds.total()}
+    each = ", ".join(f"{n} of {kind}" for kind, n in kinds.items())
+    layers = (
+        f"{count} layers of {next(iter(kinds))}" if len(kinds) == 1 else f"{count} layers, {each}"
+    )
     return LanguageCheckup(
         name=printable(name),
-        network=f"{layers} layers of {', '.join(kinds)}, a state of {size:,} numbers",
+        network=f"{layers}, a state of {dimension(net.cell):,} numbers",
         inputs=printable(given.words),
         unit=given.unit,
         spectrum=spectrum,

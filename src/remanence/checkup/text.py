@@ -71,6 +71,9 @@ def _tokenize(
     except Exception as problem:  # the package raises plain Exception
         why = " ".join(str(problem).split())[:200]
         raise ValueError(f"{vocab.name} is no tokenizer: {why}") from None
+    # The folder may ask for cuts and padding that suit a batch: the text is measured as it is.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     # A token is a byte or more, and merges do not reach far: no need to read all of a book.
     text = content.decode("utf-8", "replace")
     ids = tokenizer.encode(text if steps is None else text[: 64 * steps]).ids

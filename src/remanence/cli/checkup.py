@@ -54,6 +54,7 @@ def checkup(
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     prepare_jax()
     from ..checkup.figures import parse_requirement
+    from ..checkup.language_model import is_language_model
     from ..checkup.outputs import module_for_torch, refuse_bad_outputs
     from ..checkup.sources import model_files, networks_in, Sources
 
@@ -93,7 +94,7 @@ def checkup(
         loaded.append((net, given, {"name": name, "weights": weights, "lengths": lasts}))
     if truncate_to is not None:
         module_for_torch(loaded[-1][0])
-    if len(loaded) > 1 and any(hasattr(net.cell, "layers") for net, *_ in loaded):
+    if len(loaded) > 1 and any(is_language_model(net) for net, *_ in loaded):
         raise ValueError("--compare goes with RNNs, LSTMs and GRUs; one language model would do")
     found = [
         _examined(net, given, options | {"error": error, "quick": quick}, quiet)

@@ -16,7 +16,7 @@ from .._precision import double
 from .._show import aligned, html_table
 from ..nets import Recurrent
 from .capacity import memory_capacity, MemoryCapacity
-from .contraction import Contraction, contraction
+from .contraction import Contraction, contraction, StackProof
 from .drive import driven, refuse_fractions
 from .gradients import gradient_decay, GradientDecay
 from .lyapunov import lyapunov_spectrum, Spectrum
@@ -61,7 +61,7 @@ class MemoryHorizon:
     gradients: GradientDecay
     replay: ReplayWindow
     capacity: MemoryCapacity | None
-    certificate: Contraction | None
+    certificate: Contraction | StackProof | None
 
     @property
     def remembers(self) -> float:
@@ -198,13 +198,15 @@ def _capacity(net: Recurrent, xs: np.ndarray, quick: bool) -> tuple[MemoryCapaci
 
 def _proved_window(
     net: Recurrent, bound: float, time_limit: float, error: float
-) -> tuple[Contraction | None, float | None, str]:
+) -> tuple[Contraction | StackProof | None, float | None, str]:
     """The certificate and the window that follows, with its sentence, or why there is none."""
     found = None
     try:
         found = contraction(net.cell, input_bound=bound, time_limit=time_limit)
         if found.vacuous:
             return found, None, str(found)
+        if isinstance(found, StackProof):
+            return found, float(found.output_window(error, net)), str(found)
         return found, float(truncation_window(found, error=error, net=net)), str(found)
     except ValueError as refusal:
         return found, None, str(refusal)

@@ -7,13 +7,12 @@ import jax.random as jr
 import numpy as np
 import pytest
 from linear_recurrences import DELTA, GATES
-from tiny_blocks import tiny_blocks, WIDTH
+from tiny_blocks import griffin, tiny_blocks, WIDTH
 
 import remanence as rm
 from remanence._precision import as_double, double
-from remanence.cells import Blocks, Heads, RetNet
-from remanence.cells.layers import AttentionLayer
-from remanence.cells.parts import Dense, GatedMLP, LocalAttention, Norm
+from remanence.cells import Heads, RetNet
+from remanence.cells.parts import Dense, GatedMLP, Norm
 from remanence.nets import Recurrent
 from remanence.train.projection import stable
 
@@ -132,6 +131,18 @@ def test_windows_of_distributions_are_proved(key):
     assert proof.gap(proved) < proof.gap(1)
 
 
+def test_the_panel_of_horizons_has_the_proof_of_a_stack_of_layers(key):
+    cell = tiny_blocks("mingru", key)
+    tokens = np.random.default_rng(0).integers(0, 11, 60)
+    for net in (Recurrent.init(cell, outputs=11, key=key, tokens=11), Recurrent(cell)):
+        inputs = tokens if net.embedding is not None else drawn_inputs(0)[1]
+        panel = rm.memory_horizon(net, inputs, quick=True)
+        proved = panel.certificate.output_window(1e-3, net)
+        assert panel["window"] <= panel["certified window"] == proved
+    with pytest.raises(ValueError, match="without a readout gives no distribution"):
+        panel.certificate.window(1e-3, net)
+
+
 def test_perceptrons_and_norms_behind_a_layer_are_counted(key):
     cell = tiny_blocks("mingru", key)
     draw = lambda i, *shape: Dense(jr.normal(jr.fold_in(key, i), shape))
@@ -158,12 +169,7 @@ def test_where_no_window_follows_one_sentence_says_why(key):
     assert proof.rate == 1 and "a channel may never forget" in str(proof)
     with pytest.raises(ValueError, match="no window can be proved: layer 0: for all that"):
         proof.window(1e-3)
-    draw = lambda i: Dense(jr.normal(jr.fold_in(key, i), (4, 4)))
-    local = LocalAttention(draw(0), draw(1), draw(2), draw(3), heads=2, window=3, rotated=2)
-    mlp = GatedMLP(None, draw(4), draw(5), draw(6))
-    layer = AttentionLayer(Norm(jnp.ones(4)), local, mlp)
-    mixed = Blocks((*tiny_blocks("rg-lru", key).layers, layer), None, WIDTH)
-    proof = rm.contraction(mixed)
+    proof = rm.contraction(griffin(key))
     assert proof.rate < 1 and "layer 2: no gain through local attention" in proof.why
 
 

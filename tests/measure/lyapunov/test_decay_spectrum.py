@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from linear_recurrences import DELTA, GATES, recurrences
 from scipy.signal import lfilter
-from tiny_blocks import tiny_blocks, WIDTH
+from tiny_blocks import griffin, tiny_blocks, WIDTH
 
 import remanence as rm
 from remanence._precision import as_double, double
@@ -159,3 +159,12 @@ def test_refusals(key):
         rm.lyapunov_spectrum(cell)
     with pytest.raises(ValueError, match="at least one layer"):
         Blocks(())
+    attention = Blocks(griffin(key).layers[2:], None, WIDTH)
+    with pytest.raises(ValueError, match="no layer has a recurrence: the memory is 2 inputs"):
+        rm.lyapunov_spectrum(attention, texts(50))
+    # A rate beyond double precision, and a clock that stands still: their product is no number.
+    gates = lambda c: (c.layers[0].recurrence.gates.A_log, c.layers[0].recurrence.gates.b_dt)
+    cell = tiny_blocks("mamba", key, layers=1)
+    cell = eqx.tree_at(gates, cell, (jnp.full((4, 3), 1e3), jnp.full(4, -2e3)))
+    with pytest.raises(ValueError, match="a decay of layer 0 is beyond double precision"):
+        rm.lyapunov_spectrum(cell, texts(50))

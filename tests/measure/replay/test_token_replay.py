@@ -1,14 +1,16 @@
 """The replay window of recurrent language models: closed forms, the stack law, refusals."""
 
+import dataclasses
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import binom
-from tiny_blocks import tiny_blocks, WIDTH
+from tiny_blocks import griffin, tiny_blocks, WIDTH
 
 import remanence as rm
-from remanence.cells import Heads, RetNet
+from remanence.cells import Blocks, Heads, RetNet
 from remanence.measure.replay.token_record import first_good
 from remanence.nets import Recurrent
 
@@ -39,6 +41,17 @@ def test_one_layer_forgets_as_its_decays_say(key):
     can = int(np.isfinite(found.state_windows).sum())
     assert found.stack_law == (can, can) and can > 12
     assert found.bottleneck == 0 and np.isfinite(found.first_token)
+
+
+def test_a_first_token_written_whole_is_part_of_the_gap(key):
+    """RecurrentGemma writes the first token of a text otherwise than the same token later."""
+    net = language_model("rg-lru", key, layers=1)
+    where = lambda net: net.cell.layers[0].recurrence.gates
+    gates = dataclasses.replace(where(net), resets=True)
+    found = rm.replay_window(eqx.tree_at(where, net, gates), text(60))
+    np.testing.assert_allclose(found.gaps, found.decayed, rtol=1e-6, atol=1e-12)
+    plain = rm.replay_window(net, text(60))
+    assert np.nanmax(np.abs(plain.gaps / found.gaps - 1)) > 0.1
 
 
 @pytest.mark.parametrize("name", ["mamba", "mingru", "kda"])
@@ -127,6 +140,9 @@ def test_refusals(key):
     ):
         with pytest.raises(ValueError, match=words):
             rm.replay_window(net, tokens)
+    attention = Blocks(griffin(key).layers[2:], None, WIDTH)
+    with pytest.raises(ValueError, match="no layer has a recurrence"):
+        rm.replay_window(Recurrent.init(attention, outputs=11, key=key, tokens=11), text(20))
     with pytest.raises(ValueError, match="error must be a positive number"):
         rm.replay_window(net, text(20), error=0)
     where = lambda net: net.cell.layers[0].W_in.W

@@ -22,15 +22,18 @@ from .rwkv import NAMES, rwkv4, rwkv7
 LARGEST_JSON = 64 * 2**20
 INDEX = "model.safetensors.index.json"
 WEIGHTS = ("model.safetensors", INDEX, "pytorch_model.bin")
+LAYER = "gated delta layer"
 MAMBA = ("backbone", "layers", "embeddings", "norm_f", ("layer_norm_epsilon", 1e-5))
 GEMMA = ("model", "layers", "embed_tokens", "final_norm", ("rms_norm_eps", 1e-6), 1.0)
 XLSTM = ("backbone", "blocks", "embeddings", "out_norm", ("norm_eps", 1e-6))
 QWEN = ("model", "layers", "embed_tokens", "norm", ("rms_norm_eps", 1e-6), 1.0)
 FAMILIES: dict[str, Callable[[Source], Recurrent]] = {
-    "mamba": Family(mamba_layer, *MAMBA),
-    "falcon_mamba": Family(mamba_layer, *MAMBA),
+    "mamba": Family(mamba_layer, *MAMBA, tied=True),
+    "falcon_mamba": Family(mamba_layer, *MAMBA, tied=True),
     "mamba2": Family(mamba2_layer, *MAMBA),
-    "recurrent_gemma": Family(griffin_layer, *GEMMA, ("logits_soft_cap", 30.0), scaled=True),
+    "recurrent_gemma": Family(
+        griffin_layer, *GEMMA, ("logits_soft_cap", 30.0), scaled=True, tied=True
+    ),
     "rwkv": rwkv4,
     "xlstm": Family(xlstm_layer, *XLSTM, cap=("output_logit_soft_cap", 30.0)),
     "qwen3_next": Family(qwen3_next_layer, *QWEN),
@@ -50,9 +53,10 @@ def networks(folder: pathlib.Path) -> dict[str, Reading]:
     kind = config.get("model_type") if isinstance(config, dict) else None
     tensors = safetensors.finite(_tensors(folder))
     if isinstance(kind, str) and kind in FAMILIES:
-        source, parts = Source(tensors, config), {"": FAMILIES[kind]}
-        parts |= delta_layers(source) if kind == "qwen3_next" else {}
-        return {name: language_model_reading(kind, part, source) for name, part in parts.items()}
+        source = Source(tensors, config)
+        parts = delta_layers(source) if kind == "qwen3_next" else {}
+        layers = {name: _reading(part, source, Taken(LAYER, name)) for name, part in parts.items()}
+        return {"": _reading(FAMILIES[kind], source, _whole(kind))} | layers
     if isinstance(kind, str) and not any(map(state_dict.LAYER.match, tensors)):
         raise ValueError(
             f"{folder.name} holds a model of type {kind!a:.60}, and none of torch's RNN, "
@@ -63,18 +67,20 @@ def networks(folder: pathlib.Path) -> dict[str, Reading]:
 
 def rwkv7_networks(tensors: safetensors.Tensors) -> dict[str, Reading]:
     """The model of a state dict with the names of RWKV-7, if it is one."""
-    found = {"": language_model_reading("rwkv7", rwkv7, Source(tensors, {}))}
+    found = {"": _reading(rwkv7, Source(tensors, {}), _whole("rwkv7"))}
     return found if tensors.keys() >= NAMES else {}
 
 
-def language_model_reading(
-    kind: str, build: Callable[[Source], Recurrent], source: Source
-) -> Reading:
-    """A whole language model, built when it is wanted."""
+def _whole(kind: str) -> Taken:
+    return Taken(f"{kind} language model", "", "its own", "its own")
+
+
+def _reading(build: Callable[[Source], Recurrent], source: Source, taken: Taken) -> Reading:
+    """A language model or a layer of one, built when it is wanted."""
 
     @refused_misfits("the weights do not fit the configuration")
     def read(options: Options) -> tuple[Recurrent, Taken]:
-        return build(source), Taken(f"{kind} language model", "", "its own", "its own")
+        return build(source), taken
 
     return read
 

@@ -95,6 +95,15 @@ class Source:
             raise ValueError(f"{self.prefix}{name} mixes channels; one a channel would do")
         return Convolution(weight[:, 0], self.bias(name))
 
+    def head(self, name: str, embedding: jax.Array, *, tied: bool = False) -> jax.Array:
+        """The readout; the embedding, where there is none and the configuration says so."""
+        if not self.has(name) and not self.config.get("tie_word_embeddings", tied):
+            raise ValueError(
+                f"the weights hold no {name}, and config.json does not tie it to the embedding; "
+                "a model with its head would do"
+            )
+        return self.array(name, 2) if self.has(name) else embedding
+
     def mlp(self, name: str, norm: Norm | None, activation: Callable) -> GatedMLP:
         """A gated perceptron under Llama's names."""
         gate, up, down = (self.dense(f"{name}.{p}_proj") for p in ("gate", "up", "down"))
@@ -141,9 +150,11 @@ class Family:
     """The configuration's name for the cap of the logits, and its default."""
     scaled: bool = False
     """Whether embeddings are multiplied by the root of their width."""
+    tied: bool = False
+    """Whether the embedding is the head where the configuration does not say."""
 
     def __call__(self, source: Source) -> Recurrent:
-        """The whole model; without a head of its own it is read out by its embedding."""
+        """The whole model."""
         inside = source.has(f"{self.body}.{self.embedding}.weight")
         body = source.under(self.body) if inside else source
         own = "num_blocks" in source.config and source.config.get("num_hidden_layers") is None
@@ -151,14 +162,13 @@ class Family:
         sources = body.numbered(self.layers, count)
         layers = [self.layer(layer, i) for i, layer in enumerate(sources)]
         rows = body.array(f"{self.embedding}.weight", 2)
-        tied = not source.has("lm_head.weight")
         # transformers keeps the factor in bfloat16.
         scale = float(jnp.asarray(rows.shape[1] ** 0.5, jnp.bfloat16)) if self.scaled else 1.0
         return language_model(
             layers,
             body.norm(self.norm, source.number(*self.eps), one=self.one),
             rows * scale,
-            rows if tied else source.array("lm_head.weight", 2),
+            source.head("lm_head.weight", rows, tied=self.tied),
             cap=None if self.cap is None else source.number(*self.cap),
         )
 

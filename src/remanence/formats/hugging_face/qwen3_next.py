@@ -93,6 +93,7 @@ def _perceptron(layer: Source, eps: float) -> Any:
         inside.dense("shared_expert_gate"),
         layer.whole("num_experts_per_tok", 10),
         bool(layer.config.get("norm_topk_prob", True)),
+        activation,
     )
 
 

@@ -32,7 +32,7 @@ def rwkv4(source: Source) -> Recurrent:
         [_rwkv4_layer(block, eps * halved(i)) for i, block in enumerate(blocks)],
         body.norm("ln_out", 1e-5 * halved(len(blocks)), centred=True),
         norm(rows),
-        source.array("head.weight", 2) if source.has("head.weight") else rows,
+        source.head("head.weight", rows),
     )
 
 

@@ -24,7 +24,7 @@ from ...cells.layers import GatedLayer
 from .gate_ranges import GATES
 from .layer_gains import gate_inputs, layer_gains, NoGain, normed_gain
 from .ranged import exactly
-from .rounding import above, Values
+from .rounding import above, norm_above, Values
 
 
 PARTS = (0.01, 0.03, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8)
@@ -102,12 +102,21 @@ class StackProof:
             if net.head is not None and not hasattr(net.head, "cap"):
                 raise ValueError("nothing is proved behind a head that is any function")
             # A soft cap moves nothing further apart.
+            if net.head is None and net.W_y is None:
+                raise ValueError("a network without a readout gives no distribution")
             rows = np.asarray(net.W_y if net.head is None else net.head.W, np.float64)
             gain = float(np.max(above(np.linalg.norm(rows, axis=1), rows.shape[1] + 2)))
             target = math.sqrt(2 * error) * (1 - 1e-15)
         with flint.ctx.workprec(512):
             tokens = [(c * gain / target).log() / -log_mu for c, log_mu in self._curves()]
             return max(1, math.ceil(min(map(_up, tokens))))
+
+    def output_window(self, error: float, net: Any) -> int:
+        """The same for what `net` gives out, logits or vectors, in the Euclidean norm."""
+        if net.head is not None:
+            raise ValueError("nothing is proved behind a head that is any function")
+        gain = 1.0 if net.W_y is None else norm_above(np.asarray(net.W_y, np.float64))
+        return self.window(error / gain * (1 - 1e-15))
 
     def _curves(self) -> list[tuple[Any, Any]]:
         """Pairs (c, log mu): the gap of outputs after k tokens is at most c mu^k."""

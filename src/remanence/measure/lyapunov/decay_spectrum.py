@@ -80,9 +80,12 @@ def decay_spectrum(
         sums.append(_batch_sums(cell, h0, xs, batches, size, batch[-1], max(fit, default=1), tell))
     steps = np.repeat(np.array(batch)[:, None], batches, axis=1)
     parts = []
-    for (layer, recurrence), *every in zip(_recurrences(cell), *sums, strict=True):
+    for (layer, recurrence), *every in zip(recurrences(cell), *sums, strict=True):
         rate = np.asarray(recurrence.rate if hasattr(recurrence, "clock") else 1.0, float)
-        growth = np.stack(every) * rate
+        with np.errstate(invalid="ignore"):
+            growth = np.stack(every) * rate
+        if np.isnan(growth).any():
+            raise ValueError(f"a decay of layer {layer} is beyond double precision")
         parts.append(Part(layer, recurrence, growth[:, 1:], growth[:, 0].mean(axis=0)))
     edges = lengths[0] - np.arange(batches, -1, -1) * batch[0]
     inputs = effective_inputs(np.asarray(drive.xs), edges, steps)
@@ -143,18 +146,22 @@ def _layer(part: Part, means: BatchMeans, left: np.ndarray, steps: np.ndarray) -
     )
 
 
-def _recurrences(cell: Any) -> list[tuple[int, Any]]:
+def recurrences(cell: Any) -> list[tuple[int, Any]]:
     """The cell itself, or the recurrences of its layers, each with its layer."""
     layers = getattr(cell, "layers", None)
     if layers is None:
         return [(0, cell)]
     each = ((i, layer.recurrence) for i, layer in enumerate(layers))
-    return [(i, recurrence) for i, recurrence in each if recurrence is not None]
+    found = [(i, recurrence) for i, recurrence in each if recurrence is not None]
+    if not found:
+        memory = sum(layer.memory for layer in layers)
+        raise ValueError(f"no layer has a recurrence: the memory is {memory} inputs, exactly")
+    return found
 
 
 def _batch_sums(cell, h, xs, batches, size, batch, together, progress) -> list[np.ndarray]:
     """The growth of every recurrence during the warm-up and in each batch."""
-    frames = [_frames(recurrence, i) for i, (_, recurrence) in enumerate(_recurrences(cell))]
+    frames = [_frames(recurrence, i) for i, (_, recurrence) in enumerate(recurrences(cell))]
     T, totals = len(xs), []
     whole = together * size
     edges = np.unique([0, *range(T % whole, T + 1, whole)])
@@ -195,7 +202,7 @@ def _advance(cell, h, frames, xs, parts):
         before = jax.tree.map(lambda a, b: jnp.concatenate([a[None], b[:-1]]), h, states)
         h, inputs = jax.tree.map(lambda a: a[-1], states), [(before, xs)]
     growth, following = [], []
-    each = zip(_recurrences(cell), inputs, frames, strict=True)
+    each = zip(recurrences(cell), inputs, frames, strict=True)
     for (_, recurrence), (before, us), Q in each:
         if Q is None:
             grown = jax.vmap(_clock(recurrence))(before, us)

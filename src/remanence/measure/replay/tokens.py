@@ -18,6 +18,7 @@ from ..._precision import double
 from ..._types import Key
 from ...cells.delta_rule import transported
 from ..drive import driven, network_in_double
+from ..lyapunov.decay_spectrum import recurrences
 from .token_record import TokenReplay
 
 
@@ -39,6 +40,7 @@ def token_replay(
         for text in texts:
             driven(net, text)  # refuses bad weights and tokens
         net = network_in_double(net)
+        layers = tuple(i for i, _ in recurrences(net.cell))
         free = np.array([(i, a) for i, text in enumerate(texts) for a in range(1, len(text) - 1)])
         draw = 1 + jr.permutation(jr.key(0) if key is None else key, len(free) - 1)
         places = free[np.sort(np.append(0, np.asarray(draw)[: STARTS - 1]))]
@@ -50,7 +52,6 @@ def token_replay(
     ended = lambda a: [(0, 0)] * (a.ndim - 1) + [(0, room.max() - a.shape[-1])]
     filled = lambda a: np.pad(a, ended(a), constant_values=np.nan)
     stack = lambda name, axis=0: np.stack([filled(row[name]) for row in rows], axis=axis)
-    layers = net.cell.layers
     return TokenReplay(
         error=error,
         positions=places[:, 1],
@@ -61,8 +62,8 @@ def token_replay(
         excess=stack("excess"),
         gaps=stack("gaps", 1),
         decayed=stack("decayed", 1),
-        layers=tuple(i for i, one in enumerate(layers) if one.recurrence is not None),
-        memory=np.array([layer.memory for layer in layers]),
+        layers=layers,
+        memory=np.array([layer.memory for layer in net.cell.layers]),
         loss=float(np.nanmean(stack("loss"))),
     )
 
@@ -156,17 +157,13 @@ def _compared(net, empty, gap, heard, asked, last, here, since):
     q = jax.nn.log_softmax(jax.vmap(net.decode)(zs))
     picked = lambda logs: jnp.take_along_axis(logs, asked[:, None], 1)[:, 0]
     gaps, decayed, moved = [], [], []
-    recurrent = [
-        (layer.recurrence, run.states)
-        for layer, run in zip(net.cell.layers, runs, strict=True)
-        if layer.recurrence is not None
-    ]
+    recurrent = [(one, runs[i].states) for i, one in recurrences(net.cell)]
     every = zip(recurrent, kept, full[1], gap, strict=True)
     for (recurrence, states), (inputs, right), (_, before), G in every:
         G = jnp.where(first, jax.lax.dynamic_index_in_dim(before, at - 1, keepdims=False), G)
         size = jnp.maximum(_norms(right), 1e-300)
         gaps.append(_norms(right - states) / size)
-        G, norms = _decayed(recurrence, G, inputs)
+        G, norms = _decayed(recurrence, G, inputs, first)
         decayed.append(norms / size)
         moved.append(G)
     found = {
@@ -184,16 +181,24 @@ def _norms(states: Any) -> Any:
     return jnp.sqrt(jnp.sum(states.reshape(len(states), -1) ** 2, axis=1))
 
 
-def _decayed(recurrence: Any, G: Any, us: Any) -> tuple[Any, Any]:
-    """What the decays of some steps leave of a state, and its norm after each of them."""
+def _decayed(recurrence: Any, G: Any, us: Any, first: Any = False) -> tuple[Any, Any]:
+    """What the decays of some steps leave of a gap, and its norm after each of them.
+
+    Before the `first` step the gap is the whole state, and an empty one may be written otherwise.
+    """
+    more = jnp.zeros_like(G)
     if hasattr(recurrence, "transition"):
         each, left = us, lambda G, u: transported(recurrence.transition(None, u), G)
     else:
         each = jax.vmap(recurrence.clock, in_axes=(None, 0))(None, us)
         left = lambda G, clock: jnp.exp(recurrence.rate * clock) * G
+        written = recurrence.gates.write(us[0]) - recurrence.gates.write_first(us[0])
+        more = jnp.where(first, written, more)
 
-    def step(G, one):
-        G = left(G, one)
-        return G, jnp.sqrt(jnp.sum(G * G))
+    def step(carry, one):
+        G, more = carry
+        G = left(G, one) + more
+        return (G, jnp.zeros_like(more)), jnp.sqrt(jnp.sum(G * G))
 
-    return jax.lax.scan(step, G, each)
+    (G, _), norms = jax.lax.scan(step, (G, more), each)
+    return G, norms
