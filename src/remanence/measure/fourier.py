@@ -125,12 +125,12 @@ def without_frequencies(
     axes: tuple[int, ...] = (0,),
 ) -> Float[np.ndarray, "period ..."]:
     """The table with every wave of these frequencies along any of `axes` taken out."""
+    gone = sorted({*frequencies})
     for axis in axes:
         moved = np.moveaxis(table, axis, 0)
-        for k in frequencies:
-            plane = frequency_plane(len(moved), k)
-            moved = moved - np.tensordot(plane.T, np.tensordot(plane, moved, 1), 1)
-        table = np.moveaxis(moved, 0, axis)
+        n = len(moved)
+        Q = np.concatenate([np.zeros((0, n)), *(frequency_plane(n, k) for k in gone)])
+        table = np.moveaxis(moved - np.tensordot(Q.T, np.tensordot(Q, moved, 1), 1), 0, axis)
     return table
 
 

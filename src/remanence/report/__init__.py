@@ -1,7 +1,7 @@
 """Claims, figures and pages."""
 
 from .canonical_json import json_bytes
-from .claims import Claim, Evidence, judge, JudgedClaim, Verdict
+from .claims import Claim, Evidence, judge, JudgedClaim, Results, Verdict
 from .pages import write_results_index
 from .provenance import fingerprint, provenance
 from .record import conclude, Record, write_record

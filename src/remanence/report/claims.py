@@ -15,6 +15,8 @@ from .canonical_json import as_read_back, numbers_of_words
 Verdict = Literal["holds", "differs", "refuted", "open"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Evidence = Mapping[str, Any]
+Results = Mapping[str, Any]
+"""What each experiment of a run found, by name."""
 
 
 class _NotMeasuredError(Exception):
@@ -37,7 +39,7 @@ class Claim:
     published: str
     finding: str | Callable[[Evidence], str]
     """At most fifteen words, filled in from the evidence: `"{wrong} wrong symbols"`."""
-    evidence: Callable[[Mapping[str, Any]], Evidence | None]
+    evidence: Callable[[Results], Evidence | None]
     """From the results of a run to plain numbers; None where it was not measured, as
     when an experiment that it asks for is not among the results."""
     rule: Callable[[Evidence], Verdict]
@@ -45,7 +47,7 @@ class Claim:
     figure: str = ""
     """The name of the figure that shows it."""
 
-    def evidence_in(self, results: Mapping[str, Any]) -> Evidence | None:
+    def evidence_in(self, results: Results) -> Evidence | None:
         """The evidence, or None where an experiment that it needs was not run."""
         try:
             return self.evidence(_Results(results))

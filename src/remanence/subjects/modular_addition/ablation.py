@@ -2,36 +2,31 @@ r"""Networks on modular arithmetic with some frequencies taken out, and what it 
 
 In the embedding or the unembedding a frequency is projected out of the weights.
 In the state it is taken out of $h_t$ over the whole table, at one step, and the
-later steps run on what is left: $h_{t+1} = \phi(\tilde h_t, x_{t+1})$. Taking the waves
-$Q = (q_1, \dots, q_m)$ out of a table is $T - Q Q^\top T$, whatever the frequencies
-are, so sets of them share a program.
+later steps run on what is left: $h_{t+1} = \phi(\tilde h_t, x_{t+1})$. The waves are cut
+outside the compiled steps, so that all sets of frequencies share a program.
 """
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import get_args, Literal
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Float
 
 from ..._precision import as_double, as_numpy, double
-from ...measure.fourier import frequency_plane
+from ...measure.fourier import without_frequencies
 from ...nets import Recurrent
-from .all_pairs import States, table_logits, table_states, vocabulary, with_weights
+from .all_pairs import States, table_logits, table_states, with_weights
 from .task import Modular
 
 
 Place = Literal["embedding", "unembedding", "h1", "h2", "h3"]
 PLACES: tuple[Place, ...] = get_args(Place)
-WAVES = 8
-"""Waves are filled up to a multiple of this, so that sets of many sizes share a program."""
-
-
 _states, _logits = eqx.filter_jit(table_states), eqx.filter_jit(table_logits)
 
 
@@ -72,8 +67,8 @@ def states_without(
         raise ValueError(f"step must be 1, 2 or 3, got {step}")
     with double():
         net = as_double(net)
-        (cut,) = _cut(net, task, [tuple(frequencies)], f"h{step}")
-        return as_numpy(cut[1])
+        plain = _states(net, task.modulus)
+        return as_numpy(_without(net, plain, task, tuple(frequencies), f"h{step}")[1])
 
 
 def ablated_accuracies(
@@ -89,57 +84,34 @@ def ablated_accuracies(
     if at not in PLACES:
         raise ValueError(f"the place must be one of {', '.join(PLACES)}, got {at!r}")
     with double():
-        cuts = _cut(as_double(net), task, sets, at)
-        return np.array([_accuracy(net, task, states) for net, states in cuts])
+        net = as_double(net)
+        plain = _states(net, task.modulus)
+        cuts = (_without(net, plain, task, gone, at) for gone in sets)
+        return np.array([_accuracy(cut, task, states) for cut, states in cuts])
 
 
-def _cut(
-    net: Recurrent, task: Modular, sets: Sequence[tuple[int, ...]], at: str
-) -> Iterator[tuple[Recurrent, States]]:
-    """The network and its states without each set of frequencies in one place."""
-    plain = _states(net, task.modulus)
-    # The residues that belong to the group: all, or for × all but 0.
-    inside = jnp.asarray(np.isin(np.arange(task.modulus), task.elements))
-    for gone in sets:
-        yield _ablated(net, plain, jnp.asarray(_waves(task, gone)), inside, at)
-
-
-def _waves(task: Modular, gone: tuple[int, ...]) -> Float[np.ndarray, "modulus waves"]:
-    """Orthonormal columns over the tokens; absent waves are zero."""
-    planes = [frequency_plane(task.period, k) for k in sorted(set(gone))]
-    waves = np.concatenate([np.zeros((0, task.period)), *planes])
-    Q = np.zeros((task.modulus, WAVES * max(1, -(-len(waves) // WAVES))))
-    Q[task.elements, : len(waves)] = waves.T
-    return Q
-
-
-@eqx.filter_jit
-def _ablated(
-    net: Recurrent,
-    plain: States,
-    q: Float[Array, "modulus waves"],
-    inside: Bool[Array, " modulus"],
-    at: str,
+def _without(
+    net: Recurrent, plain: States, task: Modular, gone: tuple[int, ...], at: str
 ) -> tuple[Recurrent, States]:
-    """The network and its states with the waves `q` taken out of one place."""
-    modulus = len(inside)
-    rows = lambda leaf: leaf - jnp.tensordot(q, jnp.tensordot(q.T, leaf, 1), 1)
+    """The network and its states, `plain` before, without these frequencies in one place."""
 
-    def pairs(leaf):
-        cut = jnp.swapaxes(rows(jnp.swapaxes(rows(leaf), 0, 1)), 0, 1)
-        both = (inside[:, None] & inside).reshape(modulus, modulus, *(1,) * (leaf.ndim - 2))
-        return jnp.where(both, cut, leaf)
+    def cut(leaf: Any, *axes: int) -> np.ndarray:
+        leaf = np.array(leaf)
+        inside = np.ix_(*[task.elements] * len(axes))  # for × without 0
+        leaf[inside] = without_frequencies(leaf[inside], gone, axes=axes)
+        return leaf
 
+    P, pairs = task.modulus, lambda leaf: cut(leaf, 0, 1)
     if at == "embedding":
-        changed = with_weights(net, "W_E", rows(vocabulary(net, modulus)[0][:modulus]))
-        return changed, table_states(changed, modulus)
+        net = with_weights(net, "W_E", jnp.asarray(cut(net.embedding[:P], 0)))
+        return net, _states(net, P)
     if at == "unembedding":
-        return with_weights(net, "W_fc", rows(net.W_y)), plain
+        return with_weights(net, "W_fc", jnp.asarray(cut(net.W_y, 0))), plain
     if at == "h1":
-        return net, table_states(net, modulus, first=jax.tree.map(rows, plain.first))
+        return net, _states(net, P, first=jax.tree.map(lambda h: cut(h, 0), plain.first))
     if at == "h2":
         second = jax.tree.map(pairs, plain.second)
-        return net, table_states(net, modulus, first=plain.first, second=second)
+        return net, _states(net, P, first=plain.first, second=second)
     return net, plain._replace(third=jax.tree.map(pairs, plain.third))
 
 
@@ -167,13 +139,11 @@ def ablations(
     """Growing subsets of the key frequencies in every place, with controls in the embedding."""
 
     def accuracies(sets: Sets, at: Place) -> xr.DataArray:
-        table = np.full((len(sets), max(map(len, sets))), np.nan)
+        rows, columns = np.arange(len(sets)), np.arange(max(map(len, sets)))
+        table = np.full((rows.size, columns.size), np.nan)
         for row, size in zip(table, sets, strict=True):
             row[: len(size)] = ablated_accuracies(net, task, size, at=at)
-        coords = {
-            name: range(n) for name, n in zip(("removed", "subset"), table.shape, strict=True)
-        }
-        return xr.DataArray(table, coords, list(coords))
+        return xr.DataArray(table, [("removed", rows), ("subset", columns)])
 
     subsets_of_key = growing_subsets(key, most=subsets, seed=seed)
     growing = [accuracies(subsets_of_key, at) for at in PLACES]
@@ -208,10 +178,11 @@ def growing_subsets(frequencies: tuple[int, ...], *, most: int, seed: int) -> Se
 def _later_changes(net: Recurrent, task: Modular, key: tuple[int, ...]) -> dict[str, float]:
     """How much $h_3$ (and $h_2$) move when the first key frequency is cut from earlier states."""
     plain = modular_states(net, task)
-    cut = {f"h{step}": states_without(net, task, key[:1], step=step) for step in (1, 2)}
-    change = lambda one, other: float(np.linalg.norm(one - other) / np.linalg.norm(other))
-    return {
-        "h1 to h2": change(cut["h1"].second, plain.second),
-        "h1 to h3": change(cut["h1"].third, plain.third),
-        "h2 to h3": change(cut["h2"].third, plain.third),
+    first, second = (states_without(net, task, key[:1], step=step) for step in (1, 2))
+    pairs = {
+        "h1 to h2": (first.second, plain.second),
+        "h1 to h3": (first.third, plain.third),
+        "h2 to h3": (second.third, plain.third),
     }
+    change = lambda one, other: float(np.linalg.norm(one - other) / np.linalg.norm(other))
+    return {name: change(*states) for name, states in pairs.items()}

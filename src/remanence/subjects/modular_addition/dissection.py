@@ -3,6 +3,7 @@ the learned network beside the one written down."""
 
 import contextlib
 import dataclasses
+import functools
 import math
 from typing import Any
 
@@ -10,19 +11,9 @@ import numpy as np
 import scipy.linalg
 import xarray as xr
 
-from ...cells import dimension
-from ...measure import contraction, lyapunov_spectrum, truncation_window
-from ...measure.fourier import (
-    frequency_plane,
-    key_frequencies,
-    KeyFrequencies,
-    signed_axis,
-    spectrum_2d,
-    wave_fit_error,
-)
+from ...measure import contraction, fourier, lyapunov_spectrum, truncation_window
 from ...measure.low_rank import LowRank, smallest_rank, vector_frequencies
 from ...nets import Recurrent
-from ...report import Row
 from .ablation import Ablations, accuracy_with, modular_accuracy, modular_states
 from .all_pairs import TENSORS, vocabulary
 from .task import Modular
@@ -38,14 +29,14 @@ class Dissection:
     task: Modular
     accuracy: float
     key: tuple[int, ...]
-    nodes: dict[str, KeyFrequencies]
+    nodes: dict[str, fourier.KeyFrequencies]
     spectra: xr.Dataset
     """Shares of the nodes by frequency, and energies of the states over two frequencies."""
     ranks: dict[str, LowRank]
     vectors: xr.Dataset
     """Left singular vectors of W_fc in the group's order, their frequencies, the shares."""
-    fits: dict[str, float]
-    fits_by_frequency: dict[int, float]
+    fits: dict[int, float]
+    """Relative errors of the waves of the answer, by key frequency."""
 
 
 def matrices(net: Recurrent, task: Modular) -> dict[str, np.ndarray]:
@@ -86,55 +77,47 @@ def profile(table: np.ndarray, task: Modular, node: str) -> np.ndarray:
 def dissect(net: Recurrent, task: Modular, *, up_to: int | None = None) -> Dissection:
     """Spectra, key frequencies, ranks, singular vectors and fits of one network."""
     tables = node_tables(net, task)
-    flat = {name: profile(tables[name], task, name) for name in NODES}
-    nodes = {name: key_frequencies(flat[name]) for name in NODES}
-    key = nodes["W_fc"].frequencies
-    accuracy = modular_accuracy(net, task)
-    # A rank keeps accuracy if it keeps the network's own.
-    ranks = {
-        name: smallest_rank(
-            W,
-            lambda cut, name=name: accuracy_with(net, task, name, cut),
-            target=accuracy,
-            up_to=up_to,
-        )
-        for name, W in matrices(net, task).items()
-    }
+    nodes = {n: fourier.key_frequencies(profile(tables[n], task, n)) for n in NODES}
+    key, accuracy = nodes["W_fc"].frequencies, modular_accuracy(net, task)
+    ranks = {}
+    for name, W in matrices(net, task).items():
+        with_cut = functools.partial(accuracy_with, net, task, name)
+        # A rank keeps accuracy if it keeps the network's own.
+        ranks[name] = smallest_rank(W, with_cut, target=accuracy, up_to=up_to)
     centred = tables["W_fc"] - tables["W_fc"].mean(0)
     vectors = np.linalg.svd(centred, full_matrices=False)[0][:, : max(2 * len(key), 2)]
     frequencies, shares = vector_frequencies(vectors)
-    every = 1 + np.arange(task.period // 2)
-    spectra = xr.Dataset(
-        {
-            "share": (("node", "frequency"), [nodes[n].shares for n in NODES]),
-            "key": (("node", "frequency"), [np.isin(every, nodes[n].frequencies) for n in NODES]),
-            "threshold": ("node", [nodes[n].threshold for n in NODES]),
-            "plane": (("state", "k_a", "k_b"), [spectrum_2d(tables[n]) for n in ("h2", "h3")]),
-        },
-        {"node": list(NODES), "frequency": every, "state": ["h2", "h3"]}
-        | {"k_b": signed_axis(task.period)},
-    )
-    logits = tables["h3"] @ tables["W_fc"].T
-    by_frequency = {
-        k: wave_fit_error(logits @ frequency_plane(task.period, k).T, task.phases, (k,))
-        for k in key
+    described = {
+        "entry": (("answer", "vector"), vectors),
+        "frequency": ("vector", frequencies),
+        "share": ("vector", shares),
     }
+    logits = tables["h3"] @ tables["W_fc"].T
+    read_out = {k: logits @ fourier.frequency_plane(task.period, k).T for k in key}
     return Dissection(
         task,
         accuracy,
         key,
         nodes,
-        spectra,
+        _spectra(tables, nodes, task),
         ranks,
-        xr.Dataset(
-            {"entry": (("answer", "vector"), vectors)}
-            | {"frequency": ("vector", frequencies), "share": ("vector", shares)}
-        ),
+        xr.Dataset(described),
+        {k: fourier.wave_fit_error(read_out[k], task.phases, (k,)) for k in key},
+    )
+
+
+def _spectra(tables: dict, nodes: dict, task: Modular) -> xr.Dataset:
+    every, states = 1 + np.arange(task.period // 2), ["h2", "h3"]
+    each = lambda of: (("node", "frequency"), [of(nodes[name]) for name in NODES])
+    return xr.Dataset(
         {
-            "h3": wave_fit_error(tables["h3"], task.phases, key),
-            "logits": wave_fit_error(logits, task.phases, key),
+            "share": each(lambda node: node.shares),
+            "key": each(lambda node: np.isin(every, node.frequencies)),
+            "threshold": ("node", [nodes[name].threshold for name in NODES]),
+            "plane": (("state", "k_a", "k_b"), [fourier.spectrum_2d(tables[n]) for n in states]),
         },
-        by_frequency,
+        {"node": list(NODES), "frequency": every, "state": states}
+        | {"k_b": fourier.signed_axis(task.period)},
     )
 
 
@@ -161,23 +144,7 @@ def measure_dynamics(net: Recurrent, task: Modular, *, steps: int, seed: int) ->
     bound, metric = float(np.abs(np.asarray(net.embedding)).max()), "auto" if radius < 1 else "norm"
     proof = contraction(net.cell, input_bound=bound, metric=metric, time_limit=120.0)
     window = truncation_window(proof, error=1e-3) if proof.rate < 1 else None
-    found = {"exponent": exponent, "stderr": stderr, "radius": radius}
-    return found | {"rate": float(proof.rate), "window": window}
-
-
-def cross_row(
-    name: str, net: Recurrent, found: dict[str, Any], *, rank: int | None, key: tuple
-) -> Row:
-    """A line of the cross table."""
-    return Row(
-        network=name,
-        dimension=dimension(net.cell),
-        largest_exponent=found["exponent"],
-        certified_rate=found["rate"],
-        window=found["window"],
-        rank=rank,
-        key_frequencies=", ".join(map(str, key)),
-    )
+    return {"exponent": exponent, "stderr": stderr, "rate": float(proof.rate), "window": window}
 
 
 def _cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -190,7 +157,7 @@ def _random_cosine(span: np.ndarray, period: int, count: int) -> float:
     random, every, found = np.random.default_rng(0), range(1, period // 2 + 1), []
     for _ in range(200):
         drawn = random.choice(every, min(count, len(every)), replace=False)
-        waves = np.concatenate([frequency_plane(period, int(k)) for k in drawn]).T
+        waves = np.concatenate([fourier.frequency_plane(period, int(k)) for k in drawn]).T
         found.append(_cosines(span, waves).mean())
     return float(np.quantile(found, 0.95))
 

@@ -52,7 +52,7 @@ class Adder:
     @property
     def units(self) -> int:
         """Hidden size: 8 a frequency, 1 more for ×."""
-        return self.net.cell.W_h.shape[0]
+        return len(self.net.cell.W_h)
 
 
 def adder(modulus: int, frequencies: Iterable[int] | None = None, *, operation: str = "+") -> Adder:

@@ -10,12 +10,12 @@ import xarray as xr
 
 from ...measure.low_rank import LowRank
 from ...report import Figure, figure
-from .ablation import Ablations, Place
+from .ablation import Ablations
 from .dissection import Dissection
 from .recipes import one_dial
 
 
-PLACE_NAMES: dict[Place, str] = {
+PLACE_NAMES = {
     "embedding": "embedding",
     "h1": "state after a",
     "h2": "state after b",
@@ -24,8 +24,7 @@ PLACE_NAMES: dict[Place, str] = {
 }
 
 
-def name_of(node: str) -> str:
-    """A node in the document's letters."""
+def _letters(node: str) -> str:
     letter, _, below = node.partition("_")
     return f"${letter}_{{{below}}}$" if below else f"${node[0]}_{node[1:]}$"
 
@@ -35,8 +34,7 @@ def name_of(node: str) -> str:
     "Every tensor has the same few frequencies",
     "Energy by frequency. Above: nodes of one index, in shares of what is not constant; the line is what the largest frequency of shuffled rows reaches in 1 % of cases. Below: the states of two indices, a dot where more than a thousandth of the energy is; functions of a + b lie on the rising diagonal, of a − b on the falling one.",
 )
-def spectra_figure(data: xr.Dataset) -> Any:
-    """Shares by frequency above, energies over two frequencies below."""
+def _spectra(data: xr.Dataset) -> Any:
     drawing: Any = plt.figure(figsize=(9, 6))
     top, bottom = drawing.subfigures(2, 1, height_ratios=(1, 1.5))
     for axis, node in zip(top.subplots(1, 3, sharey=True), ("W_E", "h1", "W_fc"), strict=True):
@@ -46,7 +44,7 @@ def spectra_figure(data: xr.Dataset) -> Any:
         axis.axhline(float(at.threshold), color="C1", lw=1)
         axis.set_xlabel("frequency k")
         above = textwrap.fill(", ".join(map(str, key)), 30)
-        axis.set_title(f"{name_of(node)}: {key.size} frequencies\n{above}", fontsize="small")
+        axis.set_title(f"{_letters(node)}: {key.size} frequencies\n{above}", fontsize="small")
     top.axes[0].set_ylabel("share of energy")
     signed, half = data.k_b.values, data.sizes["frequency"]
     for axis, state in zip(bottom.subplots(1, 2), data.state.values, strict=True):
@@ -59,7 +57,7 @@ def spectra_figure(data: xr.Dataset) -> Any:
         # With an edge the least of them are seen on dark paper too.
         style = {"s": 300 * np.sqrt(share[a, b]), "vmin": 0, "edgecolors": "C7", "lw": 0.6}
         dots = axis.scatter(signed[b], a, c=share[a, b], **style)
-        axis.set(title=name_of(state), xlabel="frequency in b", ylabel="frequency in a")
+        axis.set(title=_letters(state), xlabel="frequency in b", ylabel="frequency in a")
         axis.set(xlim=(-half - 1, half + 1), ylim=(-1, half + 1))
         bottom.colorbar(dots, ax=axis, label="share of energy")
     return drawing
@@ -70,8 +68,7 @@ def spectra_figure(data: xr.Dataset) -> Any:
     "Singular values, and the rank that keeps every answer",
     "Grey: accuracy of the network with this one matrix cut to that rank. The mark is the smallest rank with the network's own accuracy; above, that rank and the share of energy it holds.",
 )
-def singular_values_figure(data: xr.Dataset, ranks: Mapping[str, LowRank]) -> Any:
-    """Singular values with the smallest rank marked, accuracy behind."""
+def _singular_values(data: xr.Dataset, ranks: Mapping[str, LowRank]) -> Any:
     drawing, axes = plt.subplots(1, 4, figsize=(11, 3), sharey=True)
     for axis, (name, low) in zip(axes, ranks.items(), strict=True):
         s, accuracy, kept = data[name], data[f"accuracy of {name}"], ""
@@ -79,7 +76,7 @@ def singular_values_figure(data: xr.Dataset, ranks: Mapping[str, LowRank]) -> An
         if low.rank is not None and low.energy is not None:
             axis.axvline(low.rank, color="C1", lw=1.2)
             kept = f": rank {low.rank}, {100 * low.energy:.1f} %"
-        axis.set(title=f"{name_of(name)}{kept}", xlabel="index, or rank kept")
+        axis.set(title=f"{_letters(name)}{kept}", xlabel="index, or rank kept")
         behind = axis.twinx()
         behind.plot(1 + np.arange(accuracy.size), accuracy, color="C7", lw=1)
         behind.set(ylim=(0, 1.05), yticks=[])
@@ -95,22 +92,19 @@ def singular_values_figure(data: xr.Dataset, ranks: Mapping[str, LowRank]) -> An
     "Singular vectors of W_fc and their frequency",
     "Left singular vectors over the answers, with the frequency that holds most of each and its share.",
 )
-def singular_vectors_figure(data: xr.Dataset) -> Any:
-    """The first vectors, coloured by their frequency."""
+def _singular_vectors(data: xr.Dataset) -> Any:
     rows = (data.sizes["vector"] + 1) // 2
-    shared: Any = {"sharex": True, "sharey": True, "squeeze": False}
-    drawing, axes = plt.subplots(rows, 2, figsize=(9, 0.9 * rows + 0.6), **shared)
-    order = list(dict.fromkeys(data.frequency.values.tolist()))
-    for i, axis in zip(range(data.sizes["vector"]), axes.flat, strict=False):
+    size: Any = {"figsize": (9, 0.9 * rows + 0.6), "squeeze": False}
+    drawing, axes = plt.subplots(rows, 2, sharex=True, sharey=True, **size)
+    frequencies = data.frequency.values.tolist()
+    order = list(dict.fromkeys(frequencies))
+    for i, (axis, k) in enumerate(zip(axes.flat, frequencies, strict=False)):
         one = data.isel(vector=i)
-        axis.plot(one.entry, color=f"C{order.index(int(one.frequency)) % 7}", lw=1)
-        title = f"$u_{{{i + 1}}}$: k = {int(one.frequency)} ({100 * float(one.share):.0f} %)"
+        axis.plot(one.entry, color=f"C{order.index(k) % 7}", lw=1)
+        title = f"$u_{{{i + 1}}}$: k = {k} ({100 * float(one.share):.0f} %)"
         axis.set_title(title, fontsize="small")
-        axis.set_yticks([])
-    for axis in axes[-1]:
-        axis.set_xlabel("answer c")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("entry")
+        axis.set(xlabel="answer c", ylabel="entry", yticks=[])
+        axis.label_outer()
     return drawing
 
 
@@ -127,8 +121,7 @@ def _by_place(data: xr.Dataset, draw_place: Callable[[Any, xr.Dataset, int], Non
 def ablation_table(cuts: Sequence[Ablations]) -> xr.Dataset:
     """Least, mean and most accuracy over networks and subsets, by place and number removed."""
     stacked = lambda tables: xr.concat(tables, "network", join="outer")
-    growing = stacked([cut.growing for cut in cuts])
-    over = ("network", "subset")
+    growing, over = stacked([cut.growing for cut in cuts]), ("network", "subset")
     columns = {"least": growing.min(over), "mean": growing.mean(over), "most": growing.max(over)}
     return xr.Dataset(columns | {"control": stacked([c.control for c in cuts]).mean(over)})
 
@@ -156,8 +149,7 @@ def ablation_figure(data: xr.Dataset, modulus: int) -> Any:
     "Frequencies appear before the held-out answers do",
     "Above: accuracy during training, all seeds. Below: energy of the embedding by frequency at six moments of the first seed.",
 )
-def training_figure(histories: xr.Dataset) -> Any:
-    """Accuracies above, six frames of the spectrum below."""
+def _training(histories: xr.Dataset) -> Any:
     drawing: Any = plt.figure(figsize=(10, 5))
     top, bottom = drawing.subfigures(2, 1)
     axis, one = top.subplots(), histories.isel(seed=0)
@@ -182,11 +174,10 @@ def training_figure(histories: xr.Dataset) -> Any:
     "Learned and written down",
     "Cosines of the principal angles between the subspaces of the learned matrices and of those written at the same frequencies (1: the same direction).",
 )
-def exact_adder_figure(data: xr.Dataset) -> Any:
-    """The cosines of the principal angles."""
+def _exact_adder(data: xr.Dataset) -> Any:
     drawing, axis = plt.subplots(figsize=(5, 3.4))
     for name, values in data.items():
-        axis.plot(1 + np.arange(values.size), values, marker="o", label=name_of(str(name)))
+        axis.plot(1 + np.arange(values.size), values, marker="o", label=_letters(str(name)))
     axis.set(xlabel="principal direction", ylabel="cosine", ylim=(0, 1.05))
     axis.legend()
     return drawing
@@ -197,8 +188,7 @@ def exact_adder_figure(data: xr.Dataset) -> Any:
     "Learned and written, without the same frequencies",
     "Accuracy of the learned network and of the one written at its key frequencies against the number of those removed, in each place: mean over the same subsets.",
 )
-def learned_and_exact_figure(data: xr.Dataset) -> Any:
-    """Ablation curves of the learned and the written adder, a panel a place."""
+def _learned_and_exact(data: xr.Dataset) -> Any:
 
     def draw_place(axis: Any, at: xr.Dataset, i: int) -> None:
         for adder in at.adder.values:
@@ -243,12 +233,12 @@ def figures(
     values |= {f"accuracy of {n}": (f"rank of {n}", r.accuracies) for n, r in d.ranks.items()}
     cosines = {name: (f"direction of {name}", c) for name, c in comparison["cosines"].items()}
     return (
-        spectra_figure(d.spectra),
-        singular_values_figure(xr.Dataset(values), d.ranks),
-        singular_vectors_figure(d.vectors.isel(vector=slice(12))),
+        _spectra(d.spectra),
+        _singular_values(xr.Dataset(values), d.ranks),
+        _singular_vectors(d.vectors.isel(vector=slice(12))),
         ablation_figure(ablation_table(cuts), d.task.modulus),
-        training_figure(data["training"]),
-        exact_adder_figure(xr.Dataset(cosines)),
-        learned_and_exact_figure(comparison["ablation"].to_dataset(name="accuracy")),
+        _training(data["training"]),
+        _exact_adder(xr.Dataset(cosines)),
+        _learned_and_exact(comparison["ablation"].to_dataset(name="accuracy")),
         recipes_figure(data["recipes"]),
     )

@@ -49,13 +49,9 @@ def modular_network(task: Modular, recipe: Recipe, *, cell: str = "elman", key: 
     units = recipe.units
     key_cell, key_net = jr.split(key)
     options = {"activation": ACTIVATIONS[recipe.activation]} if cell == "elman" else {}
-    net = Recurrent.init(
-        CELLS[cell](recipe.embedding, units, key=key_cell, **options),
-        outputs=task.modulus,
-        tokens=task.tokens,
-        readout="last",
-        key=key_net,
-    )
+    drawn = CELLS[cell](recipe.embedding, units, key=key_cell, **options)
+    size: Any = {"outputs": task.modulus, "tokens": task.tokens}
+    net = Recurrent.init(drawn, readout="last", key=key_net, **size)
     E, W_y = vocabulary(net, task.modulus)
     if recipe.start == "small":
         scaled = (recipe.embedding**-0.5 * E, 3**-0.5 * W_y)
@@ -140,6 +136,6 @@ def progress_on(task: Modular) -> Callable[[Recurrent, Any], dict[str, Array]]:
 def rows_spectrum(rows: Float[Array, "period columns"]) -> Float[Array, " frequencies"]:
     """`measure.spectrum`, traced: the energy of the rows at each frequency."""
     period = len(rows)
-    power = jnp.abs(jnp.fft.rfft(rows, axis=0)) ** 2
-    alone = 2 * np.arange(period // 2 + 1) % period == 0  # 0, and half an even period
-    return power.sum(1) * np.where(alone, 1.0, 2.0).astype(np.float32) / period
+    power = (jnp.abs(jnp.fft.rfft(rows, axis=0)) ** 2).sum(1)
+    alone = 2 * np.arange(len(power)) % period == 0  # 0, and half an even period
+    return power * np.where(alone, 1.0, 2.0).astype(np.float32) / period

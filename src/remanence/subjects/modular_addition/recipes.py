@@ -98,7 +98,7 @@ def network_numbers(net: Recurrent, task: Modular, *, ranks: int) -> dict[str, f
         "count": len(found.key),
         "least_overlap": least,
         "one_removed": float(single.mean()) if found.key else np.nan,
-        "fit_error": float(np.median(list(found.fits_by_frequency.values()) or [np.nan])),
+        "fit_error": float(np.median(list(found.fits.values()) or [np.nan])),
     } | {f"rank_{name}": low.rank or np.nan for name, low in found.ranks.items()}
 
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import xarray as xr
 
-from ...report import Bench, cross_table, Headline, Outcome, Study
+from ...cells import dimension
+from ...report import Bench, cross_table, Headline, Outcome, Row, Study
 from ..references import REFERENCES
 from .ablation import ablations
 from .claims import CLAIMS
 from .config import Config, FULL, QUICK
-from .dissection import compare_adders, cross_row, dissect, measure_dynamics
+from .dissection import compare_adders, dissect, measure_dynamics
 from .exact_adder import adder
 from .figures import figures
 from .recipes import other_network, recipe_map, trained_network
@@ -33,20 +34,19 @@ def run(config: Config, bench: Bench) -> Outcome:
     recipes = recipe_map(config, bench)
     seeds = tuple(bench.seed + s for s in config.seeds)
     fits = [trained_network(config.main, bench, seed=seed) for seed in seeds]
-    histories = xr.concat([fit.history for fit in fits], dim="seed", join="exact")
-    histories = histories.assign_coords(seed=list(seeds))
-    found, cuts = [], []
-    for seed, fit in zip(seeds, fits, strict=True):
-        bench.tell(f"dissecting seed {seed}")
-        found.append(dissect(fit.model, task, up_to=config.ranks))
-        if found[-1].key:
-            bench.tell(f"removing frequencies of seed {seed}")
-            key = found[-1].key
-            cuts.append(ablations(fit.model, task, key, subsets=config.subsets, seed=seed))
+    per_seed = xr.IndexVariable("seed", list(seeds))
+    histories = xr.concat([fit.history for fit in fits], per_seed, join="exact")
+    bench.tell("dissecting them")
+    found = [dissect(fit.model, task, up_to=config.ranks) for fit in fits]
     results: dict[str, Any] = {"fits": fits, "dissections": found, "recipes": recipes}
-    if len(cuts) < len(found):
+    if not all(each.key for each in found):
         # Nothing to cut: recorded as what it is, the other claims stay open.
         return Outcome(results=results, data={"training": histories}, figures=())
+    bench.tell("removing frequencies")
+    cuts = [
+        ablations(fit.model, task, each.key, subsets=config.subsets, seed=seed)
+        for seed, fit, each in zip(seeds, fits, found, strict=True)
+    ]
     bench.tell("writing adders down")
     exact = adder(task.modulus, found[0].key)
     exact_cuts = ablations(exact.net, task, found[0].key, subsets=config.subsets, seed=seeds[0])
@@ -67,12 +67,23 @@ def run(config: Config, bench: Bench) -> Outcome:
         },
         "comparison": comparison,
     }
-    name = f"modular adder, P = {task.modulus}"
-    rank, units = found[0].ranks["W_hh"].rank, 4 * len(exact.frequencies)
+    units, rank = 4 * len(exact.frequencies), found[0].ranks["W_hh"].rank
+    networks = {
+        "learned": (fits[0].model, dynamics[0], rank, found[0].key),
+        "exact": (exact.net, exact_dynamics, units, exact.frequencies),
+    }
     rows = [
-        cross_row(f"{name}, learned", fits[0].model, dynamics[0], rank=rank, key=found[0].key),
-        cross_row(f"{name}, exact", exact.net, exact_dynamics, rank=units, key=exact.frequencies),
-    ]  # fmt: skip
+        Row(
+            network=f"modular adder, P = {task.modulus}, {name}",
+            dimension=dimension(net.cell),
+            largest_exponent=seen["exponent"],
+            certified_rate=seen["rate"],
+            window=seen["window"],
+            rank=rank,
+            key_frequencies=", ".join(map(str, key)),
+        )
+        for name, (net, seen, rank, key) in networks.items()
+    ]
     data = {"training": histories, "recipes": recipes, "cross": cross_table(rows)}
     return Outcome(results=results, data=data, figures=figures(found[0], cuts, data, comparison))
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ....report import Claim, Evidence, Verdict
-from ..exact_adder import Adder
+from ....report import Claim, Evidence, Results, Verdict
 from ..recipes import one_dial
 
 
@@ -29,37 +28,30 @@ def everywhere(e: Evidence) -> Verdict:
     if none was learned."""
     if not e["learned"]:
         return "open"
-    if e["sparse"] == e["learned"] == e["trained"]:
-        return "holds"
-    return "differs" if e["sparse"] else "refuted"
+    all_sparse = e["sparse"] == e["learned"] == e["trained"]
+    return "holds" if all_sparse else "differs" if e["sparse"] else "refuted"
 
 
-def exact_adders(results: Mapping[str, Any]) -> Evidence:
+def exact_adders(results: Results) -> Evidence:
     """Adders in closed form: answers, units and margins."""
-    adders: list[Adder] = results["exact adders"]
     rows = [
         {"modulus": built.task.modulus, "right": built.accuracy, "units": built.units}
         | {"margin": built.margin, "frequencies": list(built.frequencies)}
-        for built in adders
+        for built in results["exact adders"]
     ]
-    return {
-        "tried": rows,
-        "tables": len(rows),
-        "worst": min(row["right"] for row in rows),
-        "last": rows[-1],
-    }
+    worst = min(row["right"] for row in rows)
+    return {"tried": rows, "tables": len(rows), "worst": worst, "last": rows[-1]}
 
 
 def all_right(e: Evidence) -> Verdict:
     """Holds if every answer of every table is right and, from modulus 17 on, there are
     fewer units than residues; else refuted."""
-    large = [row for row in e["tried"] if row["modulus"] >= 17]
-    below = all(row["units"] < row["modulus"] for row in large)
+    below = all(row["units"] < row["modulus"] for row in e["tried"] if row["modulus"] >= 17)
     right = bool(e["tried"]) and e["worst"] == 1.0
     return "holds" if right and below else "refuted"
 
 
-def subspaces(results: Mapping[str, Any]) -> Evidence:
+def subspaces(results: Results) -> Evidence:
     """Cosines between learned and exact subspaces, beside those of random frequencies."""
     found = results["comparison"]
     return {
@@ -78,7 +70,7 @@ def same_subspace(e: Evidence) -> Verdict:
     return "holds" if e["embedding"] >= 0.9 else "differs"
 
 
-def exponents(results: Mapping[str, Any]) -> Evidence:
+def exponents(results: Results) -> Evidence:
     """Largest exponents of the learned adders along a stream of sums, and their certificates."""
     found = results["dynamics"]
     finite = lambda name: [f[name] if math.isfinite(f[name]) else None for f in found]
@@ -88,8 +80,6 @@ def exponents(results: Mapping[str, Any]) -> Evidence:
         "stderr": finite("stderr"),
         "largest": max(known, default=None),
         "unmeasured": len(found) - len(known),
-        "rates": [f["rate"] for f in found],
-        "radius": [f["radius"] for f in found],
     }
 
 
@@ -104,28 +94,20 @@ def negative(e: Evidence) -> Verdict:
     return "holds" if below and len(measured) == len(pairs) else "open"
 
 
-def dependence(results: Mapping[str, Any]) -> Evidence:
-    """Mean counts as one dial is moved round the first centre, how far they differ, their error."""
-    moved = {name: centres[0] for name, centres in one_dial(results["recipes"]).items()}
-    means, span, error = {}, {}, {}
-    for name, counts in moved.items():
-        known = [row[np.isfinite(row)] for row in counts.values]
-        each = [float(row.mean()) if len(row) else None for row in known]
-        means[name] = [counts[name].values.tolist(), each]
-        seen = [m for m in each if m is not None]
-        span[name] = max(seen) - min(seen) if len(seen) > 1 else None
+CLAIMED = ("fraction", "weight_decay", "units")
+
+
+def dependence(results: Results) -> Evidence:
+    """How far mean counts differ as one dial is moved round the first centre, and their error."""
+    span, error = {}, {}
+    for name, centres in one_dial(results["recipes"]).items():
+        known = [row[np.isfinite(row)] for row in centres[0].values]
+        means = [float(row.mean()) for row in known if len(row)]
+        span[name] = max(means) - min(means) if len(means) > 1 else None
         errors = [float(c.std(ddof=1) / len(c) ** 0.5) for c in known if len(c) > 1]
         error[name] = max(errors, default=None)
-    return {
-        "means": means,
-        "span": span,
-        "error": error,
-        "moved": sum(_moved(span[name], error[name]) for name in CLAIMED if name in span),
-        "learned": [int(results["recipes"]["count"].count()), results["recipes"]["count"].size],
-    }
-
-
-CLAIMED = ("fraction", "weight_decay", "units")
+    moved = sum(_moved(span[name], error[name]) for name in CLAIMED if name in span)
+    return {"span": span, "error": error, "moved": moved}
 
 
 def _moved(span: float | None, error: float | None) -> bool:

@@ -1,25 +1,21 @@
 """Claims 002.1 to 002.4 and 002.6: few shared frequencies in pairs, and the ranks they need."""
 
 import statistics
-from collections.abc import Mapping
 from typing import Any
 
-from ....report import Claim, Evidence, Verdict
+from ....report import Claim, Evidence, Results, Verdict
 from ..dissection import NODES
 from ..recipes import overlap
 
 
-def sharing(results: Mapping[str, Any]) -> Evidence:
+def sharing(results: Results) -> Evidence:
     """Key frequencies of every tensor, and how far they are those of the unembedding."""
     found = results["dissections"]
-    others = [n for n in NODES if n != "W_fc"]  # it is compared with, not judged
-    common = [
-        statistics.fmean(overlap(d.nodes[n].frequencies, d.key) for d in found) for n in others
-    ]
+    common = lambda n: statistics.fmean(overlap(d.nodes[n].frequencies, d.key) for d in found)
     return {
         "counts": [len(d.key) for d in found],
         "frequencies": [list(d.key) for d in found],
-        "least_overlap": min(common),
+        "least_overlap": min(common(n) for n in NODES),  # W_fc's own is 1
         "possible": found[0].task.period // 2,
         "accuracy": [d.accuracy for d in found],
     }
@@ -34,16 +30,14 @@ def shared(e: Evidence) -> Verdict:
     return "holds" if statistics.median(e["counts"]) == 6 else "differs"
 
 
-def pairing(results: Mapping[str, Any]) -> Evidence:
+def pairing(results: Results) -> Evidence:
     """Do consecutive singular vectors of the unembedding share their frequency?"""
     found = results["cut dissections"]
     same = [bool(x == y) for d in found for x, y in d.vectors.frequency.values.reshape(-1, 2)]
     return {
         "paired": statistics.fmean(same),
         "pairs": len(same),
-        "purity": statistics.fmean(
-            share for d in found for share in d.vectors.share.values.tolist()
-        ),
+        "purity": statistics.fmean(s for d in found for s in d.vectors.share.values.tolist()),
     }
 
 
@@ -57,39 +51,32 @@ def in_pairs(e: Evidence) -> Verdict:
     return "differs" if e["paired"] >= 0.5 else "refuted"
 
 
-def fitting(results: Mapping[str, Any]) -> Evidence:
+def fitting(results: Results) -> Evidence:
     """Relative errors of the fits by waves of the answer."""
-    found = results["cut dissections"]
-    errors = [e for d in found for e in d.fits_by_frequency.values()]
-    return {
-        "median": float(statistics.median(errors)),
-        "squared": float(statistics.median(errors)) ** 2,
-        "logits": [d.fits["logits"] for d in found],
-        "h3": [d.fits["h3"] for d in found],
-    }
+    errors = [e for d in results["cut dissections"] for e in d.fits.values()]
+    median = float(statistics.median(errors))
+    return {"median": median, "squared": median**2}
 
 
 def fits(e: Evidence) -> Verdict:
     """By the median relative error of the read-out waves: holds up to 1e-2, the published
     range; differs up to 0.1, whose square is 1e-2 (the published errors may be squares);
     else refuted."""
-    if e["median"] <= 1e-2:
-        return "holds"
-    return "differs" if e["median"] <= 0.1 else "refuted"
+    return "holds" if e["median"] <= 1e-2 else "differs" if e["median"] <= 0.1 else "refuted"
 
 
+TWICE = ("W_E", "W_ih", "W_fc")
 PUBLISHED_RANKS = {"W_E": 12, "W_fc": 12, "W_ih": 12, "W_hh": 32}
 
 
-def ranks(results: Mapping[str, Any]) -> Evidence:
+def ranks(results: Results) -> Evidence:
     """Smallest ranks that keep the network's own accuracy, by matrix and seed."""
     found = results["cut dissections"]
-    names = tuple(found[0].ranks)
-    least = lambda r: len(r.singular_values) if r.rank is None else r.rank
+    full = {n: len(low.singular_values) for n, low in found[0].ranks.items()}
     return {
-        "ranks": {n: [least(d.ranks[n]) for d in found] for n in names},
-        "energy": {n: statistics.fmean(d.ranks[n].energy or 1.0 for d in found) for n in names},
-        "full": {n: len(found[0].ranks[n].singular_values) for n in names},
+        "ranks": {n: [d.ranks[n].rank or most for d in found] for n, most in full.items()},
+        "energy": {n: statistics.fmean(d.ranks[n].energy or 1.0 for d in found) for n in full},
+        "full": full,
         "counts": [len(d.key) for d in found],
     }
 
@@ -98,9 +85,8 @@ def low(e: Evidence) -> Verdict:
     """Refuted if the median rank of a matrix is above half of the full one; holds if all
     four are the published ones; else differs."""
     median = {name: statistics.median(r) for name, r in e["ranks"].items()}
-    if any(median[name] > full / 2 for name, full in e["full"].items()):
-        return "refuted"
-    return "holds" if median == PUBLISHED_RANKS else "differs"
+    high = any(median[name] > full / 2 for name, full in e["full"].items())
+    return "refuted" if high else "holds" if median == PUBLISHED_RANKS else "differs"
 
 
 def twice_the_count(e: Evidence) -> Verdict:
@@ -109,7 +95,7 @@ def twice_the_count(e: Evidence) -> Verdict:
     far = lambda name: statistics.median(
         abs(r - 2 * f) for r, f in zip(e["ranks"][name], e["counts"], strict=True)
     )
-    kept = [far(name) <= 1 for name in ("W_E", "W_ih", "W_fc")]
+    kept = [far(name) <= 1 for name in TWICE]
     return "holds" if all(kept) else "differs" if any(kept) else "refuted"
 
 
@@ -165,7 +151,7 @@ WEIGHTS = (
         published="12 = 2 × 6 (noted, not claimed)",
         finding=lambda e: (
             f"twice the count {comma_separated(2 * c for c in e['counts'])}; "
-            + ", ".join(f"{n} {comma_separated(e['ranks'][n])}" for n in ("W_E", "W_ih", "W_fc"))
+            + ", ".join(f"{n} {comma_separated(e['ranks'][n])}" for n in TWICE)
         ),
         evidence=ranks,
         rule=twice_the_count,
