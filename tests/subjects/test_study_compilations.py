@@ -16,8 +16,8 @@ from remanence.subjects.shared_representations.language_pairs import published_p
 from remanence.subjects.shared_representations.pair_training import PairRun
 from remanence.subjects.shared_representations.sgd_and_flow import momentum_sgd
 from remanence.subjects.stable_recurrence.config import SONNETS
-from remanence.subjects.stable_recurrence.parts import Parts
 from remanence.subjects.stable_recurrence.text_and_music import language_task
+from remanence.subjects.stable_recurrence.train_stable_and_free import Parts
 
 
 def memorization(bench, size):

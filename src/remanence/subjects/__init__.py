@@ -38,21 +38,16 @@ STUDIES = {
 }
 """The name of a study and its module, in the order of the documents."""
 
-MODULE = functools.partial(importlib.import_module, package=__name__)
-
 
 def study(name: str) -> Study:
     """The study of that name."""
     if name not in STUDIES:
         raise ValueError(f"no study is called {name!r}; there are {', '.join(STUDIES)}")
-    return MODULE(f".{STUDIES[name]}.study").STUDY
+    return importlib.import_module(f".{STUDIES[name]}.study", __name__).STUDY
 
 
 def stored_result(folder: pathlib.Path) -> StoredResult | None:
-    """The result in a folder, every claim judged again from its evidence.
-
-    `.notes` says where a stored verdict is not the one that its rule gives.
-    """
+    """The result in a folder, every claim judged again; `.notes` says which verdicts differ."""
     found = read_result(folder)
     if found is None or found.study not in STUDIES:
         return found
@@ -74,11 +69,7 @@ def configured(chosen: Study, profile: str) -> Any:
 
 
 def parts_folder(out: pathlib.Path, chosen: Study, profile: str, seed: int) -> pathlib.Path:
-    """Where an unfinished run keeps its finished parts.
-
-    The name tells configurations apart, so that parts of another size or seed are
-    never mixed in.
-    """
+    """Where an unfinished run keeps its parts; those of another size or seed are elsewhere."""
     identity = json_bytes([repr(configured(chosen, profile)), seed])
     mark = hashlib.sha256(identity).hexdigest()[:12]
     return out / ".parts" / chosen.name / f"{profile}-{seed}-{mark}"

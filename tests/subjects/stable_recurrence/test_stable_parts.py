@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from remanence.report import Bench
-from remanence.subjects.stable_recurrence.parts import OutOfTimeError, Parts
-from remanence.subjects.stable_recurrence.train_stable_and_free import Task
+from remanence.subjects.stable_recurrence.train_stable_and_free import OutOfTimeError, Parts, Task
 
 
 def trained(parts, start, loss, steps, rate, validation=None):

@@ -51,10 +51,7 @@ class Config:
     """Compile in half the time: for networks that train no longer than they compile."""
 
     def sweep_options(self, bench: Bench, name: str, lanes: int = 0) -> dict[str, Any]:
-        """What every sweep of the study is given alike.
-
-        The last chunk of a program is padded, so programs of few lanes say how few.
-        """
+        """What every sweep is given alike; the last chunk is padded, so few lanes say how few."""
         return {
             "seed": bench.seed,
             "chunk": min(self.chunk, lanes or self.chunk),

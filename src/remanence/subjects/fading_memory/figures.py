@@ -60,12 +60,10 @@ def _draw_coupling(spectra: xr.Dataset, blocks: xr.Dataset):
     axes[0].set_ylabel("largest |λ − log r| (nats per step)")
     axes[0].legend(loc="lower right")
     right, gamma = axes[-1], blocks.coupling.values
-    for i, units in enumerate(blocks.units.values):
-        moved = blocks.moved.values[i]
+    for i, (units, moved) in enumerate(zip(blocks.units.values, blocks.moved.values, strict=True)):
         right.loglog(gamma, moved, f"C{i}o", ms=3.5, label=f"block of size {units}")
         right.loglog(gamma, moved[0] * (gamma / gamma[0]) ** (1 / units), f"C{i}--", lw=1)
-    right.set(xlabel="coupling γ", title="Jordan blocks")
-    right.set_ylabel("movement of λ₁ (nats per step)")
+    right.set(xlabel="coupling γ", ylabel="movement of λ₁ (nats per step)", title="Jordan blocks")
     right.legend()
     return drawing
 
@@ -136,8 +134,7 @@ def _draw_speed(speed: xr.Dataset):
         ax.plot(np.full(never.sum(), at), steps[never], "C0o", ms=3.5, mfc="none")
         ax.plot(at, steps.mean(), "C1_" if here.fastest else "C0_", ms=14, mew=2)
     _exponent_axis(ax, float(speed.exponent.min()))
-    ax.set(ylabel=f"steps to {float(speed.target):.0%}")
-    ax.set_ylim(bottom=0)
+    ax.set(ylabel=f"steps to {float(speed.target):.0%}", ylim=(0, None))
     return drawing
 
 
@@ -155,11 +152,10 @@ def _draw_angle(rows: xr.Dataset, spectrum: PowerSpectrum, side: int):
     ax.axvline(math.tau / side, color="C7", lw=0.8, ls="--", label=f"2π/{side}")
     behind = ax.twinx()
     behind.fill_between(spectrum.angles, spectrum.power, color="C7", alpha=0.15, lw=0)
-    behind.set_yticks([])
-    behind.set_ylim(0, 1.1 * spectrum.power.max())
-    ax.set(xlabel="angle φ (radians per step)", ylabel="test accuracy")
+    behind.set(yticks=[], ylim=(0, 1.1 * spectrum.power.max()))
     widest = float(rows.angle.max())  # the spectrum goes on to π
-    ax.set_xlim(-0.03 * widest, 1.03 * widest)
+    limits = (-0.03 * widest, 1.03 * widest)
+    ax.set(xlabel="angle φ (radians per step)", ylabel="test accuracy", xlim=limits)
     ax.legend(loc="upper right")
     return drawing
 

@@ -79,9 +79,8 @@ def _sequences(data: Any) -> list[np.ndarray]:
     else:
         array = np.asarray(data)
         if array.ndim not in (1, 2, 3) or array.size == 0:
-            raise ValueError(
-                f"data must be (time), (samples, time) or (samples, time, inputs), got shape {array.shape}"
-            )
+            allowed = "(time), (samples, time) or (samples, time, inputs)"
+            raise ValueError(f"data must be {allowed}, got shape {array.shape}")
         parts = [array] if array.ndim == 1 else list(array)
     if any(part.ndim not in (1, 2) or not part.size for part in parts):
         raise ValueError("every sequence must be (time) or (time, inputs) and not empty")
@@ -171,10 +170,9 @@ def informed_residual(
     [0.7854, 0.7854]
     """
     if not isinstance(units, int | np.integer) or units < 2 or units % 2:
-        raise ValueError(
-            f"2 x 2 blocks need an even number of units, got {units!r}: take "
-            f"{f'{units - 1} or {units + 1}' if units > 2 else '2'}, or a homogeneous residual"
-        )
+        near = f"{units - 1} or {units + 1}" if units > 2 else "2"
+        said = f"2 x 2 blocks need an even number of units, got {units!r}"
+        raise ValueError(f"{said}: take {near}, or a homogeneous residual")
     pairs = units // 2
     if not isinstance(peaks, int | np.integer) or peaks < 1:
         raise ValueError(f"peaks must be a whole number of at least 1, got {peaks}")

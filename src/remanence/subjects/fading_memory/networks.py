@@ -86,7 +86,7 @@ def swept_networks(config: Config) -> list[Case]:
 def kinds_of_networks(config: Config, task: Pixels, informed: InformedResidual) -> list[Case]:
     """Residuals and their rivals, each with the same budget."""
     seeds, length = (config.seeds, 1), task.train_x.shape[1]
-    ours = {"radii": np.tile(informed.radii, seeds), "angles": np.tile(informed.angles, seeds)}
+    ours = {name: np.tile(getattr(informed, name), seeds) for name in ("radii", "angles")}
     elman = {**one_block(config, 1.0), "residual": False}
     # Drawn blindly: timescales even in logarithm, as the informed one's; any angle.
     draw, pairs = np.random.default_rng(1), config.units // 2
@@ -106,9 +106,8 @@ def kinds_of_networks(config: Config, task: Pixels, informed: InformedResidual) 
         "Elman: orthogonal, clipped": elman | {"draw": "orthogonal", "clip": 1.0},
         "Elman: informed spectrum": ours | {"residual": False, "draw": "spectrum"},
     }
-    for name in ACTIVATIONS:
-        label = f"nonlinear residual: {name}"
-        kinds[label] = ours | {"family": "nonlinear", "activation": name}
+    nonlinear = ours | {"family": "nonlinear"}
+    kinds |= {f"nonlinear residual: {n}": nonlinear | {"activation": n} for n in ACTIVATIONS}
     for name in config.gated:
         kinds[name] = ours | {"family": name, "residual": False}
         kinds[f"{name} behind a residual"] = ours | {"family": name}
@@ -129,10 +128,9 @@ def adding_networks(config: Config) -> list[Case]:
         "heterogeneous": {"radii": np.tile(radii, seeds), "angles": np.tile(slow, seeds)},
         "Elman: orthogonal": one_block(config, 1.0) | {"residual": False, "draw": "orthogonal"},
     }
-    shared = {"experiment": "adding", "clip": 1.0, "rate": config.adding_rate}
-    return [
-        Case(name=name, steps=config.adding_steps, **shared, **made) for name, made in kinds.items()
-    ]
+    shared: Any = {"experiment": "adding", "clip": 1.0, "rate": config.adding_rate}
+    shared["steps"] = config.adding_steps
+    return [Case(name=name, **shared, **made) for name, made in kinds.items()]
 
 
 def informed_by(task: Pixels, config: Config) -> InformedResidual:

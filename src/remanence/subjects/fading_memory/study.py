@@ -51,21 +51,16 @@ def run(config: Config, bench: Bench) -> Outcome:
         "adding": sums,
         "cross": _cross(config, table, kinds_of_networks(config, task, informed)),
     }
-    results = data | {
-        "config": config,
-        "kinds": dict(zip(kinds.kind.values.tolist(), kinds.values, strict=True)),
-        "spectrum": informed.spectrum,
-        "side": task.side,
-    }
-    return Outcome(results=results, data=data, figures=figures(results))
+    by_kind = dict(zip(kinds.kind.values.tolist(), kinds.values, strict=True))
+    results = data | {"kinds": by_kind, "config": config, "side": task.side}
+    drawn = figures(results | {"spectrum": informed.spectrum})
+    return Outcome(results=results, data=data, figures=drawn)
 
 
 def _cross(config: Config, table: xr.Dataset, kinds: list[Case]) -> xr.Dataset:
     """Trained networks of the first seed as rows of the table of all studies."""
-    rows = []
-    for kind in kinds:
-        if kind.name not in ("homogeneous", "informed", "Elman: orthogonal"):
-            continue
+    rows, shown = [], ("homogeneous", "informed", "Elman: orthogonal")
+    for kind in (kind for kind in kinds if kind.name in shown):
         found = table.isel(case=table.name.values.tolist().index(kind.name), seed=0)
         angles = np.unique(np.round(kind.angles[0], 2)) if kind.residual else ()
         W_h, W_x, b = (jnp.asarray(found[part].values) for part in WEIGHTS)

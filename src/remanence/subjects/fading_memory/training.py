@@ -49,11 +49,8 @@ def trained_network(
     metrics: Callable,
     **options: Any,
 ) -> tuple[dict[str, Any], Recurrent]:
-    """Train all but residual and coupling: metrics at every mark, and the network.
-
-    By Adam after clipping by the global norm, its rate falling to a twentieth along half a
-    cosine; rate and clip may be traced.
-    """
+    """Metrics at every mark, and the network, trained but for residual and coupling by Adam on
+    clipped gradients; its rate falls to a twentieth along half a cosine."""
     part, rest = learned_part(net)
     whole = lambda part: eqx.combine(part, rest)
     fall = lambda count: -row["rate"] * (0.525 + 0.475 * jnp.cos(jnp.pi * count / steps))
@@ -167,18 +164,16 @@ def train_on_pixels(
 ) -> xr.Dataset:
     """Every row trained, one sweep a family and number of steps; labelled by `case`."""
     parts: list[xr.Dataset] = []
-    seeds, marks = (1, 1) if pilot else (config.seeds, config.marks)
+    seeds, marks, stage = (1, 1, "pilot") if pilot else (config.seeds, config.marks, "pixels")
+    curves = dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",))
     for family, steps in dict.fromkeys((row.family, row.steps) for row in rows):
         ours = [row for row in rows if (row.family, row.steps) == (family, steps)]
         found = sweep(
             pixel_lane(config, family, steps, marks),
             {"case": range(len(ours)), "seed": range(seeds)},
             data={**data, "table": columns(ours)},
-            dims=dict.fromkeys(("loss", "tuning", "accuracy"), ("mark",))
-            | (WEIGHTS if family == "plain" else {}),
-            **config.sweep_options(
-                bench, f"{'pilot' if pilot else 'pixels'}-{family}-{steps}", len(ours) * seeds
-            ),
+            dims=curves | (WEIGHTS if family == "plain" else {}),
+            **config.sweep_options(bench, f"{stage}-{family}-{steps}", len(ours) * seeds),
         )
         labels = {n: [getattr(r, n) for r in ours] for n in ("name", "experiment", "value", "rate")}
         labels["every"] = [-(-steps // marks)] * len(ours)
@@ -190,10 +185,8 @@ def train_on_pixels(
 def best_rates(tried: xr.Dataset) -> dict[str, float]:
     """The rate at which each name was best on validation images."""
     score = tried.tuning.isel(mark=-1, seed=0)
-    return {
-        str(name): float(ours.rate[int(ours.values.argmax())])
-        for name, ours in score.groupby("name")
-    }
+    best = lambda ours: float(ours.rate[int(ours.values.argmax())])
+    return {str(name): best(ours) for name, ours in score.groupby("name")}
 
 
 def train_networks(
@@ -206,12 +199,11 @@ def train_networks(
         short = {"steps": config.pilot_steps}
         tried = [dataclasses.replace(r, rate=rate, **short) for r in kinds for rate in config.rates]
         rates = best_rates(train_on_pixels(config, bench, data, tried, pilot=True))
-    rate_of = {"radius": rates["homogeneous"]}  # angles take the rotational one's
-    rows = [
-        dataclasses.replace(row, rate=rate_of.get(row.experiment, rates["rotational"]))
-        for row in swept_networks(config)
+    like = lambda row: "homogeneous" if row.experiment == "radius" else "rotational"
+    named = [(row, like(row)) for row in swept_networks(config)] + [
+        (row, row.name) for row in kinds
     ]
-    rows += [dataclasses.replace(row, rate=rates[row.name]) for row in kinds]
+    rows = [dataclasses.replace(row, rate=rates[name]) for row, name in named]
     return train_on_pixels(config, bench, data, rows)
 
 

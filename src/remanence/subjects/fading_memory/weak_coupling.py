@@ -38,9 +38,8 @@ def exponents_over_coupling(config: Config, bench: Any) -> xr.Dataset:
         xs = jr.normal(input_key, (config.spectrum_steps, 1), jnp.float64)
         # Exponents that differ by O(γ) need O(1/γ) steps to part, and as many to be measured.
         interval = (5 / (2 * gamma + 0.02)).astype(jnp.int32)
-        found = exponents_along(
-            cell, cell.initial_state(), xs, interval=interval, warmup=len(xs) // 3
-        )
+        options = {"interval": interval, "warmup": len(xs) // 3}
+        found = exponents_along(cell, cell.initial_state(), xs, **options)
         slopes = 1 - jnp.tanh(xs * cell.W_x[:, 0]) ** 2
         first = jnp.linalg.eigvals(slopes.mean(0)[:, None] * cell.W_h).real / r
         norm = jnp.linalg.norm(cell.W_h, 2)
@@ -87,19 +86,17 @@ def where_it_ends(spectra: xr.Dataset) -> xr.DataArray:
 def defective(units: tuple[int, ...] = (2, 4, 8)) -> xr.Dataset:
     """How far the largest exponent of a Jordan block moves, over coupling and size.
 
-    Positive weights, so that the positive root, the one that grows, is there for
-    every size. Without input the origin is fixed: the exponents are log|eig J|.
+    Without input the origin is fixed: the exponents are log|eig J|.
     """
-    radius, couplings = 0.9, 10.0 ** np.arange(-12, -5)
-    moved = []
+    radius, couplings, moved = 0.9, 10.0 ** np.arange(-12, -5), []
     for N in units:
         R = np.asarray(jordan_block(N, radius=radius), np.float64)
+        # Positive weights: the positive root, the one that grows, is there for every size.
         W = np.abs(np.asarray(jr.normal(jr.key(N), (N, N)), np.float64)) * N**-0.5
         values = np.linalg.eigvals(R + couplings[:, None, None] * W)
         moved.append(np.log(np.abs(values).max(1) / R[0, 0]))
-    return xr.Dataset(
-        {"moved": (("units", "coupling"), moved)}, {"units": list(units), "coupling": couplings}
-    )
+    axes = {"units": list(units), "coupling": couplings}
+    return xr.Dataset({"moved": (tuple(axes), moved)}, axes)
 
 
 def gradients_over_radius(config: Config, bench: Any, length: int) -> xr.Dataset:
@@ -108,9 +105,8 @@ def gradients_over_radius(config: Config, bench: Any, length: int) -> xr.Dataset
 
     def lane(point: dict[str, Any], key: Any, data: Any) -> dict[str, Any]:
         cell_key, input_key, way_key = jr.split(key, 3)
-        cell = Residual.init(
-            1, config.units, key=cell_key, residual=point["radius"], coupling=point["coupling"]
-        )
+        drawn = {"residual": point["radius"], "coupling": point["coupling"]}
+        cell = Residual.init(1, config.units, key=cell_key, **drawn)
         xs = jr.uniform(input_key, (length, 1))
         end = lambda h: jax.lax.scan(lambda h, x: (cell(h, x), None), h, xs)[0]
         _, back = jax.vjp(end, cell.initial_state())

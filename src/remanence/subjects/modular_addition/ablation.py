@@ -21,7 +21,7 @@ from jaxtyping import Float
 from ..._precision import as_double, as_numpy, double
 from ...measure.fourier import without_frequencies
 from ...nets import Recurrent
-from .all_pairs import States, table_logits, table_states, with_weights
+from .all_pairs import States, table_logits, table_states, vocabulary, with_weights
 from .task import Modular
 
 
@@ -103,7 +103,7 @@ def _without(
 
     P, pairs = task.modulus, lambda leaf: cut(leaf, 0, 1)
     if at == "embedding":
-        net = with_weights(net, "W_E", jnp.asarray(cut(net.embedding[:P], 0)))
+        net = with_weights(net, "W_E", jnp.asarray(cut(vocabulary(net, P)[0][:P], 0)))
         return net, _states(net, P)
     if at == "unembedding":
         return with_weights(net, "W_fc", jnp.asarray(cut(net.W_y, 0))), plain
@@ -115,8 +115,7 @@ def _without(
     return net, plain._replace(third=jax.tree.map(pairs, plain.third))
 
 
-Sets = list[list[tuple[int, ...]]]
-"""Sets of frequencies, by their size."""
+Sets = list[list[tuple[int, ...]]]  # of frequencies, by their size
 
 
 @dataclasses.dataclass(frozen=True)

@@ -78,10 +78,8 @@ def adder(modulus: int, frequencies: Iterable[int] | None = None, *, operation: 
             built = _build(task, chosen)
     if built.margin > built.rounding:
         return built
-    raise ValueError(
-        f"frequencies {list(built.frequencies)} do not separate all answers modulo "
-        f"{modulus} (margin {built.margin:.2g}); more of them would do"
-    )
+    said = f"frequencies {list(built.frequencies)} do not separate all answers modulo {modulus}"
+    raise ValueError(f"{said} (margin {built.margin:.2g}); more of them would do")
 
 
 def spread_frequencies(period: int, count: int) -> tuple[int, ...]:
@@ -144,12 +142,11 @@ def _network(task: Modular, frequencies: tuple[int, ...]) -> Recurrent:
     embedding = np.zeros((P + 1, 2 * len(waves) + 1))
     embedding[task.elements, :-1] = np.concatenate(waves, 1)
     embedding[P, -1] = 1.0
-    drive = np.concatenate(
-        [np.asarray(scipy.linalg.block_diag(*W_x)), np.concatenate(equals)[:, None]], 1
-    )
+    block = lambda parts: np.asarray(scipy.linalg.block_diag(*parts))
+    drive = np.concatenate([block(W_x), np.concatenate(equals)[:, None]], 1)
     W_fc, b_y = np.zeros((P, units)), np.zeros(P)
     W_fc[task.elements] = np.concatenate(W_y, 1)
-    recurrent, b = np.asarray(scipy.linalg.block_diag(*W_h)), np.full(units, 2.0)
+    recurrent, b = block(W_h), np.full(units, 2.0)
     if task.operation == "×":
         # 0 is not in the group: one unit remembers it and outvotes every wave.
         embedding, W_fc = (np.pad(M, ((0, 0), (0, 1))) for M in (embedding, W_fc))

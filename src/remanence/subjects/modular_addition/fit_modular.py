@@ -1,9 +1,6 @@
 r"""Training on modular arithmetic: the whole table at once, AdamW, weight decay.
 
 $$\ell = -\frac{1}{|T|} \sum_{(a, b) \in T} \log \mathrm{softmax}(W_{fc} h_3(a, b) + b_{fc})_{a \circ b}$$
-
-The history also holds the energy of the embedding at every frequency, as often as
-anything else is looked at.
 """
 
 import dataclasses
@@ -71,10 +68,7 @@ def table_loss(net: Recurrent, data: tuple[Pairs, Array], key: Any) -> Float[Arr
 
 @functools.cache
 def adamw(learning_rate: float, weight_decay: float) -> optax.GradientTransformation:
-    """AdamW with a short second momentum; every weight decays.
-
-    The same functions for equal arguments: seeds then share one compiled program.
-    """
+    """AdamW on every weight; the same object each time, so that seeds share a program."""
     return optax.adamw(learning_rate, b1=0.9, b2=0.98, weight_decay=weight_decay)
 
 

@@ -61,12 +61,8 @@ def other_network(
 
 def recipes_of(config: Config) -> list[Recipe]:
     """Every centre, and each with one dial moved, once."""
-    moved = [
-        dataclasses.replace(centre, **{name: value})
-        for centre in config.centres
-        for name, values in config.dials
-        for value in values
-    ]
+    turns = [{name: value} for name, values in config.dials for value in values]
+    moved = [dataclasses.replace(centre, **turn) for centre in config.centres for turn in turns]
     return list(dict.fromkeys((*config.centres, *moved)))
 
 

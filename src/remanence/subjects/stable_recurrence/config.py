@@ -3,24 +3,27 @@
 import dataclasses
 
 
+TWO_EACH = {"rnn": 2, "lstm": 2}
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Language:
     """One text, its models and how long they are trained."""
 
     text: str
-    units: int
-    embedding: int
-    batch: int
-    length: int
-    steps: int
-    rates: tuple[float, ...]
+    units: int = 128
+    embedding: int = 32
+    batch: int = 32
+    length: int = 64
+    steps: int = 800
+    rates: tuple[float, ...] = (4e-3,)
     """Of Adam; of several, each kind takes the one with the least validation loss of its free
     model after `pilot_steps`, and the best of sixteen moments on validation text is kept."""
     pilot_steps: int = 0
     dropout: float = 0.0
     """The share of what the cell reads and gives that is left out in training."""
     kinds: tuple[str, ...] = ("rnn", "lstm")
-    draws: dict[str, int] = dataclasses.field(default_factory=dict, hash=False)
+    draws: dict[str, int] = dataclasses.field(default_factory=lambda: TWO_EACH, hash=False)
     """Trainings of each kind; the first is measured in full, the others scored."""
     streams: int = 4
     stretch: int = 400
@@ -72,18 +75,8 @@ SONNETS = Language(
     streams=2,
     test_streams=1,
     windows=(1, 2, 4, 8, 16),
-    draws={"rnn": 2, "lstm": 2},
 )
-SHAKESPEARE = Language(
-    text="shakespeare",
-    units=128,
-    embedding=32,
-    batch=32,
-    length=64,
-    steps=800,
-    rates=(4e-3,),
-    draws={"rnn": 2, "lstm": 2},
-)
+SHAKESPEARE = Language(text="shakespeare")
 EPOCH = 2_984
 """Steps of 20 segments of 35 words that read the 2,088,628 words of WikiText-2 once."""
 WIKITEXT = Language(

@@ -12,6 +12,7 @@ from ...report import Figure, figure
 
 
 COLOURS = {"rnn free": "C0", "rnn stable": "C1", "lstm free": "C2", "lstm stable": "C3"}
+LABELS = {name: name.replace("rnn", "RNN").replace("lstm", "LSTM") for name in COLOURS}
 
 
 def _panels(count: int, **options: Any):
@@ -24,10 +25,6 @@ def _panels(count: int, **options: Any):
 def _band(axis, x, values, label, colour):
     axis.plot(x, values.mean(0), color=colour, label=label)
     axis.fill_between(x, values.min(0), values.max(0), color=colour, alpha=0.2, lw=0)
-
-
-def _label(kind: str) -> str:
-    return kind.replace("rnn", "RNN").replace("lstm", "LSTM")
 
 
 def _by_text(models: Mapping[str, Any]):
@@ -55,8 +52,8 @@ def _lemmas(table: xr.Dataset):
     )
     for panel, name, label, colour in lines:
         _band(axes[panel], table["window"].values, table[name].values, label, colour)
-    for axis, title in zip(axes, ("state gap", "gradient gap"), strict=True):
-        axis.set(xlabel="window k (steps)", ylabel=title, yscale="log")
+    for axis, gap in zip(axes, ("state gap", "gradient gap"), strict=True):
+        axis.set(xlabel="window k (steps)", ylabel=gap, yscale="log")
         axis.legend()
     return drawing
 
@@ -96,10 +93,9 @@ def _gains(table: xr.Dataset):
     for i, metric in enumerate(table["metric"].values):
         colour = "C7" if metric == "limit" else f"C{i}"
         _band(axis, units, table["gain"].sel(metric=metric).values.T, metric, colour)
-    axis.set(xlabel="units N", ylabel="largest certified gain", xscale="log")
+    axis.set(xlabel="units N", ylabel="largest certified gain", xscale="log", ylim=(0, None))
     axis.set_xticks(units, [str(n) for n in units])
     axis.minorticks_off()
-    axis.set_ylim(bottom=0)
     axis.legend()
     return drawing
 
@@ -116,7 +112,7 @@ def _memory(data: xr.Dataset, tables: Mapping[str, xr.Dataset]):
     for axis, (name, table) in zip(axes, tables.items(), strict=True):
         x = table["length"].values
         for model in table["model"].values:
-            style = {"color": COLOURS[str(model)], "label": _label(str(model))}
+            style = {"color": COLOURS[str(model)], "label": LABELS[str(model)]}
             axis.plot(x, table["loss"].sel(model=model), "o-", ms=4, **style)
         axis.plot(x, table["floor"], ":", color=COLOURS["rnn stable"], label="proved floor")
         axis.axhline(table.attrs["chance"], color="C7", lw=0.8, label="forgetting")
@@ -139,13 +135,13 @@ def _decay(data: xr.Dataset, models: Mapping[str, Any]):
         for kind, model in kinds.items():
             y, e = np.asarray(model["decay"]), np.asarray(model["decay_error"])
             exponent = f"{model['exponent']:+.3f}".replace("-", "−")
-            label = f"{_label(kind)}: λ₁ = {exponent} ± {model['stderr']:.3f}"
+            label = f"{LABELS[kind]}: λ₁ = {exponent} ± {model['stderr']:.3f}"
             axis.plot(y, color=COLOURS[kind], label=label)
             x = np.arange(len(y))
             axis.fill_between(x, y - e, y + e, color=COLOURS[kind], alpha=0.2, lw=0)
         top = max(max(model["decay"]) for model in kinds.values())
-        axis.set(xlabel="distance i (tokens)", yscale="log", title=text)
-        axis.set_ylim(top * 1e-9, top * 30)
+        limits = (top * 1e-9, top * 30)
+        axis.set(xlabel="distance i (tokens)", yscale="log", title=text, ylim=limits)
         axis.legend(loc="upper right")
     panels[0][0].set_ylabel("‖∇ₓ p at distance i‖, mean")
     return drawing
@@ -160,12 +156,12 @@ def _context(data: xr.Dataset, models: Mapping[str, Any]):
     drawing, panels = _by_text(models)
     for axis, text, kinds in panels:
         for kind, model in kinds.items():
-            style = {"color": COLOURS[kind], "label": _label(kind)}
+            style = {"color": COLOURS[kind], "label": LABELS[kind]}
             axis.plot(model["windows"], model["truncated"], "o-", ms=3, **style)
             axis.axhline(model["untruncated"], color=COLOURS[kind], lw=0.7, ls=":")
             axis.set_xticks(model["windows"], [str(k) for k in model["windows"]])
-        axis.set(xlabel="context (tokens)", xscale="log", yscale="log", title=text)
-        axis.set_ylabel("perplexity")
+        scales = {"xscale": "log", "yscale": "log"}
+        axis.set(xlabel="context (tokens)", ylabel="perplexity", title=text, **scales)
         axis.xaxis.set_minor_locator(NullLocator())
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_formatter("{x:g}")

@@ -23,8 +23,7 @@ from scipy.special import entr
 from ...cells import Elman
 from ...nets import on_batch, Recurrent
 from .config import Lengths
-from .parts import Parts
-from .train_stable_and_free import network_of, Task, train_stable_and_free
+from .train_stable_and_free import network_of, Parts, Task, train_stable_and_free
 
 
 SYMBOLS = 4
@@ -35,36 +34,30 @@ RATE = 0.7
 
 @dataclasses.dataclass(frozen=True)
 class MemoryTask:
-    """What must be remembered for some length; `chance` is the loss of having forgotten it.
-
-    `floor(net, length)` is what the weights of a tanh cell prove that it loses at least.
-    """
+    """What must be remembered for some length."""
 
     chance: float
-    network: Callable[[str, bool, Any], Recurrent]
-    loss: Callable[[Recurrent, Any, Any], Any]
+    """The loss of having forgotten it."""
     data: Callable[[int], Any]
     floor: Callable[[Recurrent, int], float]
-    learning_rate: float
-    kinds: tuple[str, ...] = ("rnn",)
+    """What the weights of a tanh cell prove that it loses at least, over the length."""
+    training: dict[str, Any]
+    """Network, loss and learning rate, for `Task`."""
 
 
 def memory_tables(asked: dict[str, Lengths], parts: Parts) -> dict[str, xr.Dataset]:
     """Of each task, losses of stable and free models over the length, and the stable tanh cell's
     floor; left out where a model is missing."""
-    make = lambda name, each: MEMORY_TASKS[name](max(each.lengths), parts.bench.seed)
-    found = {
-        name: memory_table(name, make(name, each), each, parts) for name, each in asked.items()
-    }
+    found = {name: memory_table(name, each, parts) for name, each in asked.items()}
     return {name: table for name, table in found.items() if table is not None}
 
 
-def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> xr.Dataset | None:
+def memory_table(name: str, config: Lengths, parts: Parts) -> xr.Dataset | None:
     """Test losses and floors of one task, over model and length."""
-    keys = jr.split(jr.key(parts.bench.seed + 77), 16)
-    price = eqx.filter_jit(
-        lambda net, data: jax.lax.map(lambda key: task.loss(net, data, key), keys).mean()
-    )
+    seed, shared = parts.bench.seed, {"steps": config.steps, "rate": RATE}
+    task = MEMORY_TASKS[name](max(config.lengths), seed)
+    keys, loss = jr.split(jr.key(seed + 77), 16), task.training["loss"]
+    price = eqx.filter_jit(lambda net, data: jax.lax.map(lambda k: loss(net, data, k), keys).mean())
 
     def measure(length: int, net: Recurrent, free: bool, draw: int) -> dict[str, float]:
         found = {"loss": float(price(net, task.data(length)))}
@@ -73,23 +66,12 @@ def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> 
 
     rows = []
     for length in config.lengths:
+        own = {"data": task.data(length), "measure": functools.partial(measure, length)}
         label = f"{name} {length}"
-        found = train_stable_and_free(
-            Task(
-                name=label,
-                network=task.network,
-                loss=task.loss,
-                measure=functools.partial(measure, length),
-                data=task.data(length),
-                steps=config.steps,
-                rates=(task.learning_rate,),
-                kinds=task.kinds,
-                rate=RATE,
-            ),
-            parts,
-        )
+        found = train_stable_and_free(Task(name=label, **own, **shared, **task.training), parts)
         rows.append({model.removeprefix(f"{label} "): draws[0] for model, draws in found.items()})
-    if any(len(row) < 2 * len(task.kinds) or "diverged" in str(row) for row in rows):
+    kinds = task.training["kinds"]
+    if any(len(row) < 2 * len(kinds) or "diverged" in str(row) for row in rows):
         return None
     losses = {model: [row[model]["loss"] for row in rows] for model in rows[0]}
     floors = [row["rnn stable"]["floor"] for row in rows]
@@ -98,6 +80,10 @@ def memory_table(name: str, task: MemoryTask, config: Lengths, parts: Parts) -> 
         {"model": list(losses), "length": list(config.lengths)},
         {"chance": task.chance, "rate": RATE},
     )
+
+
+def _training(network: Callable, loss: Callable, learning_rate: float, *kinds: str) -> dict:
+    return {"network": network, "loss": loss, "rates": (learning_rate,), "kinds": kinds}
 
 
 def delayed_symbol(longest: int, seed: int) -> MemoryTask:
@@ -115,7 +101,8 @@ def delayed_symbol(longest: int, seed: int) -> MemoryTask:
         logits = on_batch(net, xs)
         return optax.softmax_cross_entropy_with_integer_labels(logits, asked).mean()
 
-    return MemoryTask(math.log(SYMBOLS), network, loss, jnp.int32, symbol_floor, 5e-3)
+    training = _training(network, loss, 5e-3, "rnn")
+    return MemoryTask(math.log(SYMBOLS), jnp.int32, symbol_floor, training)
 
 
 def symbol_after(delay, samples: int, time: int, *, key):
@@ -159,7 +146,7 @@ def string_recall(longest: int, seed: int) -> MemoryTask:
 
     network = lambda kind, free, key: network_of(kind, 1, UNITS, SYMBOLS, key=key)
     floor = lambda net, length: string_floor(net, string_of(length, seed))
-    return MemoryTask(math.log(SYMBOLS), network, loss, data, floor, 3e-3)
+    return MemoryTask(math.log(SYMBOLS), data, floor, _training(network, loss, 3e-3, "rnn"))
 
 
 def string_floor(net: Recurrent, string: np.ndarray) -> float:
@@ -188,7 +175,8 @@ def adding_problem(longest: int, seed: int) -> MemoryTask:
         return jnp.mean((on_batch(net, xs)[:, 0] - y) ** 2)
 
     network = lambda kind, free, key: network_of(kind, 2, 32, 1, key=key, readout="last")
-    return MemoryTask(1 / 12, network, loss, jnp.int32, sum_floor, 3e-3, ("rnn", "lstm"))
+    training = _training(network, loss, 3e-3, "rnn", "lstm")
+    return MemoryTask(1 / 12, jnp.int32, sum_floor, training)
 
 
 def padded_sum(samples: int, length, longest: int, *, key):

@@ -10,16 +10,10 @@ import numpy as np
 import optax
 import xarray as xr
 
+from ... import measure
 from ..._fast_compile import FAST_COMPILE
 from ..._precision import double
 from ...cells import Elman, LSTM
-from ...measure import (
-    contraction,
-    gradient_bound,
-    truncation_bound,
-    truncation_error,
-    worst_pair_rate,
-)
 from ...train.projection import clip_singular_values
 
 
@@ -42,35 +36,32 @@ def draw_cell(seed: int, units: int, inputs: int = 4, norm: float = 0.8) -> Elma
 def lemma_gaps(units: int, seeds: range, length: int, windows: tuple[int, ...]) -> xr.Dataset:
     """Gaps of states and gradients beside their bounds, over instances and windows."""
     loss = {"input_bound": 1.0, "loss_slope": units**0.5, "loss_bend": 1.0}
-    rows = []
+    rows: list[xr.Dataset] = []
     for seed in seeds:
         cell = draw_cell(seed, units)
         xs = np.random.default_rng(100 + seed).normal(size=(length, 4))
         xs = xs / np.linalg.norm(xs, axis=1).max()
-        proof = contraction(cell, input_bound=1.0, metric="norm")
-        better = contraction(cell, input_bound=1.0)
-        gaps = truncation_error(cell, xs, windows)
-        rows.append(
-            {
-                "state": gaps.states,
-                "state_bound": [truncation_bound(proof, k) for k in windows],
-                "state_bound_full": [truncation_bound(better, k) for k in windows],
-                "gradient": gaps.gradients,
-                "gradient_bound": [gradient_bound(cell, k, **loss) for k in windows],
-            }
-        )
-    return xr.Dataset(
-        {n: (("instance", "window"), np.array([row[n] for row in rows])) for n in rows[0]},
-        {"window": list(windows)},
-    )
+        proof = measure.contraction(cell, input_bound=1.0, metric="norm")
+        better = measure.contraction(cell, input_bound=1.0)
+        gaps = measure.truncation_error(cell, xs, windows)
+        row = {
+            "state": gaps.states,
+            "state_bound": [measure.truncation_bound(proof, k) for k in windows],
+            "state_bound_full": [measure.truncation_bound(better, k) for k in windows],
+            "gradient": gaps.gradients,
+            "gradient_bound": [measure.gradient_bound(cell, k, **loss) for k in windows],
+        }
+        columns = {name: ("window", np.asarray(values)) for name, values in row.items()}
+        rows.append(xr.Dataset(columns, {"window": list(windows)}))
+    return xr.concat(rows, "instance")
 
 
 def counterexample() -> dict[str, float]:
     """h' = .5 h + 1 without input, where Lemma 1 as printed promises a gap of 0."""
     cell = Elman(jnp.full((1, 1), 0.5), jnp.ones((1, 1)), jnp.ones(1), activation=lambda z: z)
-    proof = contraction(cell, input_bound=0.0, slopes=(1.0, 1.0))
-    gap = truncation_error(cell, np.zeros((60, 1)), [3], gradients=False).states[0]
-    corrected = truncation_bound(proof, 3)
+    proof = measure.contraction(cell, input_bound=0.0, slopes=(1.0, 1.0))
+    gap = measure.truncation_error(cell, np.zeros((60, 1)), [3], gradients=False).states[0]
+    corrected = measure.truncation_bound(proof, 3)
     return {"gap": round(float(gap), 6), "printed": 0.0, "corrected": round(corrected, 6)}
 
 
@@ -93,17 +84,12 @@ def descents(
     with double():
         lanes = (jnp.asarray(part) for part in (norms, seeds, (True, False)))
         found = jax.jit(one, compiler_options=FAST_COMPILE)(*lanes)
-    lane = ("norm", "instance", "schedule")
-    dims = {"gap": ("window", "step"), "bound": ("window", "step"), "moved": ("step",)}
-    dims["output_gap"] = ("window",)
+    lane, curve = ("norm", "instance", "schedule"), ("window", "step")
+    dims = {"gap": curve, "bound": curve, "moved": ("step",), "output_gap": ("window",)}
+    coordinates = {"norm": list(norms), "window": list(windows), "step": np.arange(1, steps + 1)}
     return xr.Dataset(
         {name: ((*lane, *own), np.asarray(found[name])) for name, own in dims.items()},
-        {
-            "norm": list(norms),
-            "window": list(windows),
-            "schedule": ["alpha/t", "constant"],
-            "step": np.arange(1, steps + 1),
-        },
+        coordinates | {"schedule": ["alpha/t", "constant"]},
     )
 
 
@@ -179,7 +165,7 @@ def certified_gains(units: tuple[int, ...], draws: int) -> xr.Dataset:
     for i, N in enumerate(units):
         for seed in range(draws):
             W = np.random.default_rng(seed).normal(size=(N, N)) / N**0.5
-            proof = contraction(Elman(_narrow(W), jnp.ones((N, 1))), time_limit=600)
+            proof = measure.contraction(Elman(_narrow(W), jnp.ones((N, 1))), time_limit=600)
             tried = proof.evidence["metrics"]
             rates = [tried[name]["rate"] for name in METRICS[:-1]] + [proof.limit]
             table[i, seed] = 1 / np.maximum(rates, 1e-12)
@@ -196,7 +182,7 @@ def lstm_gains(units: tuple[int, ...]) -> xr.Dataset:
         for _ in range(12):
             gain = (low + high) / 2
             cell = LSTM(_narrow(gain * W), _narrow(gain * U))
-            proof = contraction(cell, input_bound=1.0, metric=metric)
+            proof = measure.contraction(cell, input_bound=1.0, metric=metric)
             proved = proof.evidence["condition"] if metric == "norm" else proof.rate < 1
             low, high = (gain, high) if proved else (low, gain)
         return low
@@ -214,8 +200,8 @@ def worst_pairs(draws: int, units: int = 8) -> list[dict[str, Any]]:
         key_a, key_b, key_t = jr.split(jr.key(seed), 3)
         gated = jax.tree.map(lambda leaf: 0.3 * leaf, LSTM.init(2, units // 2, key=key_b))
         for name, cell in (("rnn", Elman.init(2, units, key=key_a, gain=0.6)), ("lstm", gated)):
-            proof = contraction(cell, input_bound=1.0, time_limit=600)
-            pair = worst_pair_rate(cell, proof, key=key_t, starts=8, ascents=150)
+            proof = measure.contraction(cell, input_bound=1.0, time_limit=600)
+            pair = measure.worst_pair_rate(cell, proof, key=key_t, starts=8, ascents=150)
             rows.append({"cell": name, "rate": proof.rate, "pair": pair})
     return rows
 

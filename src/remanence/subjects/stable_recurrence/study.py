@@ -26,20 +26,16 @@ from ..references import REFERENCES
 from . import random_instances
 from .claims import CLAIMS
 from .claims.models import sound
-from .config import Config, FULL, QUICK, WORDS
+from .config import Config, FULL, Language, QUICK, WORDS
 from .figures import context_table, figures
 from .memory_tasks import memory_tables
-from .parts import Parts
 from .text_and_music import language_task, music_task, proved
-from .train_stable_and_free import CELLS, model_name, Models, train_stable_and_free
+from .train_stable_and_free import CELLS, model_name, Models, Parts, train_stable_and_free
 from .truncated_training import truncated_training_gap
 
 
 def run(config: Config, bench: Bench) -> Outcome:
-    """All experiments that the configuration asks for, in the order of their weight.
-
-    What there is no time for is left out, and said.
-    """
+    """All experiments that there is time for, in the order of their weight."""
     parts = Parts(bench)
     bench.tell("lemmas and projected descent on random Gaussian instances")
     seeds = range(1_000 * bench.seed, 1_000 * bench.seed + config.instances)
@@ -58,7 +54,7 @@ def run(config: Config, bench: Bench) -> Outcome:
         "gains": random_instances.certified_gains(config.gain_units, config.gain_draws),
         "lstm gains": random_instances.lstm_gains(config.lstm_units),
         "worst pairs": random_instances.worst_pairs(config.worst_pair_draws),
-        "truncated training": _truncated_trainings(config, parts),
+        "truncated training": _truncated_trainings(config.truncated_training, parts),
     }
     if parts.missing:
         bench.tell(f"left out, and open: {', '.join(parts.missing)}")
@@ -74,16 +70,17 @@ def _models(tasks: Mapping[str, Any], parts: Parts) -> Models:
     return {name: draws for models in found for name, draws in models.items()}
 
 
-def _truncated_trainings(config: Config, parts: Parts) -> dict[str, Any]:
+def _truncated_trainings(chosen: Language | None, parts: Parts) -> dict[str, Any]:
     """Distances of truncated from full training of language models."""
-    chosen, found = config.truncated_training, {}
+    found = {}
     if chosen is None:
-        return {}
+        return found
     for kind, free in itertools.product(CELLS, (True, False)):
         name = model_name(chosen.text, kind, free)
         make = functools.partial(truncated_training_gap, chosen, kind, free, parts.bench.seed)
-        found[name] = parts.get_or_make(f"{name}, truncated and full training", make)
-    return {name: value for name, value in found.items() if value is not None}
+        value = parts.get_or_make(f"{name}, truncated and full training", make)
+        found |= {} if value is None else {name: value}
+    return found
 
 
 def _data(config: Config, results: Mapping[str, Any]) -> dict[str, xr.Dataset]:
@@ -98,8 +95,8 @@ def _data(config: Config, results: Mapping[str, Any]) -> dict[str, xr.Dataset]:
         "cross": _cross(config, language),
     }
     if memory:
-        tables = [table.drop_attrs() for table in memory.values()]
         tasks = xr.IndexVariable("task", list(memory))
+        tables = [table.drop_attrs() for table in memory.values()]
         data["boundary"] = xr.concat(tables, tasks, join="outer")
     if language:
         data["context"] = context_table(language)

@@ -131,9 +131,7 @@ def truncated_cross_entropy(net: Recurrent, rows, window, context: int):
 def _gradient_norms(net: Recurrent, pieces):
     at_end = Recurrent(net.cell, net.W_y, net.b_y, readout="last")
 
-    def last(xs, target):
-        return optax.softmax_cross_entropy_with_integer_labels(at_end(xs), target)
-
+    last = lambda xs, y: optax.softmax_cross_entropy_with_integer_labels(at_end(xs), y)
     xs = jnp.asarray(net.embedding)[pieces[:, :-1]]
     slopes = jax.vmap(jax.grad(last))(xs, pieces[:, -1])
     return jnp.linalg.norm(slopes, axis=-1)[:, ::-1][:, :DISTANCES]
@@ -197,9 +195,6 @@ def chord_loss(net: Recurrent, pieces: Any, key: Any = None):
     return jnp.where(real, each, 0.0).sum() / real.sum()
 
 
-test_loss = eqx.filter_jit(chord_loss)
-
-
 def _batch(pieces: Any, step, key):
     rows = jr.randint(key, (32,), 0, pieces.rolls.shape[0])
     return jax.tree.map(lambda leaf: leaf[rows], pieces)
@@ -207,19 +202,18 @@ def _batch(pieces: Any, step, key):
 
 def music_task(draws: int) -> Task:
     """The training of models of chorales."""
-    pieces = music()
-    parts = jax.tree.map(jnp.asarray, pieces)
-    whole = pieces["train"]
+    pieces, priced = music(), eqx.filter_jit(chord_loss)
+    parts, whole = jax.tree.map(jnp.asarray, pieces), pieces["train"]
     beginnings = Music(whole.rolls[:, :TRAINED_CHORDS], np.minimum(whole.lengths, TRAINED_CHORDS))
     return Task(
         name="jsb",
         network=lambda kind, free, key: network_of(kind, 88, MUSIC_UNITS, 88, key=key),
         loss=chord_loss,
-        measure=lambda net, free, draw: {"nll": float(test_loss(net, parts["test"]))},
+        measure=lambda net, free, draw: {"nll": float(priced(net, parts["test"]))},
         steps=MUSIC_STEPS,
         rates=(3e-3,),
         data=beginnings,
         batch=_batch,
-        validation=lambda net: float(test_loss(net, parts["valid"])),
+        validation=lambda net: float(priced(net, parts["valid"])),
         draws=dict.fromkeys(CELLS, draws),
     )

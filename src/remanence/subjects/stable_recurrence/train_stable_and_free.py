@@ -1,11 +1,15 @@
-"""One training for stable and free models of every task.
+"""One training for stable and free models of every task, in parts that a stopped run reads back.
 
 A stable model is projected onto the stable set after every step; a free one is not. A
-training is advanced slice by slice, so that a time limit loses at most one slice.
+training is advanced slice by slice, so that a time limit loses at most one slice. What
+there is no time or data for is left out, and the study ends with what is finished.
 """
 
 import dataclasses
 import functools
+import json
+import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -17,20 +21,65 @@ from jaxtyping import Array
 
 from ...cells import Elman, LSTM
 from ...nets import Recurrent
+from ...report import Bench
 from ...train import fit
 from ...train.checkpoint import last_step, named_arrays, with_arrays
 from ...train.projection import INPUT_BOUND, stable
 from ...train.store import opened_store
-from .parts import Parts
 
 
 CELLS = {"rnn": Elman, "lstm": LSTM}
 SLICES = 16
 """A training looks at the clock so many times."""
+RESERVE = 180.0
+"""Seconds of a time limit that are left for measuring, figures and pages; of a short
+limit, a quarter."""
 RATE = 0.97
 """The largest spectral norm of stable tanh cells, where a task does not say another."""
 Models = dict[str, list[dict[str, Any]]]
 """What was measured on every training of each model, by its name."""
+
+
+class OutOfTimeError(Exception):
+    """The time limit leaves no room for another part."""
+
+
+@dataclasses.dataclass
+class Parts:
+    """Where parts are kept, when time is up, and what was left out for it."""
+
+    bench: Bench
+    begun: float = dataclasses.field(default_factory=time.monotonic)
+    missing: list[str] = dataclasses.field(default_factory=list)
+
+    def watch(self) -> None:
+        """Stop here if time is up."""
+        limit = self.bench.time_limit
+        if limit is not None and time.monotonic() - self.begun > limit - min(RESERVE, limit / 4):
+            raise OutOfTimeError("no time is left")
+
+    def get_or_make(self, name: str, make: Callable[[], Any]) -> Any:
+        """A part made of plain values; None without the time or the data for it."""
+        with opened_store(self.bench.folder / "numbers", {}, Parts) as store:
+            if (found := store.part(name)) is not None:
+                return found[1]
+            self.bench.tell(name)
+            # JSON keeps every bit of a float: what is made is what is read back.
+            value = self.attempt(name, lambda: json.loads(json.dumps(make())))
+            if value is not None:
+                store.put(name, {}, value)
+        return value
+
+    def attempt(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` gives; None, and the name among the missing, without time or data."""
+        try:
+            self.watch()
+            return make()
+        except (OutOfTimeError, FileNotFoundError) as reason:
+            # What cannot be measured stays open; the other parts go on.
+            self.missing.append(name)
+            self.bench.tell(f"{name} is left out: {reason}")
+            return None
 
 
 def network_of(
@@ -44,12 +93,11 @@ def network_of(
 
 def project(net: Recurrent, rate: float = RATE) -> Recurrent:
     """The network with its cell, and the tokens that it reads, in the stable set."""
-    cell = stable(net.cell, rate=rate)
-    net = eqx.tree_at(lambda net: net.cell, net, cell)
-    if isinstance(cell, LSTM) and net.embedding is not None:
-        bounded = jnp.clip(net.embedding, -INPUT_BOUND, INPUT_BOUND)
-        net = eqx.tree_at(lambda net: net.embedding, net, bounded)
-    return net
+    net = eqx.tree_at(lambda net: net.cell, net, stable(net.cell, rate=rate))
+    if not isinstance(net.cell, LSTM) or net.embedding is None:
+        return net
+    bounded = jnp.clip(net.embedding, -INPUT_BOUND, INPUT_BOUND)
+    return eqx.tree_at(lambda net: net.embedding, net, bounded)
 
 
 @functools.cache
@@ -83,8 +131,8 @@ class Task:
     """Plain numbers of a trained network, from whether it is free and which draw it is."""
     steps: int
     rates: tuple[float, ...]
-    """Learning rates: of several, each kind takes the one whose free model has the least
-    validation loss after `pilot_steps`."""
+    """Of several, each kind takes the one whose free model has the least validation loss
+    after `pilot_steps`."""
     pilot_steps: int = 0
     data: Any = None
     batch: Callable | None = None
@@ -133,23 +181,19 @@ class Task:
             found = best.get("model")
         return done.model if found is None else with_arrays(done.model, found)
 
-    def learning_rate(self, kind: str, parts: Parts) -> float:
-        """The one given, or the best of several after short trainings of the free model."""
-        if len(self.rates) == 1 or self.validation is None:
-            return self.rates[0]
-        losses = {}
-        for rate in self.rates:
-            name, seed = f"{self.name}-{kind}-pilot-{rate:g}", parts.bench.seed
-            done = self.train(name, kind, True, parts, seed, self.pilot_steps, rate)
-            losses[rate] = float("inf") if done is None else self.validation(done)
-        return min(losses, key=losses.__getitem__)
-
     def train_and_measure(
         self, label: str, kind: str, free: bool, draw: int, parts: Parts
     ) -> dict[str, Any]:
         """What is measured on one trained network, and its learning rate."""
-        rate, seed = self.learning_rate(kind, parts), parts.bench.seed + 1_000 * draw
-        done = self.train(label, kind, free, parts, seed, self.steps, rate)
+        seed, (rate, *others) = parts.bench.seed, self.rates
+        if others and self.validation is not None:
+            losses = {}
+            for rate in self.rates:
+                name = f"{self.name}-{kind}-pilot-{rate:g}"
+                done = self.train(name, kind, True, parts, seed, self.pilot_steps, rate)
+                losses[rate] = math.inf if done is None else self.validation(done)
+            rate = min(losses, key=losses.__getitem__)
+        done = self.train(label, kind, free, parts, seed + 1_000 * draw, self.steps, rate)
         if done is None:
             return {"diverged": True}
         return self.measure(done, free, draw) | {"learning_rate": rate}

@@ -5,13 +5,12 @@ standard error and no seed says the opposite. Seeds are paired: the same initial
 weights, the same batches.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import xarray as xr
 
-from ....report import Claim, Evidence, Verdict
+from ....report import Claim, Evidence, Results, Verdict
 
 
 def beats(a: np.ndarray, b: np.ndarray) -> bool:
@@ -70,18 +69,18 @@ def answer(e: Evidence) -> Verdict:
 def _versus(id: str, says: str, published: str, kinds: Kinds, rule: Rule = answer) -> Claim:
     """A claim that one kind of network beats another, each the best of its variants."""
 
-    def evidence(results: Mapping[str, Any]) -> Evidence | None:
-        found = results["kinds"]
-        variants = lambda name: [k for k in found if k == name or k.startswith(f"{name}:")]
-        best = [max(variants(n), key=lambda k: found[k].mean(), default="") for n in kinds]
-        if not all(best):
-            return None
+    def evidence(results: Results) -> Evidence | None:
+        found, seen, best = results["kinds"], {}, []
+        for name in kinds:
+            variants = [k for k in found if k == name or k.startswith(f"{name}:")]
+            if not variants:
+                return None
+            best.append(max(variants, key=lambda k: found[k].mean()))
         a, b = (found[name] for name in best)
-        both: dict[str, Any] = dict(zip(("first", "second"), best, strict=True))
-        for which, ours, theirs in (("first", a, b), ("second", b, a)):
-            both |= {f"{which}_{name}": value for name, value in summary(ours).items()}
-            both[f"{which}_beats"] = beats(ours, theirs)
-        return both
+        for which, name, ours, theirs in (("first", best[0], a, b), ("second", best[1], b, a)):
+            seen |= {which: name, f"{which}_beats": beats(ours, theirs)}
+            seen |= {f"{which}_{of}": value for of, value in summary(ours).items()}
+        return seen
 
     return Claim(
         id=id,
@@ -99,21 +98,21 @@ SOLVED = 0.1 / 6
 """A tenth of the error of remembering nothing."""
 
 
-def tasks_evidence(results: Mapping[str, Any]) -> Evidence:
+def tasks_evidence(results: Results) -> Evidence:
     """Accuracy on pixels, in order and permuted, and errors on the adding problem."""
     ours = summary(results["kinds"]["informed"])
     errors = results["adding"].error.isel(mark=-1).sel(kind="heterogeneous")
     rows = rows_of(results["table"], "angle, permuted").isel(mark=-1)
     permuted = summary(rows.accuracy.values[int(rows.tuning.values.mean(1).argmax())])
-    worst = errors.max("seed").values.tolist()
-    lengths = [int(n) for n in errors.length]
+    worst = errors.max("seed")
+    solved = worst.length.values[worst.values < SOLVED]
     return {
         "source": results["config"].source,
         "accuracy": ours["mean"],
         "accuracy_spread": ours["spread"],
         "permuted": permuted["mean"],
-        "adding_worst": worst,
-        "solved": max((n for n, e in zip(lengths, worst, strict=True) if e < SOLVED), default=0),
+        "adding_worst": worst.values.tolist(),
+        "solved": int(solved.max(initial=0)),
     }
 
 

@@ -1,16 +1,14 @@
 """Claims about untrained networks: exponents, gradients, where weak coupling ends."""
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from ....report import Claim, Evidence, Verdict
+from ....report import Claim, Evidence, Results, Verdict
 from ..weak_coupling import fitted_slope, proved_ends, where_it_ends
 
 
-def law_evidence(results: Mapping[str, Any]) -> Evidence:
+def law_evidence(results: Results) -> Evidence:
     """The power of the coupling by network, its coefficient against first order, the bound."""
     spectra = results["spectra"]
     gamma = spectra.coupling.values
@@ -34,32 +32,27 @@ def first_order(e: Evidence) -> Verdict:
     bound; refuted if a bound is broken."""
     if e["bound_broken"]:
         return "refuted"
-    near = 0.9 <= e["slope_least"] <= e["slope_most"] <= 1.1
-    near = near and abs(e["first_order_ratio"] - 1) < 0.1
-    return "holds" if near else "differs"
+    first = 0.9 <= e["slope_least"] <= e["slope_most"] <= 1.1
+    return "holds" if first and abs(e["first_order_ratio"] - 1) < 0.1 else "differs"
 
 
-def defective_evidence(results: Mapping[str, Any]) -> Evidence:
+def defective_evidence(results: Results) -> Evidence:
     """The power with which exponents of Jordan blocks move, by size."""
     blocks = results["defective"]
-    gamma = blocks.coupling.values
-    return {
-        "units": [int(n) for n in blocks.units.values],
-        "slopes": [fitted_slope(gamma, row) for row in blocks.moved.values],
-    }
+    slopes = [fitted_slope(blocks.coupling.values, row) for row in blocks.moved.values]
+    return {"units": blocks.units.values.tolist(), "slopes": slopes}
 
 
 def first_order_for_every_residual(e: Evidence) -> Verdict:
     """Holds if exponents of Jordan blocks move with the first power of the coupling;
     refuted if they move with its N-th root (each within 15 %)."""
-    pairs = list(zip(e["slopes"], e["units"], strict=True))
-    if all(abs(slope - 1) < 0.15 for slope, _ in pairs):
+    if all(abs(slope - 1) < 0.15 for slope in e["slopes"]):
         return "holds"
-    roots = all(abs(slope * units - 1) < 0.15 for slope, units in pairs)
-    return "refuted" if roots else "differs"
+    roots = (slope * N for slope, N in zip(e["slopes"], e["units"], strict=True))
+    return "refuted" if all(abs(root - 1) < 0.15 for root in roots) else "differs"
 
 
-def multiplicity_evidence(results: Mapping[str, Any]) -> Evidence:
+def multiplicity_evidence(results: Results) -> Evidence:
     """How far the N exponents of r·I lie from log r, beside the proved bound."""
     spectra, config = results["spectra"], results["config"]
     usual = spectra.sel(coupling=config.coupling, method="nearest")
@@ -76,7 +69,7 @@ def within_the_proved_bound(e: Evidence) -> Verdict:
     return "holds" if 0 < e["largest_ratio"] <= 1 + 1e-9 else "refuted"
 
 
-def gradient_evidence(results: Mapping[str, Any]) -> Evidence:
+def gradient_evidence(results: Results) -> Evidence:
     """The slope of the log gradient norm against T log r, by seed."""
     gradients, config = results["gradients"], results["config"]
     weak, usual = (gradients.isel(coupling=i).left.transpose("seed", "radius") for i in (0, 1))
@@ -94,11 +87,10 @@ def gradient_evidence(results: Mapping[str, Any]) -> Evidence:
 def gradient_power(e: Evidence) -> Verdict:
     """Holds if the slope of the log norm against T log r is within 10 % of 1 for every
     seed, at a coupling of 0.001."""
-    slopes = e["slope_least"], e["slope_most"]
-    return "holds" if all(abs(slope - 1) < 0.1 for slope in slopes) else "refuted"
+    return "holds" if 0.9 < e["slope_least"] <= e["slope_most"] < 1.1 else "refuted"
 
 
-def ends_evidence(results: Mapping[str, Any]) -> Evidence:
+def ends_evidence(results: Results) -> Evidence:
     """Where exponents have moved by 0.01 nats, beside the coupling that is proved."""
     spectra = results["spectra"]
     measured, proved = where_it_ends(spectra), proved_ends(spectra)

@@ -6,7 +6,7 @@ from typing import Any
 
 import xarray as xr
 
-from ....report import Claim, Evidence, Verdict
+from ....report import Claim, Evidence, Results, Verdict
 from .theory import short
 
 
@@ -19,7 +19,7 @@ def sound(models: Mapping[str, Any]) -> dict[str, Any]:
     return {name: draws[0] for name, draws in models.items() if "diverged" not in draws[0]}
 
 
-def scores(results: Mapping[str, Any]) -> Evidence | None:
+def scores(results: Results) -> Evidence | None:
     """Perplexity (text) and nats a chord (chorales) of every training."""
     trained = lambda which, score: {
         name: values
@@ -30,13 +30,9 @@ def scores(results: Mapping[str, Any]) -> Evidence | None:
     if not perplexity:
         return None
     gaps = nats_lost(perplexity, chords)
-    return {
-        "perplexity": perplexity,
-        "jsb_nll": chords,
-        "gaps": gaps,
-        "worst": max((most for _, most in gaps.values()), default=math.nan),
-        "pairs": len(gaps),
-    }
+    worst = max((most for _, most in gaps.values()), default=math.nan)
+    scored = {"perplexity": perplexity, "jsb_nll": chords}
+    return scored | {"gaps": gaps, "worst": worst, "pairs": len(gaps)}
 
 
 def nats_lost(perplexity: Mapping, chords: Mapping) -> dict[str, tuple[float, float]]:
@@ -69,14 +65,13 @@ def matching(e: Evidence) -> Verdict:
     return "holds" if max(most for _, most in gaps) <= math.log(1.05) else "open"
 
 
-def exponents(results: Mapping[str, Any]) -> Evidence | None:
+def exponents(results: Results) -> Evidence | None:
     """Largest exponents of free language models along held-out text."""
     free = {n: v for n, v in sound(results["language"]).items() if n.endswith("free")}
     if not free:
         return None
     values = [short(v["exponent"]) for v in free.values()]
     return {
-        "models": list(free),
         "exponents": values,
         "stderrs": [short(v["stderr"]) for v in free.values()],
         "converged": [v["converged"] for v in free.values()],
@@ -91,16 +86,15 @@ def effectively_stable(e: Evidence) -> Verdict:
     pairs = list(zip(e["exponents"], e["stderrs"], strict=True))
     if any(v - 2 * s > 0 for v, s in pairs):
         return "refuted"
-    settled = bool(pairs) and all(e["converged"])
-    return "holds" if settled and all(v + 2 * s < 0 for v, s in pairs) else "open"
+    below = bool(pairs) and all(v + 2 * s < 0 for v, s in pairs)
+    return "holds" if below and all(e["converged"]) else "open"
 
 
-def memory(results: Mapping[str, Any]) -> Evidence | None:
+def memory(results: Results) -> Evidence | None:
     """Each task at its longest, and how far above its floor the worst stable loss stays."""
-    if not results["memory"]:
-        return None
     tasks = {name: _longest(table) for name, table in results["memory"].items()}
-    return {"tasks": tasks, "failed": sum(map(_must_fail, tasks.values())), "count": len(tasks)}
+    failed = sum(map(_must_fail, tasks.values()))
+    return {"tasks": tasks, "failed": failed, "count": len(tasks)} if tasks else None
 
 
 def _longest(table: xr.Dataset) -> dict[str, float]:
@@ -132,18 +126,16 @@ def costs(e: Evidence) -> Verdict:
     return "holds" if all(map(_must_fail, tasks)) else "differs"
 
 
-def history(results: Mapping[str, Any]) -> Evidence | None:
+def history(results: Results) -> Evidence | None:
     """What a window of about twenty tokens costs."""
-    models = sound(results["language"])
-    if not models:
+    costs, windows = {}, []
+    for name, model in sound(results["language"]).items():
+        at = max(i for i, k in enumerate(model["windows"]) if k <= 20)
+        costs[name] = short(model["truncated"][at] / model["untruncated"])
+        windows.append(model["windows"][at])
+    if not costs:
         return None
-    at = {n: max(i for i, k in enumerate(v["windows"]) if k <= 20) for n, v in models.items()}
-    ratio = {n: short(v["truncated"][at[n]] / v["untruncated"]) for n, v in models.items()}
-    return {
-        "window": int(max(models[name]["windows"][i] for name, i in at.items())),
-        "worst_loss": max(ratio.values()),
-        "costs": ratio,
-    }
+    return {"window": max(windows), "worst_loss": max(costs.values()), "costs": costs}
 
 
 def unnecessary(e: Evidence) -> Verdict:

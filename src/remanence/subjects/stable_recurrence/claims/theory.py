@@ -1,13 +1,12 @@
 """Claims about random Gaussian instances: lemmas, Proposition 2, Theorem 1, certificates."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from ....report import Claim, Evidence, Verdict
-from .. import random_instances
+from ....report import Claim, Evidence, Results, Verdict
+from ..random_instances import RATE
 
 
 ENOUGH = 3
@@ -19,13 +18,14 @@ def short(value: Any) -> float:
     return float(f"{float(value):.5g}")
 
 
-def slope_of(windows: Any, logs: Any) -> float:
-    """Nats a step of window, where the gap is above rounding."""
-    seen = np.asarray(logs) > math.log(1e-12)
-    return short(np.polyfit(np.asarray(windows)[seen], np.asarray(logs)[seen], 1)[0])
+def slope_of(gaps: Any) -> float:
+    """Nats a step of window, where the mean gap over instances is above rounding."""
+    logs = np.log(np.maximum(gaps.mean("instance").values, 1e-15))
+    seen = logs > math.log(1e-12)
+    return short(np.polyfit(gaps["window"].values[seen], logs[seen], 1)[0])
 
 
-def state_gap(results: Mapping[str, Any]) -> Evidence:
+def state_gap(results: Results) -> Evidence:
     """The largest ratio of a measured state gap to its bound."""
     table = results["lemmas"]
     bound = np.minimum(table["state_bound"], table["state_bound_full"])
@@ -43,27 +43,23 @@ def printed_bound(e: Evidence) -> Verdict:
     return "refuted" if e["gap"] > e["printed"] else "holds"
 
 
-def gradient_gap(results: Mapping[str, Any]) -> Evidence:
+def gradient_gap(results: Results) -> Evidence:
     """The largest ratio of a measured gradient gap to its bound, and how fast it falls."""
     table = results["lemmas"]
-    logs = np.log(table["gradient"].mean("instance").values)
-    return {
-        "largest_ratio": short((table["gradient"] / table["gradient_bound"]).max()),
-        "slope": slope_of(table["window"].values, logs),
-        "log_rate": short(math.log(0.8)),
-    }
+    ratio = table["gradient"] / table["gradient_bound"]
+    return {"largest_ratio": short(ratio.max()), "slope": slope_of(table["gradient"])}
 
 
-def descent(results: Mapping[str, Any]) -> Evidence:
+def descent(results: Results) -> Evidence:
     """Weight gaps against the bound for steps α/t, with α/t and with constant steps."""
-    steps = results["descents"].sel(norm=random_instances.RATE)
-    bound = steps["bound"].where(steps["bound"] > 0)
-    ratio = (steps["gap"] / bound).max(("instance", "window", "step"))
+    steps = results["descents"].sel(norm=RATE)
+    decaying = steps.sel(schedule="alpha/t")
+    bound = decaying["bound"].where(decaying["bound"] > 0)
     # The claim without 1/t: the gap of constant steps against the bound for α/t.
-    over = steps["gap"].sel(schedule="constant") / steps["bound"].sel(schedule="alpha/t")
+    over = steps["gap"].sel(schedule="constant") / decaying["bound"]
     over = over.max(("window", "step"))
     return {
-        "decaying_ratio": short(ratio.sel(schedule="alpha/t")),
+        "decaying_ratio": short((decaying["gap"] / bound).max()),
         "exceeding": int((over > 1).sum()),
         "instances": int(over.size),
     }
@@ -82,14 +78,10 @@ def needs_decay(e: Evidence) -> Verdict:
     return "holds" if most else "open" if e["exceeding"] else "differs"
 
 
-def output_gap(results: Mapping[str, Any]) -> Evidence:
+def output_gap(results: Results) -> Evidence:
     """How fast outputs of separately trained models come together with the window."""
-    steps = results["descents"].sel(norm=random_instances.RATE, schedule="alpha/t")
-    logs = np.log(steps["output_gap"].mean("instance").values + 1e-15)
-    return {
-        "slope": slope_of(steps["window"].values, logs),
-        "log_rate": short(math.log(random_instances.RATE)),
-    }
+    steps = results["descents"].sel(norm=RATE, schedule="alpha/t")
+    return {"slope": slope_of(steps["output_gap"]), "log_rate": short(math.log(RATE))}
 
 
 def geometric(e: Evidence) -> Verdict:
@@ -97,7 +89,7 @@ def geometric(e: Evidence) -> Verdict:
     return "holds" if e["slope"] <= e["log_rate"] * 0.9 else "differs"
 
 
-def weight_gap(results: Mapping[str, Any]) -> Evidence:
+def weight_gap(results: Results) -> Evidence:
     """Distance of truncated from full training, over the way moved, at the longest window."""
     table = results["descents"]
     last = table["gap"].isel(window=-1, step=-1) / table["moved"].isel(step=-1)
