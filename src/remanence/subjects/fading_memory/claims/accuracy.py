@@ -28,6 +28,7 @@ def radius_evidence(results: Results) -> Evidence:
         "beats_most_subcritical": beats(final[best], final[0]),
         "beats_most_supercritical": beats(final[best], final[-1]),
         "unbeaten_far": [float(radii[i]) for i in far if not beats(final[best], final[i])],
+        "exponents": exponent.tolist(),
     }
 
 
