@@ -18,6 +18,7 @@ from jaxtyping import Array, Int, Key, Shaped
 
 
 Value = bool | int | float | str
+_folded = jax.jit(jax.vmap(jr.fold_in, in_axes=(None, 0)))  # not an operation at a time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Grid:
         # Lanes with one seed draw the same numbers: differences along other axes
         # are then paired.
         draws = at.get("seed", np.ravel_multi_index(tuple(places.values()), self.shape))
-        keys = jax.vmap(jr.fold_in, in_axes=(None, 0))(jr.key(self.seed), draws.astype(np.uint32))
+        keys = _folded(jr.key(self.seed), draws.astype(np.uint32))
         free = {name: at[name] for name in self.axes if name not in self.static}
         narrow = jax.dtypes.canonicalize_dtype  # to 32 bits, outside a scope of float64
         return {name: a.astype(narrow(a.dtype)) for name, a in free.items()}, keys

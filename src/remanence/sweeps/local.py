@@ -21,7 +21,7 @@ from .pool import as_completed, BrokenProcessPool, WorkerPool
 from .worker import Arrays, pack, task, Work
 
 
-WORTH = 10.0  # seconds that workers must save: a few are lost until they have started
+WORTH = 5.0  # seconds that workers must save: about three are lost until they have started
 
 
 class Local:
