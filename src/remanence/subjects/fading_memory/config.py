@@ -52,16 +52,10 @@ class Config:
 
     def sweep_options(self, bench: Bench, name: str, lanes: int = 0) -> dict[str, Any]:
         """What every sweep is given alike; the last chunk is padded, so few lanes say how few."""
-        return {
-            "seed": bench.seed,
-            "chunk": min(self.chunk, lanes or self.chunk),
-            "fast_compile": self.fast_compile,
-            "folder": bench.folder / name,
-            "title": name,
-            "quiet": bench.quiet,
-            "time_limit": bench.time_limit,
-            "on": bench.on,
-        }
+        given = {each: getattr(bench, each) for each in ("seed", "quiet", "time_limit", "on")}
+        kept = {"folder": bench.folder / name, "title": name}
+        chunk = min(self.chunk, lanes or self.chunk)
+        return given | kept | {"chunk": chunk, "fast_compile": self.fast_compile}
 
 
 QUICK = Config()

@@ -191,14 +191,8 @@ def informed_residual(
     shares = _shares(np.sqrt(np.interp(found, spectrum.angles, spectrum.power)), pairs)
     angles = np.repeat(found, shares)
     radii = np.concatenate([np.exp(-1 / np.resize(taus, share)) for share in shares])
-    return InformedResidual(
-        R=spectral(radii.tolist(), angles.tolist()),
-        radii=tuple(radii.tolist()),
-        angles=tuple(angles.tolist()),
-        peaks=tuple(found.tolist()),
-        shares=tuple(shares.tolist()),
-        spectrum=spectrum,
-    )
+    r, phi, used, each = (tuple(array.tolist()) for array in (radii, angles, found, shares))
+    return InformedResidual(spectral(r, phi), r, phi, used, each, spectrum)
 
 
 def _shares(weights: np.ndarray, total: int) -> np.ndarray:

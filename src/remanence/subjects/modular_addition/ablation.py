@@ -9,7 +9,7 @@ outside the compiled steps, so that all sets of frequencies share a program.
 import dataclasses
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -25,8 +25,14 @@ from .all_pairs import States, table_logits, table_states, vocabulary, with_weig
 from .task import Modular
 
 
-Place = Literal["embedding", "unembedding", "h1", "h2", "h3"]
-PLACES: tuple[Place, ...] = get_args(Place)
+PLACES = {
+    "embedding": "embedding",
+    "h1": "state after a",
+    "h2": "state after b",
+    "h3": "state after =",
+    "unembedding": "unembedding",
+}
+"""Where frequencies are taken out, and what figures call it."""
 _states, _logits = eqx.filter_jit(table_states), eqx.filter_jit(table_logits)
 
 
@@ -137,7 +143,7 @@ def ablations(
 ) -> Ablations:
     """Growing subsets of the key frequencies in every place, with controls in the embedding."""
 
-    def accuracies(sets: Sets, at: Place) -> xr.DataArray:
+    def accuracies(sets: Sets, at: str) -> xr.DataArray:
         rows, columns = np.arange(len(sets)), np.arange(max(map(len, sets)))
         table = np.full((rows.size, columns.size), np.nan)
         for row, size in zip(table, sets, strict=True):

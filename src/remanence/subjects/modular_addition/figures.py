@@ -10,18 +10,9 @@ import xarray as xr
 
 from ...measure.low_rank import LowRank
 from ...report import Figure, figure
-from .ablation import Ablations
+from .ablation import Ablations, PLACES
 from .dissection import Dissection
 from .recipes import one_dial
-
-
-PLACE_NAMES = {
-    "embedding": "embedding",
-    "h1": "state after a",
-    "h2": "state after b",
-    "h3": "state after =",
-    "unembedding": "unembedding",
-}
 
 
 def _letters(node: str) -> str:
@@ -110,8 +101,8 @@ def _singular_vectors(data: xr.Dataset) -> Any:
 
 def _by_place(data: xr.Dataset, draw_place: Callable[[Any, xr.Dataset, int], None]) -> Any:
     """Accuracy against how many frequencies are gone, a panel a place."""
-    drawing, axes = plt.subplots(1, len(PLACE_NAMES), figsize=(12, 3), sharey=True)
-    for i, (axis, (place, name)) in enumerate(zip(axes, PLACE_NAMES.items(), strict=True)):
+    drawing, axes = plt.subplots(1, len(PLACES), figsize=(12, 3), sharey=True)
+    for i, (axis, (place, name)) in enumerate(zip(axes, PLACES.items(), strict=True)):
         draw_place(axis, data.sel(place=place), i)
         axis.set(title=name, xlabel="key frequencies removed", xticks=data.removed)
     axes[0].set_ylabel("accuracy, all pairs")

@@ -59,13 +59,9 @@ def learning_speed(table: xr.Dataset, targets: Sequence[float]) -> xr.Dataset:
     if reached and near.any() and not near.all():
         for group in (near, ~near):
             fastest[np.where(group, chosen, np.inf).argmin()] = True
-    columns = {
-        "steps": (("radius", "seed"), crossing(rows.accuracy, target)),
-        "exponent": ("radius", exponent),
-        "fastest": ("radius", fastest),
-        "target": target,
-        "late": late,
-    }
+    steps = crossing(rows.accuracy, target)
+    columns = {"exponent": ("radius", exponent), "fastest": ("radius", fastest)}
+    columns |= {"steps": (("radius", "seed"), steps), "target": target, "late": late}
     return xr.Dataset(columns, {"radius": rows.value.values})
 
 

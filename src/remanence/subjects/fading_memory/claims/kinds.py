@@ -50,10 +50,6 @@ def accuracy_by_kind(table: xr.Dataset) -> xr.DataArray:
     return rows.swap_dims(case="name").rename(name="kind").reset_coords(drop=True)
 
 
-Rule = Callable[[Evidence], Verdict]
-Kinds = tuple[str, str]
-
-
 def first_wins(e: Evidence) -> Verdict:
     """Holds if the first beats the second beyond the spread over seeds (mean of paired
     differences above twice its error, no seed against it); refuted if it is beaten."""
@@ -66,7 +62,9 @@ def answer(e: Evidence) -> Verdict:
     return "holds" if e["first_beats"] else "refuted" if e["second_beats"] else "open"
 
 
-def _versus(id: str, says: str, published: str, kinds: Kinds, rule: Rule = answer) -> Claim:
+def _versus(
+    id: str, says: str, published: str, kinds: tuple[str, str], rule: Callable = answer
+) -> Claim:
     """A claim that one kind of network beats another, each the best of its variants."""
 
     def evidence(results: Results) -> Evidence | None:
