@@ -13,7 +13,7 @@ from remanence.report import Bench, conclude, json_bytes, write_atomically
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/docs", "/openapi.json", "/api/studies", "/static/lab.js", "/static/page.css"]
+    "path", ["/", "/docs", "/openapi.json", "/api/studies", "/static/lab.js", "/static/lab.css"]
 )
 def test_pages_are_there(server, path):
     assert server.ask("GET", path)[0] == 200

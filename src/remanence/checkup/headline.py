@@ -24,18 +24,17 @@ def headline(found: Found) -> list[str]:
     switches = brief and window > spectrum.dimension
     parts = [
         f"on {found.inputs}: {_replay(found)}",
-        *_cost(found),
+        _cost(found),
         _proof(found),
-        "remembers by switching, which no gradient sees"
-        if switches
-        else found.horizon.gradients.sentence(found.unit),
+        found.horizon.gradients.sentence(found.unit),
+        _growth(found),
     ]
+    if switches:
+        parts[-2] = "remembers by switching, which no gradient sees"
     if dead:
         lost = "no small difference lasts" if switches else "some steps forget the whole state"
-        parts.append(f"{lost} (the largest exponent is {top:.4g})")
-    elif growth := _growth(found):
-        parts.append(growth)
-    return parts
+        parts[-1] = f"{lost} (the largest exponent is {top:.4g})"
+    return [part for part in parts if part]
 
 
 def large_numbers(found: Found) -> list[tuple[str, str, str]]:
@@ -46,8 +45,8 @@ def large_numbers(found: Found) -> list[tuple[str, str, str]]:
     if not found.spectrum.converged:
         exponent += ", not converged"
     named = [("remembers", FIGURES["remembers"]), ("safe window", FIGURES["window"])]
-    texts = [(name, figure.text(found), figure.remark(found)) for name, figure in named]
-    rows = [*texts, ("stable?", stable, exponent)]
+    rows = [(name, figure.text(found), figure.remark(found)) for name, figure in named]
+    rows.append(("stable?", stable, exponent))
     return [(name, text, f"{remark}\non {found.inputs}") for name, text, remark in rows]
 
 
@@ -61,11 +60,11 @@ def _replay(found: Found) -> str:
     return f"replay the last {replay.worst:,.0f} {few}: every output is {within}, {replay.evidence}"
 
 
-def _cost(found: Found) -> list[str]:
+def _cost(found: Found) -> str:
     """What a shorter window would cost in nats, where there is something to predict: not noise."""
     cost = found.horizon.replay.cost
     noise = found.inputs.startswith("white noise")
-    return [] if cost is None or noise else [cost.sentence(found.unit)]
+    return "" if cost is None or noise else cost.sentence(found.unit)
 
 
 def _proof(found: Found) -> str:

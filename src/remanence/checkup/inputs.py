@@ -31,8 +31,8 @@ def as_inputs(inputs: Any, lengths: Any = None) -> Inputs:
     if isinstance(inputs, Inputs):
         return inputs
     values = np.asarray(inputs)
-    unit, _ = unit_and_axis(values)
-    return Inputs(values=values, words=f"{words_for(values, lengths)} as given", unit=unit)
+    words = f"{words_for(values, lengths)} as given"
+    return Inputs(values=values, words=words, unit=unit_and_axis(values)[0])
 
 
 def unit_and_axis(values: np.ndarray) -> tuple[str, int]:
@@ -73,9 +73,7 @@ def read_npy(path: pathlib.Path) -> np.ndarray:
     refuse_no_file(path)
     try:
         array = np.lib.format.open_memmap(path, mode="r")
-    except Exception as problem:
-        # NumPy reads a header by Python's own tokenizer and parser, and what is no
-        # header raises whatever these raise, in sentences over many lines.
+    except Exception as problem:  # whatever Python's own parser raises, over many lines
         why = " ".join(str(problem).split())[:200]
         raise ValueError(f"{path.name} is not an array of numbers: {why}") from None
     if not (np.issubdtype(array.dtype, np.number) and not np.iscomplexobj(array)):
@@ -93,37 +91,34 @@ def refuse_no_file(path: pathlib.Path) -> None:
 
 def white_noise(net: Recurrent, steps: int = STEPS, seed: int = 0) -> Inputs:
     """Independent inputs: unit Gaussian numbers, or tokens all alike."""
-    rng = np.random.default_rng(seed)
-    if net.embedding is not None:
-        refuse_too_large(net, (1, steps, net.embedding.shape[1]))
-        drawn = rng.integers(0, net.embedding.shape[0], steps, dtype=np.int32)
-        words = f"white noise ({steps:,} random tokens, seed {seed})"
-        return Inputs(values=drawn, words=words, unit="tokens", white_noise=True)
-    width = input_size(net.cell)
+    rng, table = np.random.default_rng(seed), net.embedding
+    width = input_size(net.cell) if table is None else table.shape[1]
     if width is None:
         raise ValueError("this cell does not say how many inputs it takes; give --inputs")
     refuse_too_large(net, (1, steps, width))
-    words = f"white noise ({steps:,} steps, seed {seed})"
-    return Inputs(values=rng.normal(size=(steps, width)), words=words, white_noise=True)
+    if table is None:
+        unit, drawn = "steps", rng.normal(size=(steps, width))
+    else:
+        unit, drawn = "tokens", rng.integers(0, len(table), steps, dtype=np.int32)
+    words = f"white noise ({steps:,} {'random ' if unit == 'tokens' else ''}{unit}, seed {seed})"
+    return Inputs(values=drawn, words=words, unit=unit, white_noise=True)
 
 
 def refuse_other_axes(net: Recurrent, values: np.ndarray) -> None:
     """Refuse inputs whose axes are not time x width, and say which order would do."""
-    width, shape = input_size(net.cell), " x ".join(map(str, values.shape))
-    tokens = np.issubdtype(values.dtype, np.integer)
+    width, shape = input_size(net.cell), values.shape
+    words, tokens = " x ".join(map(str, shape)), np.issubdtype(values.dtype, np.integer)
     if tokens and net.embedding is None and values.ndim > 1:
         raise ValueError(
-            f"whole numbers of shape {shape} came, which are tokens, and this network "
+            f"whole numbers of shape {words} came, which are tokens, and this network "
             "has no embedding; inputs.astype(float) would do"
         )
     if tokens or width is None or values.ndim not in (1, 2, 3):
         return
     if values.ndim == 1 and width == 1:
-        raise ValueError(f"inputs of shape {shape} came; inputs[:, None] would do")
-    if values.shape[-1] == width or width not in values.shape[:-1]:
-        return
-    axis = values.shape.index(width)
-    raise ValueError(
-        f"the network takes {width} numbers a step, and inputs of shape {shape} came; "
-        f"with the width last they would do: np.moveaxis(inputs, {axis}, -1)"
-    )
+        raise ValueError(f"inputs of shape {words} came; inputs[:, None] would do")
+    if shape[-1] != width and width in shape:
+        raise ValueError(
+            f"the network takes {width} numbers a step, and inputs of shape {words} came; with the "
+            f"width last they would do: np.moveaxis(inputs, {shape.index(width)}, -1)"
+        )

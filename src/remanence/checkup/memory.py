@@ -1,8 +1,7 @@
 r"""How much memory a checkup takes, estimated before it starts, and wide inputs made narrow.
 
-A network of four units and 200,000 inputs is moved by four combinations of them: $W_x x = R^\top (Q^\top x)$
-with $W_x^\top = Q R$. Since the columns of $Q$ are orthonormal, states, windows, exponents and the norms of
-gradients stay what they are, white noise stays white, and memory follows the units instead of the inputs.
+Four units are moved by four combinations of 200,000 inputs: $W_x x = R^\top (Q^\top x)$ with $W_x^\top = Q R$,
+where orthonormal columns of $Q$ leave what is measured as it is.
 """
 
 from typing import Any
@@ -36,11 +35,9 @@ def refuse_too_large(net: Any, shape: tuple[int, int, int], k: int | None = None
 
 def extent(net: Any, values: np.ndarray) -> tuple[int, int, int]:
     """The sequences, steps and numbers a step of inputs or tokens."""
-    shape = values.shape
-    if np.issubdtype(values.dtype, np.integer) and net.embedding is not None:
-        shape = (*shape, net.embedding.shape[1])
-    sequences, time, width = (1, 1, 1, *shape)[-3:]
-    return sequences, time, width
+    table = net.embedding if np.issubdtype(values.dtype, np.integer) else None
+    shape = (1, 1, 1, *values.shape, *(() if table is None else table.shape[1:]))
+    return shape[-3], shape[-2], shape[-1]
 
 
 def estimated_bytes(net: Any, shape: tuple[int, int, int], k: int | None = None) -> int:
@@ -70,9 +67,8 @@ def in_acting_inputs(net: Recurrent, values: np.ndarray) -> tuple[Recurrent, np.
     tokens = np.issubdtype(values.dtype, np.integer)
     if rows == width or not (tokens or values.shape[-1:] == (width,)):
         return net, values, ""
-    first: Any = net.cell.cells[0] if stacked else net.cell
-    Q, R = np.linalg.qr(np.asarray(first.W_x, np.float64).T)
     where = (lambda n: n.cell.cells[0].W_x) if stacked else (lambda n: n.cell.W_x)
+    Q, R = np.linalg.qr(np.asarray(where(net), np.float64).T)
     with double():
         net = eqx.tree_at(where, net, jnp.asarray(R.T))
         if net.embedding is not None:

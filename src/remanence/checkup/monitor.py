@@ -1,8 +1,7 @@
 """Memory while a torch model trains: one row a look, to any logger.
 
 A look runs the model on one fixed batch, in evaluation mode, and measures every recurrent
-network inside on what it receives. Looks are due every so many training passes, and wait
-until their cost, as measured, is within the budget: a share of the time since the start.
+network inside on what it receives.
 """
 
 import copy
@@ -14,6 +13,7 @@ import time
 from importlib import import_module
 from typing import Any
 
+import jax
 import numpy as np
 
 from ..formats import model_networks
@@ -39,14 +39,12 @@ class Monitor:
         self.passes, self.spent, self.expected = 0, 0.0, FIRST
         self.log, self.every, self.budget, self.error = log, every, budget, error
         self._torch, self._model, parts = recurrent_parts(model)
-        self._batch, self._looking = batch, False
-        self._root: Any = None
+        self._batch, self._looking, self._root = batch, False, None
         self._looked, self._begun = 0, time.perf_counter()
-        inside = {*parts.values()}
+        inside, seen = {*parts.values()}, self._before_pass
         # Lightning calls parts of its module: the outermost that holds all recurrent ones.
         roots = [part for part in self._model.modules() if inside <= {*part.modules()}]
-        hook = {"hook": self._before_pass, "with_kwargs": True}
-        self._handles = [part.register_forward_pre_hook(**hook) for part in roots]
+        self._handles = [r.register_forward_pre_hook(seen, with_kwargs=True) for r in roots]
 
     def __enter__(self) -> "Monitor":
         return self
@@ -84,8 +82,7 @@ class Monitor:
 
     def _measured(self) -> list[dict[str, Any]]:
         root = self._model if self._root is None else self._root
-        rows: list[dict[str, Any]] = []
-        unknown = dict.fromkeys(MEASURED, math.nan)
+        rows, unknown = list[dict[str, Any]](), dict.fromkeys(MEASURED, math.nan)
         try:
             for title, net, _, sequences, _ in model_networks(root, self._batch):
                 rows.append({"module": title} | unknown)
@@ -102,7 +99,10 @@ class Monitor:
         if part is not self._root:
             return
         if self._batch is None:
-            self._batch = Arguments(*_copy(self._torch, (args, kwargs)))
+            # A batch that the training cannot change any more.
+            tensor, copied = self._torch.Tensor, copy.deepcopy
+            keep = lambda leaf: leaf.detach().clone() if isinstance(leaf, tensor) else copied(leaf)
+            self._batch = Arguments(*jax.tree.map(keep, (args, kwargs)))
         self.passes += 1
         due = self.passes // self.every > self._looked
         if due and self.spent + self.expected <= self.budget * self.seconds:
@@ -159,24 +159,12 @@ def lightning_callback(**options: Any) -> Any:
 
 
 def _measure(sequences: list[np.ndarray], net: Any, error: float) -> dict[str, float]:
-    longest = sorted(sequences, key=len)[-SEQUENCES:]
-    xs, lengths = pad([x[:STEPS] for x in longest])
+    xs, lengths = pad([x[:STEPS] for x in sorted(sequences, key=len)[-SEQUENCES:]])
     spectrum = lyapunov_spectrum(net, xs, k=1, lengths=lengths)
     decay = gradient_decay(net, xs, lengths=lengths)
     window = replay_window(net, xs, error=error, lengths=lengths).worst
     values = (spectrum.exponents[0], spectrum.stderr[0], decay.remembers, window)
     return dict(zip(MEASURED, map(float, values), strict=True))
-
-
-def _copy(torch: Any, value: Any) -> Any:
-    """A batch that the training cannot change any more."""
-    if isinstance(value, torch.Tensor):
-        return value.detach().clone()
-    if type(value) in (tuple, list):
-        return type(value)(_copy(torch, each) for each in value)
-    if isinstance(value, dict):
-        return {key: _copy(torch, each) for key, each in value.items()}
-    return copy.deepcopy(value)
 
 
 def _log(log: Any, row: dict[str, Any]) -> None:
@@ -187,10 +175,9 @@ def _log(log: Any, row: dict[str, Any]) -> None:
             log.add_scalar(f"memory/{row['module']}/{key}", row[key], row["step"])
     elif isinstance(log, str | os.PathLike):
         path = pathlib.Path(log)
-        new = not path.exists() or not path.stat().st_size
         with path.open("a", newline="") as file:
             writer = csv.DictWriter(file, list(row))
-            if new:
+            if not file.tell():
                 writer.writeheader()
             writer.writerow(row)
     else:

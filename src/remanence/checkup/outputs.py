@@ -24,21 +24,16 @@ def refuse_bad_outputs(
     *,
     named: bool,
 ) -> None:
-    """Refuse a page (or document) or truncated network that could not be written, or whose
-    writing would destroy an input.
+    """Refuse files that could not be written, or would replace an input.
 
-    A page that was not `named` goes to a place of our choice, and there may only
-    replace a page of the same kind.
+    A page that was not `named` may only replace a page of a checkup.
     """
     wanted: list[tuple[str, pathlib.Path, tuple[str, ...]]] = []
     if page is not None:
         wanted += [("--out", page, PAGES)]
     if truncated is not None:
-        weights = truncated.with_suffix(".safetensors")
-        wanted += [
-            ("--truncate-to", truncated, (".py",)),
-            ("--truncate-to", weights, (weights.suffix,)),
-        ]
+        wanted += [("--truncate-to", truncated, (".py",))]
+        wanted += [("--truncate-to", truncated.with_suffix(".safetensors"), (".safetensors",))]
     for option, path, ends in wanted:
         if path.suffix not in ends:
             raise ValueError(f"{option} takes a {' or '.join(ends)} file, got {path.name!r}")
@@ -47,25 +42,20 @@ def refuse_bad_outputs(
         for source in sources:
             if path.exists() and source.exists() and path.samefile(source):
                 raise ValueError(f"{option} would replace {source}, which is read from")
-        home = path.parent
-        while not home.exists():
-            home = home.parent
+        home = next(parent for parent in path.parents if parent.exists())
         if not home.is_dir() or not os.access(home, os.W_OK):
             raise ValueError(f"{option}: nothing can be written to {home}")
-    if page is not None and not named and page.exists() and not _ours(page):
-        raise ValueError(f"{page} exists and is no checkup; --out FILE or --no-page would do")
-
-
-def _ours(page: pathlib.Path) -> bool:
-    with page.open("rb") as file:
-        return f"{TITLE}</title>".encode() in file.read(10_000)
+    if page is not None and not named and page.exists():
+        with page.open("rb") as file:
+            ours = f"{TITLE}</title>".encode() in file.read(10_000)
+        if not ours:
+            raise ValueError(f"{page} exists and is no checkup; --out FILE or --no-page would do")
 
 
 def document(found: Sequence[Any]) -> dict:
     """The checkups of several networks as one document; of one, its own."""
-    if len(found) == 1:
-        return found[0].document
-    return {"checkups": [each.document for each in found]}
+    documents = [each.document for each in found]
+    return documents[0] if len(found) == 1 else {"checkups": documents}
 
 
 def write_page(found: Sequence[Any], path: str | pathlib.Path) -> pathlib.Path:

@@ -1,7 +1,4 @@
-"""The checkup as one HTML page that opens from disk: verdict, large numbers, pictures, tables.
-
-A page is a list of `Section`s; that of a language model (`language_page`) is one too.
-"""
+"""The checkup as one HTML page that opens from disk: verdict, large numbers, pictures, tables."""
 
 import base64
 import dataclasses
@@ -50,11 +47,7 @@ class Section:
 
 
 def checkup_page(found: Sequence[Found]) -> str:
-    """One page for one network, or for several side by side with the last one's figures.
-
-    How memory fades is drawn for all of them together, states and weights for each if
-    they are few.
-    """
+    """One page for one network, or for several side by side with the last one's figures."""
     last = found[-1]
     several = f" of {last.name}" if len(found) > 1 else ""
     few = found if len(found) <= WIDE else found[-1:]
@@ -107,12 +100,13 @@ def _figure_row(row: dict[str, str]) -> tuple[str, ...]:
 
 def unit_table(found: Found) -> list[tuple[str, ...]]:
     """The units that hold on for longest, layer by layer."""
-    rows = []
+    rows = [("Layer", "Unit", "Timescale in steps", "Median of its layer")]
     for layer in found.units:
-        times, median = layer.timescales, shown(np.median(layer.timescales))
-        of = lambda i, t=times, e=layer.stderr: f"{shown(t[i])} ± {shown(e[i])}"
-        rows += [(str(layer.layer), str(i), of(i), median) for i in layer.longest[:LONGEST]]
-    return [("Layer", "Unit", "Timescale in steps", "Median of its layer"), *rows] if rows else []
+        median = shown(np.median(layer.timescales))
+        for unit in layer.longest[:LONGEST]:
+            time = f"{shown(layer.timescales[unit])} ± {shown(layer.stderr[unit])}"
+            rows.append((str(layer.layer), str(unit), time, median))
+    return rows if found.units else []
 
 
 def _costs(found: Found) -> list[tuple[str, ...]]:

@@ -48,15 +48,13 @@ def spectrum(found: Sequence[Found]) -> Figure | None:
         left, right = axes
         for j, each in enumerate(drawn):
             measured = each.spectrum
-            finite = np.isfinite(measured.exponents)
-            index = np.arange(1, len(finite) + 1)
-            low, _ = measured.confidence()
-            marks = {"fmt": "o", "capsize": 2} if len(index) < 60 else {"fmt": "."}
-            values, errors = measured.exponents[finite], (measured.exponents - low)[finite]
-            shown = {"color": f"C{j % 7}", "ms": 3, "label": short(each.name)}
-            left.errorbar(index[finite], values, yerr=errors, **shown, **marks)
-            for i in range(min(4 if alone else 1, int(finite.sum()))):
-                colour = f"C{i}" if alone else f"C{j % 7}"
+            index = np.flatnonzero(np.isfinite(measured.exponents))
+            values, (low, _) = measured.exponents, measured.confidence()
+            marks = {"fmt": "o", "capsize": 2} if len(values) < 60 else {"fmt": "."}
+            shown = {"color": f"C{j % 7}", "ms": 3, "label": short(each.name), **marks}
+            left.errorbar(index + 1, values[index], yerr=(values - low)[index], **shown)
+            for i in range(min(4 if alone else 1, len(index))):
+                colour = f"C{i if alone else j % 7}"
                 right.plot(measured.times, measured.running[:, i], color=colour)
         for side in axes:
             side.axhline(0, color="C7", lw=1)
@@ -91,14 +89,15 @@ def gradients(found: Sequence[Found]) -> Figure | None:
     # Beyond a millionth there is nothing to see.
     last = _shown_until([line[90] for line in lines], 1e-6)
     most = max(int(c.horizon.gradients.lags[-1]) for c in found)
+    alone = len(found) == 1
 
     def draw(axes):
         for j, (each, line) in enumerate(zip(found, lines, strict=True)):
             decay, colour = each.horizon.gradients, f"C{j % 7}"
-            for low, high, alpha in ((10, 90, 0.15), (25, 75, 0.25)) if len(found) == 1 else ():
+            for low, high, alpha in ((10, 90, 0.15), (25, 75, 0.25)) if alone else ():
                 filled = {"alpha": alpha, "color": colour, "lw": 0}
                 axes.fill_between(decay.lags, line[low], line[high], **filled)
-            label = "median over positions" if len(found) == 1 else short(each.name)
+            label = "median over positions" if alone else short(each.name)
             axes.plot(decay.lags, line[50], color=colour, label=label)
             if np.isfinite(decay.remembers):
                 axes.plot(decay.remembers, np.exp(-1), "o", color=colour, ms=5)
@@ -116,7 +115,7 @@ def gradients(found: Sequence[Found]) -> Figure | None:
 
     decay = found[-1].horizon.gradients
     how = "" if decay.exact else f" Norms from {decay.directions} random input directions each."
-    what = "median, middle half, 10 to 90 %" if len(found) == 1 else "the median of each"
+    what = "median, middle half, 10 to 90 %" if alone else "the median of each"
     return picture(
         "gradients",
         "How the gradient fades",
@@ -132,33 +131,27 @@ def windows(found: Sequence[Found]) -> Figure | None:
     top = max(line.max(initial=0.0) for line in worst)
     if not top > 0:
         return None
-    error, floor = found[-1].horizon.error, 1e-9 * top
-    last = _shown_until(worst, floor)
+    replay, floor = found[-1].horizon.replay, 1e-9 * top
+    limits = {"xlim": (0, _shown_until(worst, floor)), "ylim": (floor, 2 * top)}
+    alone, proved = len(found) == 1, found[0].horizon["certified window"]
 
     def draw(axes):
         for j, (each, line) in enumerate(zip(found, worst, strict=True)):
-            replay, k = each.horizon.replay, np.arange(1, len(line) + 1)
-            label = "largest" if len(found) == 1 else short(each.name)
+            k, needed = np.arange(1, len(line) + 1), each.horizon.replay.worst
+            label = "largest" if alone else short(each.name)
             axes.plot(k, np.maximum(line, 1e-17), color=f"C{j % 7}", label=label)
-            if len(found) == 1:
+            if alone:
                 typical = np.maximum(replay.typical, 1e-17)
                 axes.plot(k, typical, color="C1", label="root mean square")
-            if np.isfinite(replay.worst):
-                axes.plot(replay.worst, error, "o", color=f"C{j % 7}", ms=5)
-        axes.axhline(error, color="C7", ls="--", lw=1, label=f"allowed: {error:g}")
-        proved = found[0].horizon["certified window"]
-        if len(found) == 1 and proved is not None and proved <= 1.5 * len(worst[0]):
+            if np.isfinite(needed):
+                axes.plot(needed, replay.error, "o", color=f"C{j % 7}", ms=5)
+        axes.axhline(replay.error, color="C7", ls="--", lw=1, label=f"allowed: {replay.error:g}")
+        if alone and proved is not None and proved <= 1.5 * len(worst[0]):
             axes.axvline(proved, color="C2", lw=1.2, label="proved window")
-        axes.set(
-            yscale="log",
-            xlabel=f"window ({found[-1].unit})",
-            ylabel="output error",
-            xlim=(0, last),
-            ylim=(floor, 2 * top),
-        )
+        label = f"window ({found[-1].unit})"
+        axes.set(yscale="log", xlabel=label, ylabel="output error", **limits)
         axes.legend()
 
-    replay = found[-1].horizon.replay
     return picture(
         "windows",
         "What a window leaves out",
@@ -230,8 +223,7 @@ def fixed_points(found: Found) -> Figure | None:
         axes.plot(*flat.T, ".", ms=3, color="C7", alpha=0.6, label="states visited")
         marks = {"stable": "o", "saddle": "X", "repeller": "^", "marginal": "D", "slow": "s"}
         for j, (word, mark) in enumerate(marks.items()):
-            at = [i for i, w in enumerate(words) if w == word]
-            if at:
+            if at := [i for i, w in enumerate(words) if w == word]:
                 axes.plot(*points[at].T, mark, ms=8, color=f"C{j}", label=word)
         first, second = (f"component ({100 * part:.0f} %)" for part in share)
         axes.set(xlabel=f"first {first}", ylabel=f"second {second}")

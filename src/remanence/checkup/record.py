@@ -1,6 +1,5 @@
 """What a checkup found: a verdict in one sentence, every figure, and the pictures."""
 
-import collections
 import dataclasses
 import pathlib
 from collections.abc import Sequence
@@ -65,11 +64,9 @@ class Checkup:
         lines = [f"{self.name}: {self.verdict}.", "", f"network  {self.network}"]
         lines += [f"weights  {self.weights}"] if self.weights else []
         lines += [f"inputs   {self.inputs}", ""]
-        lines += [
-            f"{figure.title:<27}{figure.text(self):<21}{figure.remark(self)}".rstrip()
-            for figure in FIGURES.values()
-            if figure.chief
-        ]
+        for figure in (figure for figure in FIGURES.values() if figure.chief):
+            text = f"{figure.title:<27}{figure.text(self):<21}{figure.remark(self)}"
+            lines.append(text.rstrip())
         return "\n".join(lines)
 
     __str__ = summary.fget  # pyright: ignore[reportAssignmentType]
@@ -78,18 +75,15 @@ class Checkup:
         return f"<Checkup of {self.name}: {self.verdict}>"
 
     def _repr_html_(self) -> str:
-        words = lambda row: f"{row['text']} ({row['remark']})" if row["remark"] else row["text"]
-        rows = [(row["title"], words(row)) for row in self.table]
+        remark = lambda row: f" ({row['remark']})" if row["remark"] else ""
+        rows = [(row["title"], row["text"] + remark(row)) for row in self.table]
         return html_table(f"{self.name}: {self.verdict}", rows)
 
     @property
     def table(self) -> list[dict[str, str]]:
         """Every figure in words, for people: name, title, value with unit, meaning, remark."""
-        return [
-            pick(figure, "name title meaning")
-            | {"text": figure.text(self), "remark": figure.remark(self)}
-            for figure in FIGURES.values()
-        ]
+        words = lambda figure: {"text": figure.text(self), "remark": figure.remark(self)}
+        return [pick(each, "name title meaning") | words(each) for each in FIGURES.values()]
 
     @property
     def fixed_sentence(self) -> str:
@@ -98,30 +92,28 @@ class Checkup:
             return self.fixed_remark
         if not self.fixed:
             return "none found from the states tried, at the mean input"
-        kinds = collections.Counter(
-            p.stability if p.kind == "fixed" else "slow" for p in self.fixed
-        )
-        counts = ", ".join(f"{count} {word}" for word, count in kinds.items())
+        kinds = [p.stability if p.kind == "fixed" else "slow" for p in self.fixed]
+        counts = ", ".join(f"{kinds.count(word)} {word}" for word in dict.fromkeys(kinds))
         return f"{counts}, at the mean input"
 
     @property
     def document(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
-        low, high = self.spectrum.confidence()
         decay, replay = self.horizon.gradients, self.horizon.replay
         evidence = pick(replay, "error worst q95 median scale positions evidence")
         if replay.cost is not None:
             keys = "windows loss excess accuracy full_loss targets"
             evidence["cost"] = pick(replay.cost, keys)
-        level = None if decay.plateau is None else dataclasses.asdict(decay.plateau)
         exponents = pick(self.spectrum, "exponents stderr converged verdict steps warmup")
+        exponents["low_95"], exponents["high_95"] = self.spectrum.confidence()
+        fading = {f"quantile_{q}": decay.quantile(q / 100) for q in (10, 50, 90)}
+        level = None if decay.plateau is None else dataclasses.asdict(decay.plateau)
         point = "kind stability speed radius unstable"
         return {
             **pick(self, "name network weights inputs quick verdict figures table notes"),
             "replay": evidence,
-            "spectrum": exponents | {"low_95": low, "high_95": high},
-            "gradient_decay": {f"quantile_{q}": decay.quantile(q / 100) for q in (10, 50, 90)}
-            | {"plateau": level},
+            "spectrum": exponents,
+            "gradient_decay": fading | {"plateau": level},
             "fixed_points": [pick(each, point) for each in self.fixed],
         }
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import pathlib
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,12 +44,9 @@ class Sources:
             raise ValueError("--vocab goes with --text, and there is none")
         if self.seed < 0:
             raise ValueError(f"--seed must not be negative, got {self.seed}")
-        if self.steps not in (None, "all") and not (
-            self.steps.isascii() and self.steps.isdigit() and int(self.steps) >= LEAST
-        ):
-            raise ValueError(
-                f"--steps takes a number, at least {LEAST}, or all; got {self.steps!r}"
-            )
+        steps = "all" if self.steps is None else self.steps
+        if steps != "all" and not (re.fullmatch("[0-9]{1,18}", steps) and int(steps) >= LEAST):
+            raise ValueError(f"--steps takes a number, at least {LEAST}, or all; got {steps!r}")
 
     @property
     def paths(self) -> list[pathlib.Path]:
@@ -66,17 +64,16 @@ class Sources:
 
     def read(self, net: Recurrent) -> tuple[Inputs, Any]:
         """The inputs of a network, and their lengths where they are padded."""
-        count = int(self.steps) if self.steps not in (None, "all") else None
+        count = None if self.steps == "all" else int(self.steps or STEPS)
         if self.inputs is not None:
             ends = None if self.lengths is None else np.array(read_npy(self.lengths))
-            return from_npy(self.inputs, count, ends), ends
+            return from_npy(self.inputs, count if self.steps else None, ends), ends
         if self.text is not None:
-            few = STEPS if self.steps is None else count
             partial = self.steps is None
-            return from_text(self.text, net, few, vocab=self.vocab, partial=partial), None
-        if self.steps == "all":
+            return from_text(self.text, net, count, vocab=self.vocab, partial=partial), None
+        if count is None:
             raise ValueError("--steps all goes with --inputs or --text, noise has no end")
-        return white_noise(net, count or STEPS, self.seed), None
+        return white_noise(net, count, self.seed), None
 
 
 def model_files(given: list[pathlib.Path]) -> list[pathlib.Path]:
@@ -87,9 +84,8 @@ def model_files(given: list[pathlib.Path]) -> list[pathlib.Path]:
         if path.is_dir() and not is_model(path):
             inside = [file for file in path.iterdir() if file.suffix in CHECKPOINTS]
             inside.sort(key=lambda file: natural_sort_key(file.name))
-            if not inside:
-                ends = ", ".join(CHECKPOINTS)
-                raise FileNotFoundError(f"{path} holds no checkpoint ({ends})")
+        if not inside:
+            raise FileNotFoundError(f"{path} holds no checkpoint ({', '.join(CHECKPOINTS)})")
         for file in inside:
             if not file.exists():  # before the others have taken their minutes
                 raise FileNotFoundError(f"there is no file {file}")
@@ -101,18 +97,13 @@ def model_files(given: list[pathlib.Path]) -> list[pathlib.Path]:
 def networks_in(
     path: pathlib.Path, prefix: str | None, options: Sequence[str], **reading: Any
 ) -> list[tuple[str, Recurrent, str]]:
-    """The networks of a file to check: name within it, network, what it was made from.
-
-    `options` are those given that go with one network only.
-    """
-    if prefix is None:
-        found = recurrent_modules(path, activation=reading["activation"])
-        if len(found) > 1 and options:
-            raise ValueError(
-                f"{path.name} holds the recurrent networks {list(found)}, and {options[0]} "
-                "goes with one; --prefix names it"
-            )
-        if len(found) > 1:
-            return [(name, each.net, str(each.taken)) for name, each in found.items()]
-    net, weights = load_and_tell(path, prefix=prefix, **reading)
-    return [("", net, weights)]
+    """The networks of a file: name within it, network, what it was made from; `options` go with one."""
+    found = {} if prefix is not None else recurrent_modules(path, activation=reading["activation"])
+    if len(found) > 1 and options:
+        raise ValueError(
+            f"{path.name} holds the recurrent networks {list(found)}, and {options[0]} "
+            "goes with one; --prefix names it"
+        )
+    if len(found) > 1:
+        return [(name, each.net, str(each.taken)) for name, each in found.items()]
+    return [("", *load_and_tell(path, prefix=prefix, **reading))]

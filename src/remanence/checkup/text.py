@@ -26,10 +26,8 @@ def from_text(
     """The first `steps` tokens of a text, or all.
 
     A network of 256 tokens, or some more for marks of its own, takes bytes. A smaller
-    one takes characters, numbered by `vocab`; without one the text must have exactly
-    as many distinct characters as the network has tokens, and they are numbered in the
-    order of their code points, as character models usually are. A larger one knows
-    words, or pieces of them, by a vocabulary that is not in its weights.
+    one takes characters, numbered by `vocab`, or in the order of their code points if the
+    text has exactly as many as the network has tokens. A larger one knows pieces of words.
     """
     if net.embedding is None:
         raise ValueError("a text needs a network with an embedding, and this has none")
@@ -75,19 +73,18 @@ def _tokenize(
     tokenizer.no_truncation()
     tokenizer.no_padding()
     # A token is a byte or more, and merges do not reach far: no need to read all of a book.
-    text = content.decode("utf-8", "replace")
-    ids = tokenizer.encode(text if steps is None else text[: 64 * steps]).ids
+    text = content.decode("utf-8", "replace")[: None if steps is None else 64 * steps]
+    ids = tokenizer.encode(text).ids
     values = np.array(ids[:steps], np.int32)
     words, partial = f"{len(values):,} tokens of {path.name}", partial and len(ids) > len(values)
     return Inputs(values=values, words=words, unit="tokens", partial=partial)
 
 
 def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
-    """Each character's token: of a JSON list or dictionary, or of a text's characters.
+    """Each character's token: of a JSON list or dictionary, or of the text that was trained on.
 
     A list gives its places, a dictionary its numbers; entries that are not one character
-    (such as marks) are passed over. Any other file is a text, whose distinct characters
-    are numbered in the order of their code points: the text that was trained on.
+    (such as marks) are passed over.
     """
     text = _content(path).decode("utf-8", "replace")
     if path.suffix != ".json":
@@ -133,8 +130,7 @@ def _code_points(path: pathlib.Path, text: str, tokens: int) -> dict[str, int]:
 def _number_characters(
     path: pathlib.Path, text: str, ids: dict[str, int], tokens: int
 ) -> np.ndarray:
-    unknown = sorted(set(text) - set(ids))
-    if unknown:
+    if unknown := sorted(set(text) - set(ids)):
         more = f", and {len(unknown) - 1} more" if len(unknown) > 1 else ""
         raise ValueError(f"{path.name} holds {unknown[0]!r}, which the vocabulary does not{more}")
     low, high = min(ids.values()), max(ids.values())

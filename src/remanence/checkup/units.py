@@ -1,8 +1,7 @@
 r"""How long each unit holds its own value: $\tau_i = -1/\langle\log|\partial h'_i/\partial h_i|\rangle$.
 
 The mean is over states visited. For an LSTM's cell state it is mostly the forget gate, for a
-GRU the update gate. Units that hand their memory on to others hold it longer together than
-each alone; that is what the gradient horizon measures.
+GRU the update gate. Units that hand their memory on hold it longer than each alone.
 """
 
 import dataclasses
@@ -49,9 +48,9 @@ def _own_slopes(cell: Any, states: Any, xs: Any) -> Any:
 
 
 def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple[Any, ...]:
-    """The timescales by layer; none for a state that is too large, or no real numbers.
+    """The timescales by layer, at `states` (sequences x time x numbers) after their first fifth.
 
-    `states` are `sequences x time x numbers`, of which the first fifth is left out.
+    None for a state that is too large, or no real numbers.
     """
     cell = drive.cell
     if states.shape[-1] > LARGEST or np.iscomplexobj(states):
@@ -68,12 +67,11 @@ def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple
         xs = jnp.asarray(np.asarray(drive.xs)[row, at])
         slopes = np.asarray(_own_slopes(cell, jnp.asarray(states[row, at - 1]), xs))
     logs = np.log(np.maximum(np.abs(slopes), 1e-304))  # a slope of 0 is the smallest float
-    found, begin = [], 0
+    found, end = [], 0
     for number, parts in enumerate(sizes, 1):
         # Of an LSTM's pair (h, c) the last: its output is computed anew at every step.
-        begin += sum(parts)
-        mine = logs[:, begin - parts[-1] : begin]
-        found.append(UnitTimescales(number, *_timescales(mine)))
+        end += sum(parts)
+        found.append(UnitTimescales(number, *_timescales(logs[:, end - parts[-1] : end])))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
@@ -59,14 +59,6 @@ def _front(
     """A laboratory for memory in recurrent networks."""
 
 
-def _unloaded(sentence: str) -> Callable[[], None]:
-    def command() -> None:
-        raise RuntimeError("this command was not loaded")
-
-    command.__doc__ = sentence
-    return command
-
-
 def application(wanted: str | None) -> typer.Typer:
     """The commands; only the wanted one is imported, the others are named."""
     app = typer.Typer(
@@ -79,29 +71,23 @@ def application(wanted: str | None) -> typer.Typer:
     )
     app.callback()(_front)
     for name, (sentence, example) in COMMANDS.items():
-        home = "remanence.web.serve" if name == "serve" else f"{__package__}.{name}"
-        loaded = name == wanted
-        function = getattr(importlib.import_module(home), name) if loaded else _unloaded(sentence)
-        app.command(name, help=_flowing(function), epilog=f"Example:  {example}")(function)
+        function = lambda: None
+        if name == wanted:
+            home = "remanence.web.serve" if name == "serve" else f"{__package__}.{name}"
+            function = getattr(importlib.import_module(home), name)
+            sentence = inspect.getdoc(function) or ""
+        # Paragraphs wrap where the terminal ends, not where we did.
+        words = "\n\n".join(" ".join(text.split()) for text in sentence.split("\n\n"))
+        app.command(name, help=words, epilog=f"Example:  {example}")(function)
     return app
-
-
-def _flowing(function: Callable[..., None]) -> str:
-    """A docstring whose paragraphs wrap where the terminal ends, not where we did."""
-    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-    return "\n\n".join(
-        text if text.startswith(" ") else " ".join(text.split()) for text in paragraphs
-    )
 
 
 def is_refusal(error: BaseException) -> bool:
     """Is it the system's, or a ValueError raised by our own line? Else it is a bug."""
     if not isinstance(error, ValueError):
         return isinstance(error, OSError)
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    name = "" if frame is None else frame.tb_frame.f_globals.get("__name__", "")
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    name = frames[-1].f_globals.get("__name__", "") if frames else ""
     return name.split(".")[0] == "remanence"
 
 
@@ -134,19 +120,13 @@ def exit_code(error: BaseException) -> int:
     return 1
 
 
-def _restore_interrupts() -> None:
-    """Scripts start `command &` with interrupts ignored; ours needs them to keep its parts."""
-    if (
-        threading.current_thread() is threading.main_thread()
-        and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-    ):
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    _restore_interrupts()
+    here = threading.current_thread() is threading.main_thread()
+    if here and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # Scripts start `command &` with interrupts ignored; ours needs them to keep its parts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream in (sys.stdout, sys.stderr):
         # Arguments may hold bytes that are no text; they are then shown escaped.
         if isinstance(stream, io.TextIOWrapper):

@@ -53,7 +53,7 @@ def checkup(
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     prepare_jax()
-    from ..checkup.figures import parse_requirement
+    from ..checkup.figures import failure, parse_requirement
     from ..checkup.language_model import is_language_model
     from ..checkup.outputs import module_for_torch, refuse_bad_outputs
     from ..checkup.sources import model_files, networks_in, Sources
@@ -77,34 +77,33 @@ def checkup(
     ends = {"embedding": embedding, "readout": readout, "positions": positions}
     named = {"inputs": inputs, "text": text, "require": require, "truncate-to": truncate_to} | ends
     alone = [f"--{option}" for option, value in named.items() if value]
-    networks = [
-        (path, *network)
-        for path in models
-        for network in networks_in(path, prefix, alone, activation=activation, **ends)
-    ]
-    for path, part, net, weights in networks:
-        given, lasts = sources.read(net)
-        if require and given.partial:
-            raise ValueError(
-                f"--require would hold on {given.words} only; --steps "
-                f"{len(given.values)} says that this is meant, --steps all takes the rest"
-            )
-        name = path.stem if stems.count(path.stem) == 1 else str(path)
-        name = f"{name}: {part}" if part else name
-        loaded.append((net, given, {"name": name, "weights": weights, "lengths": lasts}))
+    for path in models:
+        for part, net, weights in networks_in(path, prefix, alone, activation=activation, **ends):
+            given, lasts = sources.read(net)
+            if require and given.partial:
+                raise ValueError(
+                    f"--require would hold on {given.words} only; --steps "
+                    f"{len(given.values)} says that this is meant, --steps all takes the rest"
+                )
+            name = path.stem if stems.count(path.stem) == 1 else str(path)
+            name = f"{name}: {part}" if part else name
+            loaded.append((net, given, {"name": name, "weights": weights, "lengths": lasts}))
+    last, given, _ = loaded[-1]
     if truncate_to is not None:
-        module_for_torch(loaded[-1][0])
+        module_for_torch(last)
     if len(loaded) > 1 and any(is_language_model(net) for net, *_ in loaded):
         raise ValueError("--compare goes with RNNs, LSTMs and GRUs; one language model would do")
-    found = [
-        _examined(net, given, options | {"error": error, "quick": quick}, quiet)
-        for net, given, options in loaded
-    ]
+    wishes = {"error": error, "quick": quick}
+    found = [_examined(net, given, options | wishes, quiet) for net, given, options in loaded]
     _print(found, as_json)
-    _write(found, loaded[-1][0], target, truncate_to, quiet)
-    if loaded[-1][1].white_noise and not noise and not quiet:
+    _write(found, last, target, truncate_to, quiet)
+    if given.white_noise and not noise and not quiet:
         say("this was white noise; --inputs or --text would measure on your own data")
-    _gate(found[-1], require or [])
+    failures = [s for r in require or () if (s := failure(r, found[-1].figures)) is not None]
+    for sentence in failures:
+        say(f"{sentence} on {found[-1].inputs}")
+    if failures:
+        raise Exit(3)
 
 
 def _examined(net: Any, given: Any, options: dict[str, Any], quiet: bool) -> Any:
@@ -153,13 +152,3 @@ def _write(found, net, target, truncate_to, quiet) -> None:
         write_truncated(net, found[-1].figures["window"] or math.inf, truncate_to)
         if not quiet:
             say(f"the truncated network is {truncate_to}, with its weights beside it")
-
-
-def _gate(found: Any, requirements: list[str]) -> None:
-    from ..checkup.figures import failure
-
-    failures = [s for r in requirements if (s := failure(r, found.figures)) is not None]
-    for sentence in failures:
-        say(f"{sentence} on {found.inputs}")
-    if failures:
-        raise Exit(3)

@@ -6,6 +6,9 @@ from typing import Any
 from typer import Argument, Option
 
 
+PROOF = ("kind", "sentence", "lead", "steps", "evidence")
+
+
 def memorize(
     word: str | None = Argument(None, help="The string; not needed with --check."),
     method: str = Option(
@@ -36,22 +39,28 @@ def memorize(
     if check is not None:
         if word is not None:
             raise ValueError("give a word or --check, not both")
-        report = _check(check)
+        from ..subjects.memorization.certificates.file_check import check as checked
+
+        found = checked(check)
+        report = _named(found, "word", "method", "dimension") | {"file": str(check)}
+        report |= {"certificate": _named(found.certificate, *PROOF), "verified": True}
         say_memory(report, "verified from its file", say)
     else:
         if word is None:
             raise ValueError("a word is needed, or --check FILE")
         if figure is not None and figure.suffix.lower() not in (".svg", ".png", ".pdf"):
-            raise ValueError(
-                f"a figure is .svg, .png or .pdf, got {figure.suffix or figure.name!r}"
-            )
+            what = figure.suffix or figure.name
+            raise ValueError(f"a figure is .svg, .png or .pdf, got {what!r}")
         for path in (save, figure):
             if path is not None and not path.absolute().parent.is_dir():
                 raise ValueError(f"there is no folder {path.parent} to write {path.name} into")
         from ..subjects.memorization.memorize import memorize as memory_of
 
         memory = memory_of(word, method=method, end=end, start=start)
-        report = _described(memory, word)
+        names = ("method", "dimension", "margin", "exponent", "frequencies")
+        report = _named(memory, *names) | {"word": word, "period": memory.word.period}
+        report["certificate"] = _named(memory.certificate, *PROOF)
+        report["says"] = str(memory.generate(2 * memory.word.period))
         say_memory(report, "written", say)
         report |= _bounds(word, end, len(memory.word.used), say)
         points = _frontier(word, end, steps, seed, quiet) if frontier else []
@@ -101,9 +110,8 @@ def _frontier(word: str, end: bool, steps: int, seed: int, quiet: bool) -> list[
     from ..train.progress import progress_bar
 
     points, found = frontier(word, steps=steps, directions=64, seed=seed, end=end), []
-    with progress_bar(
-        "every construction", total=len(METHODS), unit="networks", quiet=quiet
-    ) as reached:
+    shown = {"total": len(METHODS), "unit": "networks", "quiet": quiet}
+    with progress_bar("every construction", **shown) as reached:
         for done, point in enumerate(points, start=1):
             found += [point] if point is not None else []
             reached(done)
@@ -114,39 +122,14 @@ def frontier_table(rows: list[dict[str, Any]]) -> Any:
     """A column a construction."""
     from .table import plain_table
 
+    short = lambda value: f"{value:.4g}" if isinstance(value, float) else str(value).lower()
     names = [name for name in rows[0] if name != "method"]
-    table = [[name.replace("_", " "), *(_short(row[name]) for row in rows)] for name in names]
+    table = [[name.replace("_", " "), *(short(row[name]) for row in rows)] for name in names]
     return plain_table([["", *(row["method"] for row in rows)], *table])
 
 
-def _described(memory: Any, word: str) -> dict[str, Any]:
-    names = ("method", "dimension", "margin", "exponent", "frequencies")
-    period = memory.word.period
-    return {name: getattr(memory, name) for name in names} | {
-        "word": word,
-        "period": period,
-        "certificate": _proof(memory.certificate),
-        "says": str(memory.generate(2 * period)),
-    }
-
-
-def _check(path: Path) -> dict[str, Any]:
-    from ..subjects.memorization.certificates.file_check import check
-
-    found = check(path)
-    known = {name: getattr(found, name) for name in ("word", "method", "dimension")}
-    return known | {"file": str(path), "certificate": _proof(found.certificate), "verified": True}
-
-
-def _proof(certificate: Any) -> dict[str, Any]:
-    names = ("kind", "sentence", "lead", "steps", "evidence")
-    return {name: getattr(certificate, name) for name in names}
-
-
-def _short(value: Any) -> str:
-    if value is None:
-        return "none"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _named(record: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def _files(
@@ -166,15 +149,11 @@ def _files(
         from ..report.style import style
         from ..subjects.memorization.figures import frontier_figure, walk_figure
 
-        title = f"{memory.method}, d = {memory.dimension}"
-        drawings = {
-            figure: walk_figure({title: memory}, "walk", title, "The states of one period.")
-        }
+        title, word = f"{memory.method}, d = {memory.dimension}", memory.word
+        drawings = {figure: walk_figure({title: memory}, "walk", title, "")}
         if points:
             beside = figure.with_name(f"{figure.stem}-frontier{figure.suffix}")
-            drawings[beside] = frontier_figure(
-                "".join(memory.word.join(memory.word.indices)), points
-            )
+            drawings[beside] = frontier_figure("".join(word.join(word.indices)), points)
         with style("light"):
             for path, drawing in drawings.items():
                 canvas = drawing.draw()

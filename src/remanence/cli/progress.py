@@ -1,7 +1,4 @@
-"""Progress on stderr: one line for each study or network, rewritten in place.
-
-Where stderr is no terminal, every sentence has a line of its own.
-"""
+"""Progress on stderr: one line for each study or network, rewritten in place on a terminal."""
 
 import sys
 import textwrap
@@ -44,9 +41,7 @@ class ProgressLines:
             short = textwrap.shorten(printable(sentence), self._room, placeholder=" …")
             self._progress.update(self._bars[name], description=short, completed=int(done))
         elif not self.quiet:
-            say(
-                f"{name} {seconds:.0f} s: {sentence}" if self.say_seconds else f"{name}: {sentence}"
-            )
+            say(f"{name}{f' {seconds:.0f} s' if self.say_seconds else ''}: {sentence}")
 
     def __exit__(self, *reason) -> None:
         if self.live:

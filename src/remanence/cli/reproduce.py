@@ -19,10 +19,9 @@ def parse_seconds(text: str | None) -> float | None:
     """A time such as 90, 90s, 5m or 2h in seconds."""
     if text is None:
         return None
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
-    number, unit = (text[:-1], text[-1]) if text[-1:] in units else (text, "s")
+    factor = {"s": 1, "m": 60, "h": 3600}.get(text[-1:])
     try:
-        limit = float(number) * units[unit]
+        limit = float(text[:-1]) * factor if factor else float(text)
     except ValueError:
         limit = 0.0
     if not 0 < limit < float("inf"):
@@ -64,14 +63,12 @@ def only_on_stderr() -> Iterator[None]:
         os.close(kept)
 
 
-def cell_again(name: str, named: Mapping[str, str], wishes: Any) -> Any:
+def cell_again(chosen: Any, named: Mapping[str, str], wishes: Any) -> Any:
     """The cell of a study's published table that `named` tells, computed anew."""
     from ..report import Bench
-    from ..subjects import study
 
-    chosen = study(name)
     if chosen.cell is None:
-        raise ValueError(f"{name} has no published table whose cells can be redone")
+        raise ValueError(f"{chosen.name} has no published table whose cells can be redone")
     with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
         limit = {"time_limit": wishes.time_left()}
         bench = Bench(Path(folder), wishes.seed, wishes.profile, on=wishes.on, **limit)
@@ -115,13 +112,13 @@ def reproduce(
     from .session import Session, Wishes
     from .table import print_json, studies_named
 
-    names = studies_named(study)
-    for name in names:
-        configured(study_of(name), profile)
+    chosen = [study_of(name) for name in studies_named(study)]
+    for each in chosen:
+        configured(each, profile)
     refuse_bad_folder(out)
     if on is not None and importlib.util.find_spec("distributed") is None:
         raise ValueError("--on needs Dask: pip install '.[cluster]' in a clone of remanence")
-    if named is not None and len(names) > 1:
+    if named is not None and len(chosen) > 1:
         raise ValueError("--cell needs one study, not all")
     deadline = None if limit is None else time.monotonic() + limit
     wishes = Wishes(profile=profile, out=out, seed=seed, again=again, deadline=deadline, on=on)
@@ -129,10 +126,11 @@ def reproduce(
     code = 0
     with only_on_stderr() if as_json else contextlib.nullcontext(), stop_on_signals(limit):
         if named is not None:
-            answer = cell_again(names[0], named, wishes)
+            answer = cell_again(chosen[0], named, wishes)
         else:
-            code = session.run(names)
-            answer = session.document
+            code = session.run([each.name for each in chosen])
+            studies = [found.document for found in session.results.values()]
+            answer = {"studies": studies, "failed": session.failed}
     if as_json or named is not None:
         print_json(answer)
     else:

@@ -1,8 +1,7 @@
 """One call of `reproduce`: several studies, none lost because another failed.
 
 One study runs in this process. Several run in worker processes: quick ones as many at a
-time as there are cores, since compiling takes most of their time and keeps one core busy;
-full ones, and those whose work a cluster does, one after another.
+time as there are cores, since compiling keeps one core busy; others one after another.
 """
 
 import concurrent.futures
@@ -12,7 +11,6 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from .._cores import cores, ENOUGH
 from .._escape import printable
@@ -45,27 +43,11 @@ class Wishes:
 
     def time_left(self) -> float | None:
         """Seconds until the time is up, if it ever is."""
-        if self.deadline is not None and self.deadline <= time.monotonic():
+        if self.deadline is None:
+            return None
+        if (left := self.deadline - time.monotonic()) <= 0:
             raise TimeUp
-        return None if self.deadline is None else self.deadline - time.monotonic()
-
-
-def cached_result(name: str, wishes: Wishes, *, just_made: bool = False) -> StoredResult | None:
-    """What a run of the same code, configuration and seed left; a damaged one is named."""
-    try:
-        found = stored_result(wishes.out / name)
-    except DamagedResult as problem:
-        say(f"{problem}; {name} is computed again")
-        return None
-    mark = fingerprint(name, configured(study(name), wishes.profile), wishes.seed)
-    if found is None or found.provenance.get("fingerprint") != mark:
-        return None
-    # The same code gave another verdict: the file is not what the run wrote.
-    if found.notes:
-        say(f"{found.notes[0]}; {name} is computed again")
-        return None
-    # An earlier run under a time limit may have left things out.
-    return found if just_made or found.provenance.get("time_limit") is None else None
+        return left
 
 
 def run_study(name: str, wishes: Wishes, tell: Tell, progress: Tell | None) -> Record:
@@ -87,10 +69,9 @@ def run_study(name: str, wishes: Wishes, tell: Tell, progress: Tell | None) -> R
             shown = time.monotonic()
             progress(f"{stage or title}: {done} of {total} {unit}")
 
-    asked = {"seed": wishes.seed, "out": wishes.out, "on": wishes.on, "again": wishes.again}
-    asked |= {"time_limit": wishes.time_left(), "quiet": False}
+    asked = {key: getattr(wishes, key) for key in ("profile", "seed", "out", "on", "again")}
     with progress_listener(steps):
-        return reproduce(name, wishes.profile, **asked, tell=stages)
+        return reproduce(name, **asked, time_limit=wishes.time_left(), quiet=False, tell=stages)
 
 
 def run_in_worker(name: str, wishes: Wishes, live: bool) -> tuple[int, str, str]:
@@ -123,21 +104,16 @@ class Session:
         self.failed: dict[str, str] = {}
         self.seconds: dict[str, float] = {}
 
-    @property
-    def document(self) -> dict[str, Any]:
-        """Everything that came of it, for `--json`."""
-        studies = [found.document for found in self.results.values()]
-        return {"studies": studies, "failed": self.failed}
-
     def run(self, names: Sequence[str]) -> int:
         """Run the studies; the exit code of the whole."""
         code = 0
         try:
             with ProgressLines(quiet=self.quiet) as lines:
-                if len(names) == 1:
+                missing = self._missing(names, lines)
+                if missing and len(names) == 1:
                     self._run_here(names[0], lines)
-                else:
-                    code = self._run_in_processes(names, lines)
+                elif missing:
+                    code = self._run_in_processes(missing, lines)
         except STOPPED as stop:
             missing = [n for n in names if n not in self.results and n not in self.failed]
             if not self.wishes.again:  # one that was leaving has left its result whole
@@ -146,10 +122,10 @@ class Session:
             code = 130
         finally:
             self.results = {name: self.results[name] for name in names if name in self.results}
-            if self.wishes.out.is_dir():
-                for problem in write_index(self.wishes.out, self.failed):
-                    say(problem)
-        return code or (1 if self.failed else 0)
+            problems = write_index(self.wishes.out, self.failed) if self.wishes.out.is_dir() else ()
+            for problem in problems:
+                say(problem)
+        return code or int(bool(self.failed))
 
     def print_summary(self) -> None:
         """One screen: what came of every study, and where the pages are."""
@@ -163,34 +139,43 @@ class Session:
             )
 
     def _read_back(self, name: str, *, just_made: bool = False) -> bool:
-        found = cached_result(name, self.wishes, just_made=just_made)
-        if found is not None:
-            self.results[name] = found
-        return found is not None
+        """Take what a run of the same code, configuration and seed left; a damaged one is named."""
+        try:
+            found = stored_result(self.wishes.out / name)
+        except DamagedResult as problem:
+            say(f"{problem}; {name} is computed again")
+            return False
+        mark = fingerprint(name, configured(study(name), self.wishes.profile), self.wishes.seed)
+        if found is None or found.provenance.get("fingerprint") != mark:
+            return False
+        # The same code gave another verdict: the file is not what the run wrote.
+        if found.notes:
+            say(f"{found.notes[0]}; {name} is computed again")
+            return False
+        # An earlier run under a time limit may have left things out.
+        if found.provenance.get("time_limit") is not None and not just_made:
+            return False
+        self.results[name] = found
+        return True
 
     def _missing(self, names: Sequence[str], lines: ProgressLines) -> list[str]:
         """The studies that are not there already."""
-        missing = []
-        for name in names:
-            if not self.wishes.again and self._read_back(name):
-                made = "read back, made by the same code; --again makes it anew"
-                lines.tell(name, made, done=True)
-            else:
-                missing.append(name)
+        again = self.wishes.again
+        missing = [name for name in names if again or not self._read_back(name)]
+        for name in self.results:
+            lines.tell(name, "read back, made by the same code; --again makes it anew", done=True)
         return missing
 
     def _run_here(self, name: str, lines: ProgressLines) -> None:
-        if self._missing([name], lines):
-            begun = time.monotonic()
-            tell = lambda sentence: lines.tell(name, sentence)
-            self.results[name] = run_study(name, self.wishes, tell, tell if lines.live else None)
-            self.seconds[name] = time.monotonic() - begun
-            lines.tell(name, "done", done=True)
+        begun = time.monotonic()
+        tell = lambda sentence: lines.tell(name, sentence)
+        self.results[name] = run_study(name, self.wishes, tell, tell if lines.live else None)
+        self.seconds[name] = time.monotonic() - begun
+        lines.tell(name, "done", done=True)
 
-    def _run_in_processes(self, names: Sequence[str], lines: ProgressLines) -> int:
-        missing = self._missing(names, lines)
+    def _run_in_processes(self, missing: Sequence[str], lines: ProgressLines) -> int:
         beside = self.wishes.profile == "quick" and self.wishes.on is None
-        workers = min(len(cores()), len(missing) or 1) if beside else 1
+        workers = min(len(cores()), len(missing)) if beside else 1
         environment = {ENOUGH: "1"} if workers > 1 else {}
         calls = [(name, (run_in_worker, name, self.wishes, lines.live)) for name in missing]
         code = 0
@@ -219,7 +204,7 @@ class Session:
         else:
             sys.stderr.write(printable(trace, keep="\n"))
             self.failed[name] = words
-            say(f"{name} failed: {self.failed[name]}; the other studies go on")
+            say(f"{name} failed: {words}; the other studies go on")
         lines.tell(name, "failed" if status else "done", done=True)
         return 0
 

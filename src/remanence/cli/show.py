@@ -35,10 +35,10 @@ def show(
         )
     found = [kept for folder in folders if (kept := stored_result(folder)) is not None]
     if not found:
-        named = result in STUDIES
-        what = f"no result of {result}" if named else "no result"
-        study = result if named else "all"
-        raise FileNotFoundError(f"{out} holds {what}; remanence reproduce {study} makes one")
+        what, study = (f" of {result}", result) if result in STUDIES else ("", "all")
+        raise FileNotFoundError(
+            f"{out} holds no result{what}; remanence reproduce {study} makes one"
+        )
     for note in (note for kept in found for note in kept.notes):
         say(note)
     if as_json:
@@ -70,6 +70,5 @@ def _redo(kept: Any) -> str:
     command = kept.provenance.get("command") or kept.claims[0].command if kept.claims else ""
     if kept.claims_alone:
         return command
-    named = kept.folder.name == kept.study
-    home = kept.folder.parent if named else kept.folder.resolve().parent
-    return f"{command} {shlex.join(['--out', str(home), '--again'])}"
+    folder = kept.folder if kept.folder.name == kept.study else kept.folder.resolve()
+    return f"{command} {shlex.join(['--out', str(folder.parent), '--again'])}"

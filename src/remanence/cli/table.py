@@ -1,6 +1,5 @@
 """Tables and documents on stdout; whatever came from outside is escaped."""
 
-import collections
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -17,11 +16,10 @@ from ..report import json_bytes, MARKS
 COLOURS = {"holds": "green", "differs": "yellow", "refuted": "red", "open": "dim"}
 
 
-def console(stream: Any = None) -> Console:
-    """A console on stdout, or on another stream; wide enough where nobody looks."""
-    stream = stream or sys.stdout
-    width = None if stream.isatty() else 110
-    return Console(file=stream, width=width, highlight=False, soft_wrap=False)
+def console() -> Console:
+    """A console on stdout, wide enough where nobody looks."""
+    width = None if sys.stdout.isatty() else 110
+    return Console(file=sys.stdout, width=width, highlight=False, soft_wrap=False)
 
 
 def visible(text: str, style: str = "") -> Text:
@@ -69,31 +67,23 @@ def claims_table(title: str, claims: Sequence[Any], width: int = 110) -> Table:
 def summary_lines(
     claims: Mapping[str, Sequence[Any]], seconds: Mapping[str, float], width: int
 ) -> list[Text]:
-    """One screen: a line a study (two where it is narrow), their sum, and a line a refuted claim.
-
-    Of one study every claim has its line.
-    """
-    tallies = {
-        name: collections.Counter(claim.verdict for claim in rows) for name, rows in claims.items()
-    }
-    if len(claims) != 1:
-        tallies["all"] = sum(tallies.values(), collections.Counter())
+    """One screen: a line a study (two if narrow), their sum, and a line a refuted claim (any of one)."""
+    alone, every = len(claims) == 1, [claim for rows in claims.values() for claim in rows]
     lines = []
-    for name, tally in tallies.items():
-        spent = seconds.get(name)
-        line = Text(f"{name:<26}{'' if spent is None else f'{spent:.0f} s':>6}  ")
+    for name, rows in [*claims.items(), *([] if alone else [("all", every)])]:
+        spent = f"{seconds[name]:.0f} s" if name in seconds else ""
+        line, verdicts = Text(f"{name:<26}{spent:>6}  "), [claim.verdict for claim in rows]
         if width < NARROW:
             lines, line = [*lines, line], Text("  ")
         for verdict, mark in MARKS.items():
-            line.append(f"{mark} {tally[verdict]:>2} {verdict:<9}", COLOURS[verdict])
+            line.append(f"{mark} {verdicts.count(verdict):>2} {verdict:<9}", COLOURS[verdict])
         lines.append(line)
-    for claim in (claim for rows in claims.values() for claim in rows):
-        if len(claims) == 1 or claim.verdict == "refuted":
-            what = printable(_untexed(claim.measured if len(claims) == 1 else claim.statement))
-            # At words, so that no number is cut.
-            short = textwrap.shorten(what, max(20, width - 19), placeholder=" …")
-            line = Text(f"{MARKS[claim.verdict]} {claim.id:<16}", COLOURS[claim.verdict])
-            lines.append(line.append_text(visible(short)))
+    for claim in every if alone else [claim for claim in every if claim.verdict == "refuted"]:
+        what = printable(_untexed(claim.measured if alone else claim.statement))
+        # At words, so that no number is cut.
+        short = textwrap.shorten(what, max(20, width - 19), placeholder=" …")
+        line = Text(f"{MARKS[claim.verdict]} {claim.id:<16}", COLOURS[claim.verdict])
+        lines.append(line.append_text(visible(short)))
     return lines
 
 

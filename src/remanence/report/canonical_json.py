@@ -1,8 +1,7 @@
 """Canonical JSON: sorted keys, six significant digits, one document for one value.
 
-The same evidence always gives the same bytes, so two runs compare with `cmp`.
-A number that is not finite is written as a word ("nan", "inf", "-inf"), since
-JSON has none for it, and read back as the number.
+The same evidence always gives the same bytes, so two runs compare with `cmp`. A number
+that is not finite is written as a word ("nan", "inf", "-inf"), and read back as the number.
 """
 
 import json

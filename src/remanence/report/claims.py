@@ -91,10 +91,8 @@ class JudgedClaim:
 def judge(
     claim: Claim, evidence: Evidence | None, *, document: str, command: str, profile: str
 ) -> JudgedClaim:
-    """The row that a claim becomes once evidence is there; open without.
-
-    Rule and finding get the evidence as a reader of `claims.json` gets it.
-    """
+    """The row that a claim becomes once evidence is there; open without."""
+    # As a reader of `claims.json` gets it, so that it is judged again to the same verdict.
     known = {} if evidence is None else as_read_back(evidence)
     verdict = "open" if evidence is None else claim.rule(known)
     if verdict not in VERDICTS:

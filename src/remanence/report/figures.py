@@ -50,10 +50,7 @@ def _saved(canvas: Any, format: str) -> bytes:
 def draw_figure(
     figure: Figure, change: Callable[[Any], None] = lambda canvas: None, *, png: bool = True
 ) -> DrawnFigure:
-    """The figure drawn once in each theme; `change` alters a drawing before it is saved.
-
-    Without `png` there is one only in place of an SVG that would be heavy.
-    """
+    """The figure in each theme, altered by `change`; without `png` only where an SVG is heavy."""
     if not FIGURE_NAME.fullmatch(figure.name):
         raise ValueError(
             f"a figure's name is a file name of a-z, 0-9, - and _, got {figure.name!r}"

@@ -48,10 +48,7 @@ def main_finding(study: Study, claims: Sequence[JudgedClaim]) -> Finding | None:
 def kept_claims(
     study: Study, file: str = "claims.json"
 ) -> dict[str, tuple[JudgedClaim, str]] | None:
-    """The claims of the full run by id, judged again, with a remark where that changed the verdict.
-
-    None where they are not known.
-    """
+    """The claims of the full run by id, judged again, with a remark where that changed the verdict."""
     try:
         _, rows = read_claims(FULL_RESULTS / study.name / file)
     except DamagedResult:
@@ -129,10 +126,7 @@ def results_index(
     failures: Mapping[str, str],
     study_of: Callable[[str], Study],
 ) -> tuple[str, tuple[str, ...]]:
-    """The page for what is in `OUT`, and a sentence for everything that is not as it should be.
-
-    Verdicts are judged again by the study that `study_of` gives for a name.
-    """
+    """The page for what is in `OUT`, and a sentence for everything that is not as it should be."""
     entries, problems = [], []
     for name in names:
         try:

@@ -67,10 +67,7 @@ def provenance(
     seconds: float,
     sweeps: str = "on this machine",
 ) -> dict[str, Any]:
-    """Everything but the digests of the files, which are added when they are written.
-
-    Device and processor are of the machine that asked; `sweeps` says who computed those.
-    """
+    """All but the digests of the files; device and processor are of the machine that asked."""
     from ..train.identity import environment
 
     known = environment()

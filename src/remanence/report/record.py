@@ -9,7 +9,7 @@ from .canonical_json import json_bytes
 from .claims import judge, JudgedClaim
 from .figures import draw_figure, draw_thumbnail, DrawnFigure, write_figure
 from .pages import main_finding, study_page
-from .stored_result import digests, replacing_folder, SCHEMA, write_atomically
+from .stored_result import CONTENTS, digest, replacing_folder, SCHEMA, write_atomically
 from .study import Figure, Outcome, Study
 from .tables import as_dataset, Dataset, write_data
 
@@ -83,7 +83,7 @@ def write_record(record: Record, out: pathlib.Path, scratch: pathlib.Path | None
             **record.provenance,
             "figures": [figure.name for figure in record.figures],
             "thumbnail": small[0].figure.name if small else "",
-            "files": digests(fresh),
+            "files": {name: digest(fresh / name) for name in CONTENTS[:-1]},
         }
         write_atomically(fresh / "provenance.json", json_bytes(provenance))
     return dataclasses.replace(record, folder=folder)

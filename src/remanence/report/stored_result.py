@@ -81,11 +81,6 @@ def digest(path: pathlib.Path) -> str:
     return total.hexdigest()
 
 
-def digests(folder: pathlib.Path) -> dict[str, str]:
-    """The digest of every part of a result beside its provenance."""
-    return {name: digest(folder / name) for name in CONTENTS[:-1]}
-
-
 def _read_json(path: pathlib.Path) -> dict[str, Any]:
     if not path.is_file():
         raise DamagedResult(f"{path} is missing")
@@ -115,10 +110,7 @@ def read_claims(path: pathlib.Path) -> tuple[dict[str, Any], tuple[JudgedClaim, 
 
 
 def read_result(folder: pathlib.Path) -> StoredResult | None:
-    """The result in a folder, or None if there is none; refuses a damaged one.
-
-    Of a run whose claims alone were kept, without its page and arrays, the claims are read.
-    """
+    """The result in a folder, or its claims if they alone were kept; None if there is none."""
     if not folder.is_dir() or not any(folder.iterdir()):
         return None
     provenance: dict[str, Any] = {"computed on": "nothing is stored about it"}
@@ -167,11 +159,7 @@ def write_atomically(path: pathlib.Path, content: bytes) -> pathlib.Path:
 def replacing_folder(
     folder: pathlib.Path, scratch: pathlib.Path | None = None
 ) -> Iterator[pathlib.Path]:
-    """A fresh folder to fill; it takes the place of `folder` once it is complete.
-
-    It is filled under `scratch`, which belongs to the run, so that what a killed
-    process leaves there goes with the run's other parts.
-    """
+    """A fresh folder to fill under `scratch`; it takes the place of `folder` once it is complete."""
     refuse_foreign_files(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     home = tempfile.mkdtemp(prefix=f".{folder.name}.", dir=scratch or folder.parent)

@@ -1,8 +1,4 @@
-"""A study: one document made executable.
-
-A study is a `Study` record whose `run` takes a configuration and a `Bench` and
-returns an `Outcome`; everything else (claims, pages, files) follows from that.
-"""
+"""A study: its `run` takes a configuration and a `Bench` and gives an `Outcome`, from which all follows."""
 
 import dataclasses
 import inspect

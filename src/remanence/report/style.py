@@ -1,9 +1,8 @@
 """Colours and drawing style: eight colours that every reader can distinguish, light and dark.
 
-The cycle starts from Okabe and Ito's palette, darkened for light pages and lightened
-for dark ones until each colour stands out from the background by 3:1 or more and
-neighbours differ also for protanopes, deuteranopes and in print. `C7` is the grey
-of references. What does not depend on the theme stands in `assets/figures.mplstyle`.
+The cycle starts from Okabe and Ito's palette, darkened or lightened until each colour stands
+out from the page by 3:1 or more, also for protanopes and deuteranopes. `C7` is the grey of
+references. What does not depend on the theme stands in `assets/figures.mplstyle`.
 """
 
 import collections
@@ -31,8 +30,8 @@ PALETTES: dict[Theme, Palette] = {
     "dark": Palette(DARK, *ON_DARK, "#4fd1aa", "#f0bc4d", "#ff9466", "#a4a9b0"),
 }
 
-_ALL = [(*palette.cycle, *palette[1:]) for palette in PALETTES.values()]
-DARK_OF = dict(zip(*_ALL, strict=True))  # the colour on dark pages for every colour on light ones
+# The colour on dark pages for every colour on light ones.
+DARK_OF = dict(zip(*[(*each.cycle, *each[1:]) for each in PALETTES.values()], strict=True))
 COLOUR = re.compile(r"#[0-9a-f]{6}\b")
 
 MARKS = {"holds": "✓", "differs": "≠", "refuted": "✗", "open": "?"}
@@ -71,10 +70,7 @@ def style(theme: Theme) -> Iterator[None]:
 
 
 def recolour_for_dark(svg: str) -> str | None:
-    """A light drawing with the colours of dark pages: the same as drawing it again.
-
-    None where it holds a picture of pixels, or a colour that is not of the palette.
-    """
+    """A light drawing in the colours of dark pages; None if it has pixels, or colours of its own."""
     if "<image" in svg or not DARK_OF.keys() >= set(COLOUR.findall(svg)):
         return None
     return COLOUR.sub(lambda found: DARK_OF[found[0]], svg)

@@ -1,15 +1,7 @@
 """Labelled arrays as files: zarr for the results, CSV and NetCDF for the figures.
 
-The cross table has the networks of every document down and every measurement across. A
-study offers its networks by putting `cross_table([...])` under `data["cross"]`; a
-measurement that was not made, or has no meaning for a network, is shown as a dash.
-
->>> row = Row(network="rotation, (0001)⁺", dimension=2, largest_exponent=0.0)
->>> table = cross_table([row])
->>> table.sizes["network"], float(table["dimension"][0])
-(1, 2.0)
->>> cells(table)[0][:3]
-['rotation, (0001)⁺', '2', '0']
+The cross table has the networks of every document down and every measurement across; a
+study offers its own by putting `cross_table([...])` under `data["cross"]`.
 """
 
 import collections
@@ -36,14 +28,12 @@ LARGEST = 2**30  # bytes of one stored dataset that are read
 
 
 def as_dataset(data: Any) -> Dataset | None:
-    """A dataset from a dataset, an array, or named columns; None from nothing.
-
-    Variables are sorted by name: a run that read back some of its parts found them
-    in another order than one that computed them all.
-    """
+    """A dataset from a dataset, an array, or named columns; None from nothing."""
     if data is None:
         return None
     import xarray as xr
+
+    # Sorted by name: a run that read back some of its parts found them in another order.
 
     if isinstance(data, xr.DataArray):
         data = data.to_dataset(name=data.name or "value")
@@ -81,11 +71,7 @@ def csv_tables(dataset: Dataset) -> dict[str, str]:
 
 
 def netcdf_bytes(dataset: Dataset) -> bytes:
-    """The dataset as a classic NetCDF file (version 3).
-
-    It knows neither complex numbers nor long integers: a complex variable becomes two, a
-    long integer that does not fit becomes a float.
-    """
+    """The dataset as a classic NetCDF file, which knows no complex numbers and no long integers."""
     import xarray as xr
 
     variables: dict[str, Any] = {}

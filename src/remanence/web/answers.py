@@ -1,9 +1,4 @@
-r"""What the lab's worker processes compute: networks that repeat a string, and errors of windows.
-
-Weights are sent where they are small enough to play with. Of a window of $k$ steps, proved
-is $\mathrm{reach}\cdot\lambda^k$ for every input in the bound (`truncation_bound`), measured
-the largest error over all positions of white noise (`replay_window`).
-"""
+"""What the lab's worker processes compute: networks that repeat a string, and errors of windows."""
 
 import math
 import pathlib
@@ -22,17 +17,10 @@ POINTS = 120  # windows that are sent to the page
 LEAST = 1e-12  # an error below which nothing is drawn
 
 
-def number(value: Any) -> float | str | None:
+def number(value: Any) -> float | str:
     """A finite number, or the word for it."""
     found = float(value)
     return found if math.isfinite(found) else str(found)
-
-
-def refuse_bad_length(text: str) -> str:
-    """The string itself, if it is neither empty nor too long for the page."""
-    if not 1 <= len(text) <= LONGEST:
-        raise ValueError(f"the string must have 1 to {LONGEST} symbols here, got {len(text)}")
-    return text
 
 
 def frontier(text: str) -> dict[str, Any]:
@@ -42,11 +30,9 @@ def frontier(text: str) -> dict[str, Any]:
     rows = []
     for method in METHODS:
         try:
-            memory = memorize(refuse_bad_length(text), method=method, time_limit=5.0)
+            rows.append(_row(memorize(text, method=method, time_limit=5.0)))
         except ValueError as refusal:
             rows.append({"method": method, "refused": str(refusal)})
-            continue
-        rows.append(_row(memory))
     return {"text": text, "networks": rows}
 
 
@@ -76,20 +62,14 @@ def weights(text: str, method: str) -> bytes:
     """The network as a safetensors file."""
     from ..subjects.memorization.memorize import memorize
 
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-    memory = memorize(refuse_bad_length(text), method=method)
     with tempfile.TemporaryDirectory(prefix="remanence-") as folder:
         path = pathlib.Path(folder) / "memory.safetensors"
-        memory.save(path)
+        memorize(text, method=method).save(path)
         return path.read_bytes()
 
 
 def drawn_windows(kind: Kind, units: int, gain: float, seed: int, error: float) -> dict[str, Any]:
-    """Windows of a network whose weights are drawn, those of the state times `gain`.
-
-    A tanh network has $\\|W_h\\|_2$ = gain; gated ones are torch's default, times gain.
-    """
+    """Windows of a drawn network: $\\|W_h\\|_2$ = gain of tanh, torch's default times gain if gated."""
     import equinox as eqx
     import jax.random as jr
 
@@ -126,13 +106,12 @@ def _windows(net: Any, error: float) -> dict[str, Any]:
     proved = lambda k: None
     try:
         proof = contraction(net.cell, input_bound=float(np.abs(embedded).max()), time_limit=5.0)
-        rate, sentence = float(proof.rate), "nothing is proved: only a rate below 1 would do"
+        rate, sentence = number(proof.rate), "nothing is proved: only a rate below 1 would do"
         if not proof.vacuous:
             window = truncation_window(proof, error=error, net=net)
             proved = lambda k: truncation_bound(proof, k, net=net)
-            sentence = (
-                f"proved in the {proof.metric} metric for inputs up to {proof.input_bound:.3g}"
-            )
+            where = f"metric for inputs up to {proof.input_bound:.3g}"
+            sentence = f"proved in the {proof.metric} {where}"
     except ValueError as refusal:
         sentence = f"nothing is proved: {refusal}"
     # As far as either line says something, and as far as the noise goes.
@@ -146,6 +125,6 @@ def _windows(net: Any, error: float) -> dict[str, Any]:
         "proved": [proved(int(k)) for k in ks],
         "measured_window": None if np.isinf(replay.worst) else int(replay.worst),
         "proved_window": window,
-        "rate": None if rate is None else number(rate),
+        "rate": rate,
         "sentence": sentence,
     }

@@ -1,7 +1,6 @@
 """The lab's server: pages, questions with quick answers, and jobs with slow ones.
 
-Every verb is one of the Python surface: memorize, checkup, reproduce. Nothing is
-kept but results, and those only in the results folder.
+Nothing is kept but results, and those only in the results folder.
 """
 
 import asyncio
@@ -9,22 +8,18 @@ import contextlib
 import pathlib
 from collections.abc import AsyncIterator, Callable
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
+from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.staticfiles import StaticFiles
 
 from .. import __version__
-from ..report.html import stylesheet
 from .guard import Guard
 from .jobs import Jobs
 from .pages import docs_page, lab_page
-from .request_models import missing
-from .routes import job_routes, KINDS, quick_answers, result_routes
+from .routes import job_routes, quick_answers, result_routes
 from .uploads import UPLOADS
 from .worker import Worker
-
-
-STATIC = pathlib.Path(__file__).parent / "static"
 
 
 def lab(
@@ -64,15 +59,7 @@ def lab(
     def documentation() -> str:
         return docs_page(app.openapi())
 
-    @app.get("/static/{name}", include_in_schema=False)
-    def static(name: str) -> Response:
-        if name == "page.css":
-            return Response(stylesheet(), media_type="text/css")
-        files = {path.name: path for path in STATIC.iterdir() if path.is_file()}
-        if name not in files:
-            raise missing("such file")
-        return FileResponse(files[name], media_type=KINDS[files[name].suffix])
-
+    app.mount("/static", StaticFiles(directory=pathlib.Path(__file__).parent / "static"))
     app.include_router(quick_answers(memories, measurements, places))
     app.include_router(job_routes(jobs, places))
     app.include_router(result_routes(out, jobs))

@@ -1,17 +1,18 @@
 """Long work as processes of the command line: progress line by line, cancel as Ctrl-C.
 
-A job is `remanence reproduce …` or `remanence checkup …` in a process of its own, so
-whatever the command line promises (finished parts kept, results whole or absent) holds
+Whatever the command line promises (finished parts kept, results whole or absent) holds
 here too. Jobs are known as long as the server runs, and an upload as long as its job.
 """
 
 import asyncio
 import contextlib
+import dataclasses
 import json
 import os
 import pathlib
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -19,22 +20,72 @@ from fastapi import HTTPException
 
 from ..report import DamagedResult, read_result, write_atomically
 from ..subjects import stored_result
-from .job import document_of, Job, listen
 from .uploads import Upload
 
 
 PATIENCE = 10.0  # seconds that a job has to end once it was asked to
+LONGEST, MOST = 2000, 10_000  # bytes of a line, and lines of a job, that are remembered
+LARGEST = 32 * 1024 * 1024  # bytes of a job's document that are read
+
+
+@dataclasses.dataclass
+class Job:
+    """One run: what was asked, what it said so far, how it ended."""
+
+    id: int
+    study: str  # the study's name, or `checkup`
+    profile: str
+    seed: int
+    folder: tempfile.TemporaryDirectory | None = None  # of an upload, until the job has ended
+    page: str | None = None  # a checkup's page, once it is there
+    lines: list[str] = dataclasses.field(default_factory=list)
+    state: str = "running"  # running, done, cancelled or failed
+    cancelled: bool = False
+    document: dict[str, Any] | None = None
+    process: asyncio.subprocess.Process | None = None
+    changed: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What the page shows of it."""
+        shown = ("id", "study", "profile", "seed", "state")
+        said = self.lines[-1] if self.lines else ""
+        return {name: getattr(self, name) for name in shown} | {"said": said}
+
+    def say(self, line: str) -> None:
+        """Remember a line; a file from outside has no name but the one that we gave it."""
+        if len(self.lines) < MOST:
+            home = "" if self.folder is None else f"{self.folder.name}/"
+            self.lines.append(line.replace(home, "") if home else line)
+        self.changed.set()
+
+
+async def listen(job: Job, stream: asyncio.StreamReader) -> None:
+    """Have a job say the lines of a stream, each cut at `LONGEST` bytes: no more is ever held."""
+    held = b""
+    while chunk := await stream.read(65536):
+        *whole, held = (held + chunk).split(b"\n")
+        for line in whole:
+            job.say(line[:LONGEST].decode(errors="replace").rstrip())
+        held = held[:LONGEST]
+    if held:
+        job.say(held.decode(errors="replace").rstrip())
+
+
+async def document_of(stream: asyncio.StreamReader) -> dict[str, Any] | None:
+    """The JSON document that a stream holds, if it is one and not too large."""
+    content = b""
+    while chunk := await stream.read(65536):
+        content += chunk if len(content) <= LARGEST else b""
+    with contextlib.suppress(ValueError, RecursionError):
+        return json.loads(content)
+    return None
 
 
 class Jobs:
     """The jobs of one results folder; one runs at a time."""
 
-    def __init__(
-        self,
-        out: pathlib.Path,
-        command: list[str] | None = None,
-        closing: Callable[[], bool] = lambda: False,
-    ) -> None:
+    def __init__(self, out: pathlib.Path, command: list[str] | None, closing: Callable[[], bool]):
         self.out, self.closing = out, closing
         self.command = command or [sys.executable, "-m", "remanence"]
         self.all: dict[int, Job] = {}
@@ -50,22 +101,17 @@ class Jobs:
         """Start a study; refuses while something runs."""
         job = self._new(study, profile, seed)
         self._save_claims(study)
-        words = ["reproduce", study, "--profile", profile, "--seed", str(seed)]
-        return await self._start(job, [*words, "--out", str(self.out)])
+        words = ["reproduce", study, "--profile", profile]
+        return await self._start(job, words, self.out)
 
     async def checkup(self, upload: Upload, source: list[str], *, steps: int, seed: int) -> Job:
-        """Start a checkup of an uploaded model; refuses while something runs.
-
-        `source` is the option for its inputs. The folder goes with the job.
-        """
+        """Start a checkup of an uploaded model, whose folder goes with the job, as `reproduce`."""
         job = self._new("checkup", "quick", seed)
-        job.folder, home = upload.folder, pathlib.Path(upload.folder.name)
+        job.folder = upload.folder
         words = ["checkup", str(upload.model), *source, "--quick"]
         if "--inputs" not in source:  # a file is taken whole
             words += ["--steps", str(steps)]
-        return await self._start(
-            job, [*words, "--seed", str(seed), "--out", str(home / "page.html")]
-        )
+        return await self._start(job, words, pathlib.Path(upload.folder.name) / "page.html")
 
     def _new(self, study: str, profile: str, seed: int) -> Job:
         self.refuse_second()
@@ -73,17 +119,13 @@ class Jobs:
         self.all[job.id] = job
         return job
 
-    async def _start(self, job: Job, words: list[str]) -> Job:
-        pipe = asyncio.subprocess.PIPE
+    async def _start(self, job: Job, words: list[str], out: pathlib.Path) -> Job:
+        streams = dict.fromkeys(("stdout", "stderr"), asyncio.subprocess.PIPE)
+        streams |= {"stdin": asyncio.subprocess.DEVNULL}
+        words = [*self.command, *words, "--seed", str(job.seed), "--out", str(out), "--json"]
+        surroundings = {"env": {**os.environ, "COLUMNS": "100"}, "start_new_session": True}
         try:
-            job.process = await asyncio.create_subprocess_exec(
-                *(*self.command, *words, "--json"),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=pipe,
-                stderr=pipe,
-                start_new_session=True,
-                env={**os.environ, "COLUMNS": "100"},
-            )
+            job.process = await asyncio.create_subprocess_exec(*words, **streams, **surroundings)
         except OSError as problem:
             job.say(f"it could not start: {problem.strerror}")
             self._end(job, "failed")
@@ -94,7 +136,7 @@ class Jobs:
         return job
 
     async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> None:
-        """Listen to a job until its process ends, then say how; nothing keeps it running."""
+        """Listen to a job until its process ends, then say how."""
         assert process.stdout and process.stderr
         document = asyncio.create_task(document_of(process.stdout))
         listening = asyncio.create_task(listen(job, process.stderr))
@@ -122,23 +164,23 @@ class Jobs:
 
     def _keep(self, job: Job) -> bool:
         """Take a checkup's page, or a study's claims, which the next run's would replace."""
-        if job.folder is None:
-            self._save_claims(job.study)
-            return True
         try:
-            page = pathlib.Path(job.folder.name) / "page.html"
-            job.page = page.read_text(encoding="utf-8", errors="replace")
+            if job.folder is None:
+                self._save_claims(job.study)
+            else:
+                page = pathlib.Path(job.folder.name) / "page.html"
+                job.page = page.read_text(encoding="utf-8", errors="replace")
         except OSError as problem:
             job.say(f"its page cannot be read: {problem.strerror}")
-        return job.page is not None
+            return False
+        return True
 
     def _save_claims(self, study: str) -> None:
         """Keep the claims of what is stored, whoever made it, before it is replaced."""
         with contextlib.suppress(OSError, DamagedResult):  # the result itself is still there
             if (last := read_result(self.out / study)) is not None:
-                name = f"{study}-{last.profile}-{last.seed}.json"
-                content = json.dumps(dict(last.document)).encode()
-                write_atomically(self.out / ".lab" / name, content)
+                path = self.out / ".lab" / f"{study}-{last.profile}-{last.seed}.json"
+                write_atomically(path, json.dumps(dict(last.document)).encode())
 
     async def cancel(self, job: Job) -> None:
         """Ctrl-C for the job; after `PATIENCE` seconds, the end of it and all it started."""
@@ -155,19 +197,18 @@ class Jobs:
         _kill_group(process)
 
     async def events(self, job: Job, after: int) -> AsyncIterator[dict[str, Any]]:
-        """Everything that the job says from line `after` on, then how it ended.
-
-        A server that is closing ends it before; the page asks again once it is back.
-        """
+        """Everything that the job says from line `after` on, then how it ended."""
         while True:
             ended = job.state != "running"
             while after < len(job.lines):
                 after += 1
                 yield {"id": after, "line": job.lines[after - 1]}
             if ended:
-                yield {"id": after, "state": job.state, "answer": job.answer}
+                # A study's figures are in the results folder.
+                answer = job.document if job.study == "checkup" else None
+                yield {"id": after, "state": job.state, "answer": answer}
                 return
-            # A server waits for its streams before it ends its jobs.
+            # A server waits for its streams before it ends its jobs; the page asks again.
             if self.closing():
                 return
             job.changed.clear()

@@ -1,6 +1,5 @@
 """What may be asked, field by field; anything else is refused before it is answered."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from fastapi import HTTPException, Path, Query
@@ -10,15 +9,10 @@ from ..subjects import STUDIES
 from .answers import Kind, LONGEST, METHODS
 
 
+one_of = lambda words: f"^({'|'.join(words)})$"  # a pattern
+
 Seed = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]  # a job's
-
-
-def one_of(words: Iterable[str]) -> str:
-    """The pattern of exactly these words."""
-    return f"^({'|'.join(words)})$"
-
-
 Method = Annotated[str, Query(pattern=one_of(METHODS))]
 Text = Annotated[str, Query(min_length=1, max_length=LONGEST)]
 Name = Annotated[str, Query(min_length=1, max_length=250)]
@@ -71,8 +65,8 @@ class Reproduce(Body):
 class Checkup(Strict):
     """How an uploaded network is examined.
 
-    The body is the weights file, a configuration (`config.json`) if the weights need one,
-    and its inputs, if they are not noise; `weights` and `config` say how many bytes they are.
+    The body is the weights file, `config.json` if the weights need one, and the inputs, if
+    they are not noise; `weights` and `config` say how many bytes they are.
     """
 
     name: str = Field("model.safetensors", min_length=1, max_length=250)

@@ -18,8 +18,7 @@ from ..report.pages import results_index, study_page
 from ..subjects import stored_result, STUDIES
 from . import request_models as asked
 from .answers import drawn_windows, file_windows, frontier, weights
-from .job import Job
-from .jobs import Jobs
+from .jobs import Job, Jobs
 from .pages import TEMPLATES
 from .request_models import ABSENT, BUSY, GUARDED, MALFORMED, missing, Number, SLOW
 from .uploads import receive, UPLOAD
@@ -64,9 +63,8 @@ def quick_answers(memories: Worker, measurements: Worker, places: asyncio.Semaph
         return Response(content, media_type="application/octet-stream", headers=name)
 
     @router.post("/windows")
-    async def windows(request: Request, question: asked.Windows) -> dict[str, Any]:
+    async def windows(request: Request, q: asked.Windows) -> dict[str, Any]:
         """What windows leave out of a drawn network: proved and measured."""
-        q = question
         given = (q.kind, q.units, q.gain, q.seed, q.error)
         return await answer(measurements, request, drawn_windows, *given)
 
@@ -95,8 +93,7 @@ def job_routes(jobs: Jobs, places: asyncio.Semaphore) -> APIRouter:
     async def checkup(request: Request, given: Annotated[asked.Checkup, Query()]) -> dict[str, Any]:
         """Start a checkup of a network's file, sent as the body.
 
-        The inputs may follow the weights in the body. The file goes when
-        the checkup ends; the page is there as long as the server runs.
+        The inputs may follow the weights in the body.
         """
         jobs.refuse_second()
         inputs = "inputs.txt" if given.source == "text" else "inputs.npy"
@@ -180,11 +177,11 @@ def result_routes(out: pathlib.Path, jobs: Jobs) -> APIRouter:
 
 def _stored(out: pathlib.Path, name: str) -> dict[str, Any]:
     try:
-        result = stored_result(out / name)
+        result, note = stored_result(out / name), "not run yet"
     except DamagedResult as problem:
-        return {"study": name, "stored": False, "note": f"damaged: {problem.args[0]}"}
+        result, note = None, f"damaged: {problem.args[0]}"
     if result is None:
-        return {"study": name, "stored": False, "note": "not run yet"}
+        return {"study": name, "stored": False, "note": note}
     verdicts = [claim.verdict for claim in result.claims]
     return {
         "study": name,
@@ -210,13 +207,11 @@ def _result(out: pathlib.Path, path: str) -> Response:
     file = (root / path).resolve()
     if not file.is_relative_to(root):
         raise absent
-    if not file.is_file():
-        if path not in ("index.html", f"{parts[0]}/index.html"):
-            raise absent
+    if file.is_file() and file.suffix in KINDS:
+        return FileResponse(file, media_type=KINDS[file.suffix])
+    if path in ("index.html", f"{parts[0]}/index.html"):
         return _unwritten_page(root, parts[0] if parts[1:] else "")
-    if file.suffix not in KINDS:
-        raise absent
-    return FileResponse(file, media_type=KINDS[file.suffix])
+    raise absent
 
 
 def _unwritten_page(out: pathlib.Path, name: str) -> HTMLResponse:

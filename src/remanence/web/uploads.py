@@ -40,22 +40,17 @@ async def receive(
     config: int = 0,
     inputs: str = "inputs.npy",
 ) -> Upload:
-    """The body in a new folder: so many bytes of weights under their name, then the inputs.
-
-    With bytes of a configuration between them, the model is a folder of both. `places`
-    are those for unfinished uploads.
-    """
+    """The body in a new folder: bytes of weights, of a configuration that goes with them, of inputs."""
     if places.locked():
         raise HTTPException(429, "too many uploads are unfinished; try again")
     folder = tempfile.TemporaryDirectory(prefix="remanence-lab-")
-    model = pathlib.Path(folder.name) / file_name(name)
+    # Its own name, without what a path or a page might mind.
+    model = pathlib.Path(folder.name) / re.sub(r"^[.-]|[^\w.() -]", "_", name[-60:])
     second = model.parent / ".inputs" / inputs  # no model has such a name
     parts = [(model / "model.safetensors" if config else model, weights), (second, None)]
     if config:
         parts.insert(1, (model / "config.json", config))
     try:
-        for path, _ in parts:
-            path.parent.mkdir(exist_ok=True)
         async with places, asyncio.timeout(SLOWEST):
             sizes = await _stream(request, parts)
         if not sizes[0]:
@@ -72,15 +67,12 @@ async def receive(
     return Upload(folder, model, second, (sizes[0], sizes[-1]))
 
 
-def file_name(name: str) -> str:
-    """The name that an upload has on disk: its own, without what a path or a page might mind."""
-    return re.sub(r"^[.-]|[^\w.() -]", "_", name[-60:])
-
-
 async def _stream(request: Request, parts: list[tuple[pathlib.Path, int | None]]) -> list[int]:
     """Each part takes so many bytes of the body, or the rest; how many came."""
     sizes, at = [0] * len(parts), 0
     with contextlib.ExitStack() as open_files:
+        for path, _ in parts:
+            path.parent.mkdir(exist_ok=True)
         files = [open_files.enter_context(path.open("wb")) for path, _ in parts]
         async for chunk in request.stream():
             while chunk:

@@ -1,8 +1,8 @@
 """Questions that need JAX are answered in a process of their own, so that pages stay quick.
 
-One question at a time, in the order in which they came. A question that nobody waits for
-any more leaves the queue; one that runs too long is stopped by ending the process, which
-touches no other, and the next question starts a fresh one.
+One question at a time, in the order in which they came. One that nobody waits for any more
+leaves the queue; one that runs too long is stopped by ending the process, which touches no
+other, and the next question starts a fresh one.
 """
 
 import asyncio
@@ -36,10 +36,7 @@ class Worker:
     async def __call__(
         self, gone: Callable[[], Awaitable[bool]], question: Callable[..., Any], *given: Any
     ) -> Any:
-        """What the question answers; a ValueError of the question comes through.
-
-        `gone` says whether whoever asked has left.
-        """
+        """What the question answers, or its ValueError; `gone` says whether whoever asked has left."""
         if len(self._waiting) >= self.queue:
             raise HTTPException(429, "too much was asked at once; try again")
         place = object()
@@ -54,25 +51,21 @@ class Worker:
             self._waiting.remove(place)
 
     async def _asked(self, gone: Callable, question: Callable, given: tuple) -> Any:
-        if self._pool is None:
-            self._pool = WorkerPool(1)
+        self._pool = self._pool or WorkerPool(1)
         answer = asyncio.wrap_future(self._pool.submit(_answer, question, given))
-        begun, left = asyncio.get_running_loop().time(), None
+        clock = asyncio.get_running_loop().time
+        begun, left = clock(), None
         while not answer.done():
             await asyncio.wait({answer}, timeout=0.05)
-            now = asyncio.get_running_loop().time()
             if left is None and await gone():
-                left = now
+                left = clock()
             # Starting anew costs seconds, so a short question is let go to its end, and
             # so is the first: whoever changes a question at once would always start anew.
-            if left is not None and self._warm and now - left > self.patience:
+            unwanted = left is not None and self._warm and clock() - left > self.patience
+            if unwanted or clock() - begun > self.limit:
                 answer.cancel()
                 self.stop()
-                raise HTTPException(*GONE)
-            if now - begun > self.limit:
-                answer.cancel()
-                self.stop()
-                raise HTTPException(*LATE)
+                raise HTTPException(*(GONE if unwanted else LATE))
         self._warm = True
         try:
             return answer.result()
