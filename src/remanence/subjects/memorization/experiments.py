@@ -77,10 +77,9 @@ def standard(count: int, seed: int) -> Evidence:
 
 def factors(up_to: int = 60) -> Evidence:
     """x^p - 1 against the product of its cyclotomic factors."""
-    failures = 0
-    for p in range(1, up_to + 1):
-        product = math.prod(fmpz_poly.cyclotomic(q) for q in range(1, p + 1) if p % q == 0)
-        failures += product != fmpz_poly([-1] + [0] * (p - 1) + [1])
+    product = lambda p: math.prod(fmpz_poly.cyclotomic(q) for q in range(1, p + 1) if p % q == 0)
+    one_less = lambda p: fmpz_poly([-1] + [0] * (p - 1) + [1])
+    failures = sum(product(p) != one_less(p) for p in range(1, up_to + 1))
     return {"exceptions": failures, "up_to": up_to}
 
 
@@ -105,10 +104,9 @@ def rotations(up_to: int = 60) -> Evidence:
     exact = 0
     for p in range(1, up_to + 1):
         c, s = math.cos(2 * math.pi / p), math.sin(2 * math.pi / p)
-        R, one = np.array([[c, -s], [s, c]]), np.eye(2)
-        off = [np.abs(np.linalg.matrix_power(R, t) - one).max() for t in range(1, p + 1)]
-        exact += [t for t, x in enumerate(off, 1) if x < 1e-8] == [p]
-    return {"tried": up_to, "orders": int(exact)}
+        R = lambda t, c=c, s=s: np.linalg.matrix_power([[c, -s], [s, c]], t)
+        exact += [t for t in range(1, p + 1) if np.abs(R(t) - np.eye(2)).max() < 1e-8] == [p]
+    return {"tried": up_to, "orders": exact}
 
 
 def two_units(period: int = 9) -> Evidence:
@@ -145,11 +143,8 @@ def least_factors(periods: int, bench: Bench) -> xr.Dataset:
     bench.tell(f"the least |a| of one unit, necklaces up to period {periods}")
     words = [w for p in range(2, periods + 1) for w in necklaces(p)]
     found = [least_feedback(word(w), stability=2.0, time_limit=60.0) for w in words]
-    return xr.Dataset(
-        {
-            "least": ("necklace", np.array([f.least[1] for f in found])),
-            "exact": ("necklace", np.array([f.exact for f in found])),
-            "period": ("necklace", np.array([len(w) for w in words])),
-        },
-        coords={"necklace": np.array(["".join(map(str, w)) for w in words], dtype=np.str_)},
-    )
+    columns = {"least": [f.least[1] for f in found], "exact": [f.exact for f in found]}
+    columns["period"] = [len(w) for w in words]
+    names = np.array(["".join(map(str, w)) for w in words], dtype=np.str_)
+    table = {name: ("necklace", np.array(values)) for name, values in columns.items()}
+    return xr.Dataset(table, coords={"necklace": names})

@@ -101,10 +101,9 @@ def polygon(ax: Any, memory: Memory) -> None:
     """One walk in the plane with its argmax regions."""
     orbit, used = memory.written.orbit(memory.word.period), list(memory.word.used)
     reach = 1.45 * max(1.0, float(np.abs(orbit).max()))
-    line = np.linspace(-reach, reach, 400)
-    x, y = np.meshgrid(line, line)
-    logits = memory.written.W_y @ np.stack([x.ravel(), y.ravel()]) + memory.written.b_y[:, None]
-    regions = logits[used].argmax(axis=0).reshape(x.shape)
+    plane = np.stack(np.meshgrid(*[np.linspace(-reach, reach, 400)] * 2))
+    logits = np.tensordot(memory.written.W_y, plane, 1) + memory.written.b_y[:, None, None]
+    regions = logits[used].argmax(axis=0)
     colours = ListedColormap([f"C{i % 7}" for i in range(len(used))])
     look: Any = {"vmin": -0.5, "vmax": len(used) - 0.5, "alpha": 0.28, "interpolation": "nearest"}
     place: Any = {"origin": "lower", "extent": (-reach, reach, -reach, reach)}
@@ -177,9 +176,8 @@ def _draw_atlas(atlas: xr.Dataset):
         style = {"color": f"C{i + 1}", "label": f"{n} symbols"}
         axes[2].plot(list(largest), list(largest.values()), "o-", ms=4, **style)
     bound = [counting_bound(int(p)) for p in atlas.period]
-    axes[2].step(
-        atlas.period, bound, where="mid", color="C7", label="2 symbols, proved by counting"
-    )
+    style = {"color": "C7", "label": "2 symbols, proved by counting"}
+    axes[2].step(atlas.period, bound, where="mid", **style)
     axes[2].set(xlabel="period p", ylabel="largest d* of the period", title="growth, real")
     axes[2].set_ylim(bottom=0)
     axes[2].legend()

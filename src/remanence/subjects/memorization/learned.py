@@ -1,8 +1,7 @@
 r"""Memories learned by gradient descent: $h_t = \rho(W_h h_{t-1})$, cross-entropy on $w_t$.
 
-Linear and tanh networks of every size are padded to the largest and masked, so
-that sizes and seeds are lanes of one program. What a linear one learned is read off the
-eigenvalues of $W_h$ that its logits use.
+Linear and tanh networks of every size are padded to the largest and masked, so that sizes and seeds
+are lanes of one program. What a linear one learned is read off the eigenvalues that its logits use.
 """
 
 import dataclasses

@@ -58,9 +58,7 @@ def memorize(
     if not time_limit >= 0:
         raise ValueError(f"time_limit must not be negative, got {time_limit}")
     if stride != 1 and method != "permutation":
-        raise ValueError(
-            f"stride goes with method='permutation', got stride={stride} and {method!r}"
-        )
+        raise ValueError(f"stride goes with method='permutation', got {stride=} and {method!r}")
     w = word_of(word, alphabet=alphabet, end=end)
     if method == "auto":
         memory = _smallest(w, gain, time_limit)
@@ -93,11 +91,10 @@ def _memory(w: Word, method: str, stride: int, gain: float, time_limit: float) -
     elif method == "tanh":
         written, largest = limit_cycle(w, gain=gain), exponent(gain)
     else:
-        if method == "rational" and w.period > LONG:
-            raise ValueError(
-                f"rational serves up to {LONG} symbols, got {w.period:,}; permutation and tanh more"
-            )
         field = "rational" if method == "rational" else "real"
+        if field == "rational" and w.period > LONG:
+            others = "permutation and tanh more"
+            raise ValueError(f"rational serves up to {LONG} symbols, got {w.period:,}; {others}")
         found = harmonic_dimension(w, field=field, time_limit=time_limit)
         frequencies, largest = found.frequencies, 0.0 if found.frequencies else -math.inf
         if method == "harmonic":

@@ -79,12 +79,11 @@ class Written:
         from ...cells import Elman, Linear
         from ...nets import Generator
 
-        if self.dimension * max(self.dimension, self.inputs) > LARGEST:
-            raise ValueError(
-                f"a matrix of {self.dimension:,} units is too large for JAX; `emissions` runs without"
-            )
+        d = self.dimension
+        if d * max(d, self.inputs) > LARGEST:
+            raise ValueError(f"{d:,} units are too large for JAX; `emissions` runs without")
         of = lambda a: jnp.asarray(np.asarray(a.toarray() if issparse(a) else a, dtype=float))
-        W_x = np.zeros((self.dimension, self.inputs)) if self.W_x is None else self.W_x
+        W_x = np.zeros((d, self.inputs)) if self.W_x is None else self.W_x
         make = Elman if self.activation == "tanh" else Linear
         cell = make(W_h=of(self.W_h), W_x=of(W_x))
         return Generator(cell, of(self.W_y), of(self.b_y), of(self.h_0), self.first)

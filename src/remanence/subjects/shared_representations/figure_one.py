@@ -71,11 +71,8 @@ def thresholds(found: xr.Dataset) -> list[float]:
 
 
 def highest_spikes(config: Config, diagonal: xr.Dataset) -> Int[np.ndarray, " spikes"]:
-    """At each σ the tallest connected, converged cells that do not generalise.
-
-    Only σ at which most connected runs generalise have spikes: at σ = 1e-2 most lie above 1e-3
-    and come down slowly with the fraction.
-    """
+    """At each σ at which most connected runs generalise (not at 1e-2, where they come down slowly
+    with the fraction) the tallest connected, converged cells that do not."""
     joined = (diagonal.connected == 1) & (diagonal.ending == 0)
     high = (joined & (diagonal.test_loss > GENERALISES)).values
     falling = np.argsort(-diagonal.test_loss.values, kind="stable")
@@ -98,10 +95,8 @@ def retrained_spikes(config: Config, diagonal: xr.Dataset, bench: Bench) -> xr.D
 
 
 def author_cells(config: Config, bench: Bench) -> xr.Dataset | None:
-    """The author's cells redone, as part of the grid where it has their size.
-
-    None unless the folder named by REMANENCE_DATA has his file with cells at the profile's σ.
-    """
+    """The author's cells redone, as part of the grid where it has their size, if the folder named
+    by REMANENCE_DATA has his file with cells at the profile's σ."""
     folder = os.environ.get("REMANENCE_DATA")
     path = pathlib.Path(folder or ".") / "gdln" / "figure1_sample.csv"
     if not folder or not path.is_file():
@@ -146,11 +141,8 @@ def named_cell(wanted: Mapping[str, str]) -> Cell:
 
 
 def one_cell(wanted: Mapping[str, str], bench: Bench) -> dict[str, Any]:
-    """Train the cell that `frac=…,sigma=…,seed=…` names as its author did, and measure it.
-
-    Losses are in the document's normalisation (a sum over words), null where a run diverged
-    or a number has no meaning.
-    """
+    """Train the cell that `frac=…,sigma=…,seed=…` names as its author did, and measure it; losses
+    are sums over words, as the document's, null where a run diverged or has no such pairs."""
     cell = named_cell(wanted)
     bench.tell(
         f"training {int(cell.run().T.sum())} of {cell.languages**2} pairs, at most "

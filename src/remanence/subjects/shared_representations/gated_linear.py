@@ -67,14 +67,11 @@ class GatedLinear(eqx.Module):
         return cls(W_o.reshape(L, D, H), W_h, W_i.reshape(H, L, D).transpose(1, 0, 2))
 
     @property
-    def sizes(self) -> tuple[int, int, int]:
+    def sizes(self) -> tuple[int, ...]:
         """L languages, D words, H units."""
-        L, D, H = self.W_o.shape
-        return L, D, H
+        return self.W_o.shape
 
-    def __call__(
-        self, x: Float[Array, " words"], *, source: int, target: int
-    ) -> Float[Array, " words"]:
+    def __call__(self, x: Float[Array, " words"], *, source: int, target: int) -> Array:
         """The translation of one word."""
         return self.W_o[target] @ (self.W_h @ (self.W_i[source] @ x))
 

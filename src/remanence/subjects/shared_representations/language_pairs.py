@@ -1,11 +1,9 @@
 r"""Which pairs of languages are taught: a binary matrix $T_{kl}$, output $k$, input $l$.
 
-The target of every pair is the same word, $\Pi_k \Pi_l^\top$; the mask that is
-taught is $T \otimes J_D$ (`full`) or only its target entries (`diagonal`).
-
-The pairs are a graph, an edge where $T_{kl} = 1$. At zero loss and $H = D$ an edge says
-$W_o^k W_h = (W_i^l)^{-1}$, so what is taught spreads along paths and never between components:
-$A_{kl} = A_{kl_1} A_{k_1l_1}^{-1} A_{k_1l_2} \cdots$.
+The target of every pair is the same word, $\Pi_k \Pi_l^\top$; the mask that is taught is
+$T \otimes J_D$ (`full`) or only its target entries (`diagonal`). The pairs are a graph, an edge where
+$T_{kl} = 1$. At zero loss and $H = D$ an edge says $W_o^k W_h = (W_i^l)^{-1}$, so what is taught spreads
+along paths, $A_{kl} = A_{kl_1} A_{k_1l_1}^{-1} A_{k_1l_2} \cdots$, and never between components.
 """
 
 import math
@@ -29,10 +27,8 @@ Pairs = Float[np.ndarray, "outputs inputs"]
 
 
 def checked_pairs(T: ArrayLike) -> Pairs:
-    """`T` itself, if it is a square 0/1 matrix without an empty row or column.
-
-    A language that is never an output (or input) keeps its random weights for ever.
-    """
+    """`T` itself, if it is a square 0/1 matrix without an empty row or column: a language that is
+    never an output (or input) would keep its random weights for ever."""
     T = np.asarray(T, dtype=float)
     if T.ndim != 2 or T.shape[0] != T.shape[1]:
         raise ValueError(f"T must be square, got shape {T.shape}")
@@ -145,18 +141,12 @@ def connectivity(T: Pairs) -> Connectivity:
     >>> graph.connected, int(graph.path_lengths.max())
     (True, 5)
     """
-    graph = _bipartite(np.asarray(T, dtype=float))
-    count, out, into = components(T)
-    paths = csgraph.shortest_path(graph, unweighted=True, directed=False)
-    K, values = T.shape[0], np.linalg.svd(T, compute_uv=False)
-    laplacian = np.diag(graph.sum(axis=1)) - graph
-    return Connectivity(
-        count,
-        (out[:, None] == into[None, :]).astype(float),
-        paths[:K, K:],
-        max(float(np.linalg.eigvalsh(laplacian)[1]), 0.0),
-        float(values[1] / values[0]) if len(values) > 1 else 0.0,
-    )
+    graph, (count, out, into) = _bipartite(np.asarray(T, dtype=float)), components(T)
+    paths = csgraph.shortest_path(graph, unweighted=True, directed=False)[: len(T), len(T) :]
+    values, rates = np.linalg.svd(T, compute_uv=False), np.linalg.eigvalsh(csgraph.laplacian(graph))
+    together = (out[:, None] == into).astype(float)
+    gap = float(values[1] / values[0]) if len(values) > 1 else 0.0
+    return Connectivity(count, together, paths, max(float(rates[1]), 0.0), gap)
 
 
 @cache

@@ -49,10 +49,8 @@ def _plot_runs(ax: Any, found: xr.Dataset) -> None:
 def figure_one_figure(
     diagonal: xr.Dataset, full: xr.Dataset, author: xr.Dataset | None = None
 ) -> Figure:
-    """Test loss over the fraction taught, a row a mask and a column a σ.
-
-    The author's cells are rings in it, if the grid has networks of their size.
-    """
+    """Test loss over the fraction taught, a row a mask and a column a σ; the author's cells are
+    rings in it, if the grid has networks of their size."""
     if author is not None and author.words[0] != diagonal.words[0]:
         author = None
 

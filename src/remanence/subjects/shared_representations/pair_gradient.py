@@ -22,6 +22,7 @@ from .language_pairs import Mask
 
 
 Taught = Float[Array | np.ndarray, "outputs inputs"]
+laid_out = jax.lax.optimization_barrier  # XLA's products are slow on a transpose that is not
 
 
 class Packed(NamedTuple):
@@ -49,11 +50,6 @@ def unpack(weights: Packed, mask: Mask) -> GatedLinear:
     return GatedLinear(P, W, Q.swapaxes(1, 2))
 
 
-def _laid_out(transposed: Array | np.ndarray) -> Array:
-    """A transpose that is written down: XLA's products are slow on one that is not."""
-    return jax.lax.optimization_barrier(transposed)
-
-
 def gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
     """The gradient of half the squared error over the pairs in `T`."""
     P, W, Q = weights
@@ -65,12 +61,12 @@ def gradient(weights: Packed, T: Taught, mask: Mask) -> Packed:
         E, E_t = (y - 1.0) * T, (jnp.swapaxes(y, 1, 2) - 1.0) * T.T
         C, Q_gradient = E @ Q, E_t @ A
     else:
-        T_t = _laid_out(T.T)
+        T_t = laid_out(T.T)
         mixed = lambda T, a: (T @ a.reshape(len(a), -1)).reshape(a.shape)
         gram_Q, gram_A = jnp.swapaxes(Q, 1, 2) @ Q, jnp.swapaxes(A, 1, 2) @ A
         C = A @ mixed(T, gram_Q) - mixed(T, Q)
         Q_gradient = Q @ mixed(T_t, gram_A) - mixed(T_t, A)
-    W_gradient = _laid_out(P.reshape(-1, H).T) @ C.reshape(-1, H)
+    W_gradient = laid_out(P.reshape(-1, H).T) @ C.reshape(-1, H)
     return Packed(C @ W.T, W_gradient, Q_gradient)
 
 

@@ -94,18 +94,15 @@ def train_pairs(
     `limit` bounds the steps, `width` runs are trained side by side. `memory` gives what a run
     needs besides its weights; `advance` moves a batch by one chunk and is one compiled program.
     """
-    for run in runs:
-        _, D, H = run.net.sizes
-        if run.net.sizes != runs[0].net.sizes:
+    sizes = list(dict.fromkeys(run.net.sizes for run in runs))
+    if len(sizes) > 1:
+        seen = f"L, D, H = {sizes[0]} and {sizes[1]}"
+        raise ValueError(f"runs that are trained together must have one size, got {seen}")
+    for _, D, H in sizes:
+        if mask == "full" and H < D and stop <= (least := (D - H) / (2 * D)):
             raise ValueError(
-                "runs that are trained together must have one size, got L, D, H = "
-                f"{runs[0].net.sizes} and {run.net.sizes}"
-            )
-        if mask == "full" and H < D and stop <= (D - H) / (2 * D):
-            raise ValueError(
-                f"H = {H} < D = {D} is infeasible: a block W_o W_h W_i has rank at "
-                f"most {H} and the identity rank {D}, so the loss stays above "
-                f"{(D - H) / (2 * D):.3g}, got the stop {stop:g}"
+                f"H = {H} < D = {D} is infeasible: a block W_o W_h W_i has rank at most {H}, "
+                f"so the loss stays above {least:.3g}, got the stop {stop:g}"
             )
     number = lambda value: np.asarray(value, dtype=precision)
     scope = double if precision == "float64" else nullcontext
@@ -137,8 +134,8 @@ def train_pairs(
             if index is not None and ended[place]:
                 places[place] = None
                 lane = jax.tree.map(lambda a, at=place: a[at].copy(), batch)
-                net, burst = as_numpy(unpack(lane.weights, mask)), not np.isfinite(lane.loss)
-                end = float("nan") if burst else exact_loss(net, runs[index].T, mask)
-                ending = "converged" if lane.loss <= stop else "out of steps"
-                ending = "diverged" if burst else ending
+                net, end, ending = as_numpy(unpack(lane.weights, mask)), float("nan"), "diverged"
+                if np.isfinite(lane.loss):
+                    end = exact_loss(net, runs[index].T, mask)
+                    ending = "converged" if lane.loss <= stop else "out of steps"
                 yield index, PairFit(net, end, ending, int(lane.steps), float(lane.time))

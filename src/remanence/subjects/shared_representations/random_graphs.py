@@ -78,11 +78,8 @@ def _spread(values: Float[np.ndarray, " draws"]) -> float:
 
 def thresholds_by_scale(found: xr.Dataset) -> xr.Dataset:
     """Thresholds at every σ, connectivity's on the same graphs, and how far above it, with errors
-    from drawing the graphs again.
-
-    A run that did not reach the training loss does not generalise. A threshold that is not
-    reached within the shares that were taught is infinite, and so is an unknown error.
-    """
+    from drawing the graphs again. Infinite are thresholds that are not reached within the shares
+    that were taught, and errors that this leaves unknown."""
     parts = by_scale(found)
     first = next(iter(parts.values()))
     share, count = taught_share(first), first.sizes["cell"]

@@ -1,13 +1,13 @@
 r"""Shared representations: gated deep linear networks that translate.
 
-$L$ languages of $D$ words are taught into each other, a few pairs only, by
-$W_o^k W_h W_i^l$. The notes ask when the other pairs come for free. This study
-redoes their Figure 1 cell by cell, shows what its mask did, and answers: the threshold
-is the connectivity of the graph of taught pairs; a smaller σ cannot pass it; spikes
-are steps or sign barriers; and what σ a graph needs follows from its singular values.
+$L$ languages of $D$ words are taught into each other, a few pairs only, by $W_o^k W_h W_i^l$. The notes
+ask when the other pairs come for free. This study redoes their Figure 1 cell by cell, shows what its
+mask did, and answers: the threshold is the connectivity of the graph of taught pairs; a smaller σ
+cannot pass it; spikes are steps or sign barriers; and what σ a graph needs follows from its singular
+values.
 
-Chosen by us: the full mask is trained to Λ = 1e-6 by gradient flow; the diagonal mask by
-the document's own SGD in float32 with its own draw.
+Chosen by us: the full mask is trained to Λ = 1e-6 by gradient flow; the diagonal mask by the
+document's own SGD in float32 with its own draw.
 """
 
 from collections.abc import Mapping

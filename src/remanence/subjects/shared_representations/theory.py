@@ -101,16 +101,12 @@ def race(seeds: int) -> xr.Dataset:
     time, late = np.linspace(0.0, 1.5, 46), np.linspace(0.0, 8.0, 46)
     theory, network = (f(0.05, time) for f in (reduced_strengths, network_strengths))
     drawn = [network_strengths(0.02, late, seed=seed, rtol=1e-5)[1, -1] for seed in range(seeds)]
+    conserved = network[1] ** 2 - M * network[0] ** 2
+    along = {"theory": theory[1], "network": network[1], "conserved": conserved}
     return xr.Dataset(
-        {
-            "theory": (("time", "mode"), theory[1]),
-            "network": (("time", "mode"), network[1]),
-            "conserved": (("time", "mode"), network[1] ** 2 - M * network[0] ** 2),
-            "drawn": (("seed", "mode"), np.array(drawn)),
-            "cube_root": ("mode", (M * STRENGTHS) ** (1 / 3)),
-        },
+        {name: (("time", "mode"), values) for name, values in along.items()},
         {"time": time, "mode": STRENGTHS},
-    )
+    ).assign(drawn=(("seed", "mode"), drawn), cube_root=("mode", (M * STRENGTHS) ** (1 / 3)))
 
 
 def random_spectrum(size: int, seed: int) -> xr.Dataset:
@@ -120,15 +116,10 @@ def random_spectrum(size: int, seed: int) -> xr.Dataset:
     drawn = [(rng.random((size, size)) < p).astype(float) for p in density]
     values = np.linalg.svd(np.stack(drawn), compute_uv=False)
     edge = 2 * np.sqrt(density * (1 - density))
+    laws = {"outlier_law": density * size, "edge_law": size**0.5 * edge, "document_edge": edge}
     return xr.Dataset(
-        {
-            "singular_values": (("density", "order"), values),
-            "outlier_law": ("density", density * size),
-            "edge_law": ("density", size**0.5 * edge),
-            "document_edge": ("density", edge),
-        },
-        {"density": density},
-    )
+        {name: ("density", law) for name, law in laws.items()}, {"density": density}
+    ).assign(singular_values=(("density", "order"), values))
 
 
 @jax.jit

@@ -52,11 +52,8 @@ def _of_width(width: int, config: Config, seed: int) -> dict[str, Any]:
 
 
 def alignment(config: Config, seed: int) -> xr.Dataset:
-    r"""Contamination at half loss over σ and widths, and the exponent of the second mode.
-
-    A width is measured where the law $\epsilon = \sigma^{1-\sigma_2/\sigma_1}$ itself predicts the
-    contaminations of the profile, so that none is down to rounding.
-    """
+    r"""Contamination at half loss over σ and widths, and the exponent of the second mode, measured
+    where the law $\epsilon = \sigma^{1-\sigma_2/\sigma_1}$ predicts more than rounding."""
     rows = [_of_width(width, config, seed) for width in config.toy_widths]
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return xr.Dataset(

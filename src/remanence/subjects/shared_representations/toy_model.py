@@ -27,8 +27,7 @@ WIDTH = 16  # draws followed together; one before a sign barrier delays only its
 class ToyState(NamedTuple):
     """A direction of norm 1, the log of its length, log σ, and the time so far."""
 
-    direction: tuple[Float[Array | np.ndarray, "*draws_and_n"], ...]
-    """u and v, and s where there are three factors."""
+    direction: tuple[Float[Array | np.ndarray, "*draws_and_n"], ...]  # u, v, and s of three factors
     log_size: Float[Array | np.ndarray, "*draws"]
     log_sigma: Float[Array | np.ndarray, "*draws"]
     time: Float[Array | np.ndarray, "*draws"]  # $t$ for two factors, $t\,\sigma$ for three

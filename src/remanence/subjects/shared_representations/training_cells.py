@@ -78,11 +78,9 @@ class Trainings(Work):
 def train_cells(
     cells: Sequence[Cell], *, stop: float, limit: int, width: int = 4, on: str | None = None
 ) -> Iterator[tuple[int, PairFit]]:
-    """The cells by their own way (all of one mask and one way): `(index, fit)` as each ends.
-
-    Lanes of width 1 fill the cache of a core: each core takes one, in a process of its own. `on`
-    is the address of a Dask scheduler, whose workers then take all of them.
-    """
+    """The cells by their own way (all of one mask and one way): `(index, fit)` as each ends; by
+    Dask's workers `on` a scheduler. Lanes of width 1 fill the cache of a core: each core takes
+    one, in a process of its own."""
     runs = [cell.run() for cell in cells]
     train, workers = WAYS[cells[0].way], min(len(cores()), len(runs))
     settings = {"mask": cells[0].mask, "stop": stop, "limit": limit, "width": width}
@@ -130,24 +128,22 @@ def table(
     folder = bench.folder / "cells" / title
     end = math.inf if bench.time_limit is None else time.monotonic() + bench.time_limit
     with opened_store(folder, {"table": title, **work}, train_cells) as store, bar as show:
-        kept = {cell: store.get(cell.name) for cell in cells}
-        rows = {cell: row for cell, row in kept.items() if row is not None}
-        left = [cell for cell in kept if cell not in rows]
-        show(len(rows))
-        reason = "stopped at the time limit"
+        left = [cell for cell in dict.fromkeys(cells) if store.get(cell.name) is None]
+        done, reason = len(cells) - len(left), "stopped at the time limit"
+        show(done)
         try:
             for i, fit in train_cells(left, **work, on=bench.on) if left else ():
                 row = {n: np.asarray(v) for n, v in cell_numbers(left[i], fit).items()}
                 store.put(left[i].name, row)
-                rows[left[i]] = row
-                show(len(rows))
+                show(done := done + 1)
                 if check_stop() or time.monotonic() > end:
                     break
         except LostError as fault:
             reason = str(fault)
-        if len(rows) < len(kept):
-            raise Unfinished(reason, len(rows), len(kept), folder)
-    columns = {name: [float(rows[c][name]) for c in cells] for name in rows[cells[0]]}
+        if done < len(cells):
+            raise Unfinished(reason, done, len(cells), folder)
+        rows: Any = [store.get(cell.name) for cell in cells]
+    columns = {name: [float(row[name]) for row in rows] for name in rows[0]}
     for name in ("fraction", "scale", "seed", "words", "units"):
         columns[name] = [getattr(cell, name) for cell in cells]
     attrs = {"mask": cells[0].mask, "way": cells[0].way}

@@ -97,11 +97,10 @@ def shift_certificate(written: Written, labels: Labels, unit: int) -> Certificat
     survives in floating point: errors grow by the base until they reach a lead."""
     base, W_y = int(written.W_h[0, 0]), written.W_y[:, 0]
     lead, margin, orbit = math.inf, math.inf, []
-    for (h,), ahead in _period(written, labels):
-        slopes = abs(np.delete(W_y[labels[len(orbit)]] - W_y, labels[len(orbit)]))
-        for gap, slope in zip(ahead, slopes, strict=True):
-            lead = min(lead, gap / unit)
-            margin = min(margin, gap / (slope * unit) if slope else math.inf)
+    for ((h,), ahead), label in zip(_period(written, labels), labels, strict=True):
+        slopes = abs(np.delete(W_y[label] - W_y, label))
+        lead = min([lead, *(ahead / unit)])
+        margin = min([margin, *(ahead[slopes > 0] / (slopes[slopes > 0] * unit))])
         orbit.append(h / unit)
     W, b, steps = W_y.astype(float), np.array([x / unit for x in written.b_y]), {}
     largest = max(map(abs, orbit))

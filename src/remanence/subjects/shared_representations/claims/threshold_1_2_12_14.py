@@ -1,10 +1,9 @@
 """Claims 003.1, 003.2, 003.12 and 003.14: the threshold is connectivity of the taught pairs.
 
-003.1 judges runs that reach the training loss, since only of these can be asked what
-follows from it. The others stand before sign barriers: a taught block whose determinant
-is not positive is at least 1 away from the identity, so Λ ≥ 1/(2D|T|) there, and how
-many unfinished runs lie that high is counted. 003.12 is judged on graphs (seeds from
-40,000 on) that were first drawn after its rule and its σ were settled.
+003.1 judges runs that reach the training loss. The others stand before sign barriers: a taught block
+whose determinant is not positive is at least 1 away from the identity, so Λ ≥ 1/(2D|T|) there, and
+how many lie that high is counted. 003.12 is judged on graphs (seeds from 40,000 on) that were first
+drawn after its rule and its σ were settled.
 """
 
 from collections.abc import Mapping
