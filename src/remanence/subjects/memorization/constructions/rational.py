@@ -1,7 +1,7 @@
 r"""Memories in integers for ever: $W_h = \bigoplus_q C(\Phi_q)$, companion matrices of cyclotomics.
 
-The state is $(x^t \bmod \Phi_q)_q$; the readout is the real one in another basis, scaled
-until rounding it to integers keeps every lead.
+The state is $(x^t \bmod \Phi_q)_q$; the readout is the real one in another basis, scaled until
+rounding it to integers keeps every lead.
 """
 
 import math

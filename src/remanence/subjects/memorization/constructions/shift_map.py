@@ -1,8 +1,7 @@
 r"""One unit that hears itself: $h' = n h - x$.
 
-The state is the rest of the string read as a number in base n, so
-$\arg\max_j (j n h - j(j+1)/2) = \lfloor n h \rfloor$ is its next digit. In floating point the
-digits run out, since the exponent is $\log n$.
+The state is the rest of the string read as a number in base n, so its next digit is
+$\lfloor n h \rfloor = \arg\max_j (j n h - j(j+1)/2)$; digits of floats run out at the rate $\log n$.
 """
 
 import functools

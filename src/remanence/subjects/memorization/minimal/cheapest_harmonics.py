@@ -21,12 +21,10 @@ from .refutation import Refutation, refutation
 from .separation import Deadline, margin_of, proved_lead, separation, widest
 
 
-LONG = 400
-"""Beyond this period only the strongest harmonics are tried."""
+LONG = 400  # beyond this period only the strongest harmonics are tried
 FAR = 6
 """A set is enlarged by so many units at most: least squares of more takes longer."""
-SLACK = 1e-9
-"""Far above what a Fourier transform in float64 rounds, relative to the whole energy."""
+SLACK = 1e-9  # far above what a Fourier transform in float64 rounds, relative to the whole energy
 
 
 class Bounds:
@@ -48,9 +46,9 @@ class Bounds:
 class MinimalDimension(Bounds):
     """The least number of units that spell a word, or proved bounds on it.
 
-    Every set of harmonics cheaper than `lower`, and every set of cost `upper`
-    before `frequencies` in lexicographic order if `optimal` and in time, is contained in
-    the frequencies of one of `refuted`, or is cheaper than `floor`.
+    Every set of harmonics cheaper than `lower`, and every set of cost `upper` before `frequencies`
+    in lexicographic order if `optimal` and in time, is contained in one of `refuted`, or is
+    cheaper than `floor`.
     """
 
     word: Word

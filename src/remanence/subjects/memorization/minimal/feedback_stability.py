@@ -34,9 +34,9 @@ STEPS = (48, 96, 192)  # bits of the steps above the infimum at which an admissi
 class Feedback(Bounds):
     """The fewest units at a given closed-loop stability, and the least |a| of one unit.
 
-    `least` encloses the infimum of |a| over one-unit memories whose state returns
-    with the word. The admissible a are an open set, so the infimum itself serves
-    only where it is zero and `attained`. `a` is an admissible value next to it.
+    `least` encloses the infimum of |a| over one-unit memories whose state returns with the word.
+    The admissible a are an open set, so it serves only where it is zero and `attained`; `a` is
+    an admissible value next to it.
     """
 
     word: Word

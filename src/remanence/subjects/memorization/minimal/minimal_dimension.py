@@ -66,11 +66,9 @@ class SinglePass(Bounds):
 
 
 def single_pass(w: Word, *, time_limit: float) -> SinglePass:
-    """The fewest units for one reading: nothing needs to return, so the walk may grow or fade.
-
-    One unit, $h' = r h$, is decided exactly: on a line the states $r^t$ lie in one of four orders,
-    and each symbol must be a run of that order. Two are sought on a grid of eigenvalues.
-    """
+    """The fewest units for one reading, whose walk may grow or fade. One, $h' = r h$, is decided
+    exactly: the states $r^t$ lie in one of four orders on the line, and each symbol must be a run
+    of that order. Two are sought on a grid of eigenvalues."""
     labels, deadline = w.pattern, Deadline(time_limit)
     rate = _line_rate(labels)
     # The walk that returns is one that need not: no search beyond it.
@@ -93,12 +91,9 @@ def single_pass(w: Word, *, time_limit: float) -> SinglePass:
 
 
 def _line_rate(labels: Labels) -> float | None:
-    """An r whose powers, as they lie on the line, make one run of every symbol.
-
-    Growing and fading walks of r > 0 lie in order of time; of r < 0 the odd steps lie
-    on one side and the even ones on the other, meeting in the middle if |r| < 1
-    and starting there if |r| > 1.
-    """
+    """An r whose powers, as they lie on the line, make one run of every symbol: of r > 0 they lie
+    in order of time; of r < 0 the odd ones on one side and the even ones on the other, meeting in
+    the middle if |r| < 1 and starting there if |r| > 1."""
     odd, even = labels[0::2], labels[1::2]
     step = 1 - 1 / (2 * len(labels))
     orders = {step: labels, -step: odd + even[::-1], -1 / step: odd[::-1] + even}

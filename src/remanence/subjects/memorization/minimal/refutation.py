@@ -1,12 +1,10 @@
 r"""Proofs that a set of harmonics cannot tell a word's symbols apart.
 
-A refutation of $S$ is a set of pairs $(t, k)$, $k \ne w_t$, with multipliers
-$\lambda > 0$ such that $\sum \lambda_{t,k}(e_{w_t} - e_k)\,\zeta^{jt} = 0$ for
-$j \in \{0\} \cup S$. The coefficients are irrational, so it is proved by
-an interval solve on the support, every enclosure positive; where the support
-spans fewer rows than there are equations, the equations left over are minors in
-$\mathbb{Z}[\zeta_p]$, which vanish because the product of their conjugates is an
-integer below one: the minor itself is enclosed, the others bounded by Hadamard.
+A refutation of $S$ is a set of pairs $(t, k)$, $k \ne w_t$, with multipliers $\lambda > 0$ such that
+$\sum \lambda_{t,k}(e_{w_t} - e_k)\,\zeta^{jt} = 0$ for $j \in \{0\} \cup S$. It is proved by an interval
+solve on the support, every enclosure positive; equations left over are minors in
+$\mathbb{Z}[\zeta_p]$, which vanish because the product of their conjugates is an integer below one:
+the minor itself is enclosed, the others bounded by Hadamard (docs/science/memorization.md).
 """
 
 import dataclasses
@@ -23,23 +21,17 @@ from .separation import Deadline, NEVER
 
 
 Pairs = tuple[tuple[int, int], ...]
-Row = tuple[int, int, bool]
-"""A block (symbol), a frequency, and whether it is its sine."""
+Row = tuple[int, int, bool]  # a block (symbol), a frequency, and whether it is its sine
+# LAPACK's own: `scipy.linalg.qr` takes four times as long for a few rows.
 pivoted_qr: Any = get_lapack_funcs("geqp3")
-"""LAPACK's own: `scipy.linalg.qr` takes four times as long for a few rows."""
-MANY = 200
-"""Unknowns beyond which a few dozen bits are not enough."""
-PACE = 1e-10
-"""Seconds of an interval solve for each cubed unknown and bit, roughly."""
+MANY = 200  # unknowns beyond which a few dozen bits are not enough
+PACE = 1e-10  # seconds of an interval solve for each cubed unknown and bit, roughly
 
 
 @dataclasses.dataclass(frozen=True)
 class Refutation:
-    """No readout over these frequencies spells the word.
-
-    `multipliers` are the centres of their enclosures, whose smallest lower end is
-    `least` > 0.
-    """
+    """No readout over these frequencies spells the word; `multipliers` are the centres of their
+    enclosures, whose smallest lower end is `least` > 0."""
 
     frequencies: Frequencies
     pairs: Pairs
@@ -67,11 +59,8 @@ def refutation(
 def _enclosures(
     labels: Labels, frequencies: Frequencies, pairs: Pairs, deadline: Deadline
 ) -> list[arb] | None:
-    """The multipliers after the first, which is one, as enclosures.
-
-    Rows are $2\\cos$ and $2\\sin$, so that minors are algebraic integers up to a power
-    of i.
-    """
+    """The multipliers after the first, which is one, as enclosures; rows are $2\\cos$ and
+    $2\\sin$, so that minors are algebraic integers up to a power of i."""
     period, unknown = len(labels), len(pairs) - 1
     # Symbols that no pair names have zero rows; the first named is minus the others' sum.
     named = sorted({labels[t] for t, _ in pairs} | {k for _, k in pairs})
