@@ -1,5 +1,6 @@
 r"""One word, every construction: dimension × precision × stability, and how long it is right."""
 
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -45,12 +46,10 @@ def frontier(
 ) -> Iterator[Point | None]:
     """Every construction in turn; None for one that does not serve or is too large to run."""
     for method in METHODS:
-        try:
+        memory = None
+        with contextlib.suppress(ValueError):
             memory = memorize(word, method=method, end=end)
-        except ValueError:
-            yield None
-            continue
-        if memory.dimension > LARGEST:
+        if memory is None or memory.dimension > LARGEST:
             yield None
             continue
         labels = memory.word.indices

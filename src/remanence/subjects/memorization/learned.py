@@ -104,9 +104,9 @@ class Lane:
 def train_memories(config: Config, bench: Bench) -> xr.Dataset:
     """Every word, kind, size and seed, batched together."""
     words = [word(letters) for letters in config.learned_words]
-    longest = max(w.period for w in words)
-    labels = np.array([np.resize(w.indices, longest) for w in words], dtype=np.int32)
     sizes = np.array([(w.period, len(w.alphabet)) for w in words], dtype=np.int32).T
+    longest = int(sizes[0].max())
+    labels = np.array([np.resize(w.indices, longest) for w in words], dtype=np.int32)
     axes = {"word": range(len(words)), "tanh": (0, 1), "units": config.learned_units}
     table = sweep(
         Lane(config, int(sizes[1].max()), longest),

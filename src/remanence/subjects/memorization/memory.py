@@ -78,10 +78,9 @@ class Memory:
         # JSON holds the alphabet.
         if not all(isinstance(s, str) or s is END for s in self.word.alphabet):
             raise ValueError("only memories of text can be saved: symbols must be strings")
-        if self.dimension > LARGEST_FILE:
-            raise ValueError(
-                f"files hold memories of up to {LARGEST_FILE:,} units, got {self.dimension:,}"
-            )
+        d = self.dimension
+        if d > LARGEST_FILE:
+            raise ValueError(f"files hold memories of up to {LARGEST_FILE:,} units, got {d:,}")
         written = self.written if self.exact is None or self.method == "shift" else self.exact
         torch, fields = self.method == "tanh", {f: getattr(written, f) for f in TORCH}
         tensors = {
@@ -90,8 +89,8 @@ class Memory:
             if a is not None
         }
         if torch:
-            tensors.setdefault(TORCH["W_x"], np.zeros((self.dimension, written.inputs)))
-            tensors |= {name: np.zeros(self.dimension) for name in TORCH_BIASES}
+            tensors.setdefault(TORCH["W_x"], np.zeros((d, written.inputs)))
+            tensors |= {name: np.zeros(d) for name in TORCH_BIASES}
         about = {
             "method": self.method,
             "indices": list(self.word.indices),
@@ -127,6 +126,5 @@ def margin(written: Written, w: Word) -> float:
         # One-hot columns: the lead over the largest distance of two rows.
         lead = 2 * abs(float(written.h_0[0])) if written.activation == "tanh" else 1.0
         return lead / math.sqrt(np.sort(np.bincount(w.indices))[-2:].sum())
-    states = written.orbit(w.period).T
-    phi = np.vstack([np.ones((1, w.period)), states])
+    phi = np.vstack([np.ones((1, w.period)), written.orbit(w.period).T])
     return margin_of(np.column_stack([b, W]).astype(float), w.indices, phi)

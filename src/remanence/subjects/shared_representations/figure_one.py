@@ -47,7 +47,8 @@ def figure_one(config: Config, bench: Bench) -> tuple[xr.Dataset, xr.Dataset]:
     grid = lambda *scales: [
         (f, s, n) for f in config.fractions for s in scales for n in config.seeds
     ]
-    width, full = lane_width(config), []
+    full: list[xr.Dataset] = []
+    width = lane_width(config)
     for scale, limit in zip(config.full_scales, config.full_limits, strict=True):
         until = {"stop": FULL_STOP, "limit": limit, "width": width}
         cells = _cells(config, grid(scale), mask="full", way="flow")

@@ -131,7 +131,7 @@ def _bipartite(T: Pairs) -> Float[np.ndarray, "nodes nodes"]:
 def components(T: Pairs) -> tuple[int, Int[np.ndarray, " outputs"], Int[np.ndarray, " inputs"]]:
     """The number of components, and the one of each output and each input."""
     count, labels = csgraph.connected_components(_bipartite(T), directed=False)
-    return int(count), *np.split(labels, [len(T)])
+    return int(count), labels[: len(T)], labels[len(T) :]
 
 
 def connectivity(T: Pairs) -> Connectivity:

@@ -114,25 +114,25 @@ def _word(about: dict[str, Any]) -> Word:
 def _network(method: str, word: Word, first: Any, tensors: dict[str, np.ndarray]) -> Written:
     """The network of the tensors, in integers where it is exact."""
     torch = TORCH["W_h"] in tensors
-    parts: dict[str, Any] = {f: tensors.pop(n if torch else f, None) for f, n in TORCH.items()}
+    names = {f: name if torch else f for f, name in TORCH.items()}
+    if method != "shift" and names["W_x"] not in tensors:
+        del names["W_x"]
+    parts: dict[str, Any] = {f: tensors.pop(name) for f, name in names.items()}
     for name in TORCH_BIASES if torch else ():
         if tensors.pop(name).any():
             raise ValueError(f"{name} is not zero, as it is in a memory")
     if tensors:
         raise ValueError(f"the file holds {min(tensors)}, which is no part of a memory")
-    missing = [f for f, part in parts.items() if part is None and (f != "W_x" or method == "shift")]
-    if missing:
-        raise KeyError(missing[0])
     units, outputs = len(parts["h_0"]), len(word.alphabet)
     shapes = {"W_h": (units, units), "W_y": (outputs, units), "b_y": (outputs,), "h_0": (units,)}
-    if parts["W_x"] is not None:
+    if "W_x" in parts:
         shapes["W_x"] = (units, outputs + (parts["W_x"].shape[1] > outputs))
     for field, shape in shapes.items():
         part = parts[field]
         if part.shape != shape or part.dtype.kind not in "iuf":
             raise ValueError(f"{field} must be real numbers, {list(shape)}, got {list(part.shape)}")
         parts[field] = _numbers(part, whole=method in ("permutation", "rational"))
-    entries = sum(part.size for part in parts.values() if part is not None)
+    entries = sum(part.size for part in parts.values())
     pairs = outputs**2 * units if method in ("rotation", "harmonic", "once") else 0
     if (entries + 10_000) * word.period > WORK or pairs > 1 << 27:
         raise ValueError("the network and its word are too large to be checked")

@@ -22,9 +22,8 @@ TINY = 2.0**-100  # far above what underflow, in float32 too, does to a sum of a
 def planes(W_h: Any) -> tuple[list[int], list[complex]]:
     """Where each block of a block-diagonal W_h begins, and its eigenvalue: single units,
     and planes that turn and stretch."""
-    d, starts, found = W_h.shape[0], [], []
+    d, at, starts, found = W_h.shape[0], 0, [], []
     along, below = W_h.diagonal(), np.append(W_h.diagonal(-1), 0.0)
-    at = 0
     while at < d:
         starts.append(at)
         found.append(complex(along[at], below[at]))
