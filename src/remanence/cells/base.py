@@ -1,11 +1,10 @@
 r"""The one interface of the laboratory: a pure map $h' = \phi(h, x)$ on a pytree state.
 
-Measurements call the four functions below and never ask what kind of cell they
-have. A user's own cell needs only `__call__(h, x)` and `initial_state()`; where
-a cell offers `pushforward`, `dual_pushforward`, `from_drive`, `log_volume`, `output`, `input_size`, `contraction_form` or
-`log_decays` itself, that is taken. `log_decays(h, x)` is for cells whose Jacobian is
-diagonal or triangular: the logarithms of the moduli on its diagonal, in the state's shape
-or in one that broadcasts to it.
+Measurements call the functions below and never ask what kind of cell they have. A user's own cell
+needs only `__call__(h, x)` and `initial_state()`; where a cell offers `pushforward`, `log_volume`,
+`dual_pushforward`, `from_drive`, `output`, `input_size`, `contraction_form` or `log_decays` itself,
+that is taken. `log_decays(h, x)` is for cells whose Jacobian is diagonal or triangular: the
+logarithms of the moduli on its diagonal, in a shape that broadcasts to the state's.
 """
 
 import abc
@@ -19,10 +18,12 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, InputFrame, State
+from .._types import Frame, Input, InputFrame, Scalar, State
 
 
+Pushed = tuple[State, Frame]
 Dual = Callable[[State, Input, Frame], tuple[State, Frame, InputFrame]]
+LogVolume = Callable[[State, Input], Scalar]
 
 
 class AbstractCell(eqx.Module):
@@ -37,28 +38,21 @@ class AbstractCell(eqx.Module):
         """The state before anything was heard: zeros, in the dtype of the weights."""
 
 
-def pushforward(
-    cell: Any, h: State, x: Input, Q: Frame, X: InputFrame | None = None
-) -> tuple[State, Frame]:
+def pushforward(cell: Any, h: State, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
     r"""The next state and $J Q$, where $J = \partial h' / \partial h$.
 
     The columns of `Q` are tangent vectors in the order of `ravel_pytree(h)`. Where
     the input moves too, `X` holds its tangents and $J_x X$ is added: so the upper
     layers of a stack are carried.
     """
+    frames = (Q,) if X is None else (Q, X)
     offered = getattr(cell, "pushforward", None)
-    if offered is not None and X is None:
-        return offered(h, x, Q)
-    if offered is not None and "X" in inspect.signature(offered).parameters:
-        return offered(h, x, Q, X)
+    if offered is not None and (X is None or "X" in inspect.signature(offered).parameters):
+        return offered(h, x, *frames)
     flat, unravel = ravel_pytree(h)
-    step = lambda flat, x: ravel_pytree(cell(unravel(flat), x))[0]
-    along = lambda linear, *frames: jax.vmap(linear, in_axes=1, out_axes=1)(*frames)
-    if X is None:
-        following, linear = jax.linearize(lambda flat: step(flat, x), flat)
-        return unravel(following), along(linear, Q)
-    following, linear = jax.linearize(step, flat, x)
-    return unravel(following), along(linear, Q, X)
+    step = lambda flat, x=x: ravel_pytree(cell(unravel(flat), x))[0]
+    following, linear = jax.linearize(step, flat, *(() if X is None else (x,)))
+    return unravel(following), jax.vmap(linear, in_axes=1, out_axes=1)(*frames)
 
 
 def jacobian(cell: Any, h: State, x: Input) -> Float[Array, "dimension dimension"]:
@@ -68,7 +62,7 @@ def jacobian(cell: Any, h: State, x: Input) -> Float[Array, "dimension dimension
     return pushforward(cell, h, x, jnp.eye(size, dtype=dtype))[1]
 
 
-def log_volume(cell: Any) -> Callable[[State, Input], Float[Array, ""]] | None:
+def log_volume(cell: Any) -> LogVolume | None:
     r"""$\log|\det J|$ as a function of state and input, where a cell has a closed form."""
     return cell.log_volume() if hasattr(cell, "log_volume") else None
 

@@ -1,14 +1,13 @@
 r"""Recurrences that overwrite: $S_h' = (\mathrm{diag}(d) - p q^\top) S_h + k v^\top$, a matrix a head.
 
-DeltaNet, gated DeltaNet and Kimi's KDA have $A = (I - \beta k k^\top)\mathrm{diag}(\alpha)$,
-RWKV-7 has $A = \mathrm{diag}(w) - (a \odot \hat\kappa) \hat\kappa^\top$ (Schlag et al. 2021,
-Yang et al. 2024, Kimi 2025, Peng et al. 2025). The tangent map is $A \otimes I$: the
-exponents of a head are those of the keys x keys product, each as often as a value is long,
-and $\log|\det A| = \sum \log d + \log|1 - \sum p q / d|$.
+DeltaNet, gated DeltaNet and Kimi's KDA have $A = (I - \beta k k^\top)\mathrm{diag}(\alpha)$, RWKV-7 has
+$A = \mathrm{diag}(w) - (a \odot \hat\kappa) \hat\kappa^\top$ (Schlag et al. 2021, Yang et al. 2024,
+Kimi 2025, Peng et al. 2025). The tangent map is $A \otimes I$: a head's exponents are those of the
+keys x keys product, each as often as a value is long, and
+$\log|\det A| = \sum \log d + \log|1 - \sum p q / d|$.
 """
 
 import abc
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -16,7 +15,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._types import Input, Scalar
+from .._types import Input
+from .base import LogVolume
 from .linear_recurrence import AbstractGatedCell, AbstractHeadGates, Heads
 
 
@@ -88,16 +88,12 @@ class RWKV7(AbstractDeltaGates):
     heads: Heads
 
     @property
-    def rest(self) -> tuple[int, int, int]:
-        n = self.heads.count * self.heads.keys
-        return (n, n, n)
+    def rest(self) -> tuple[int, ...]:
+        return (self.heads.count * self.heads.keys,) * 3
 
     def transition(self, u: Array) -> Transition:
-        shape = (self.heads.count, self.heads.keys)
-        parts = self.split(u)[3:]
-        w, kappa, a = (part.reshape(shape) for part in parts)
-        length = jnp.linalg.norm(kappa, axis=1, keepdims=True)
-        kappa = kappa / jnp.maximum(length, 1e-12)
+        w, kappa, a = (part.reshape(self.heads.count, -1) for part in self.split(u)[3:])
+        kappa = kappa / jnp.maximum(jnp.linalg.norm(kappa, axis=1, keepdims=True), 1e-12)
         return w, a * kappa, kappa
 
     def write(self, u: Array) -> tuple[Array, Array]:
@@ -128,7 +124,7 @@ class DeltaRule(AbstractGatedCell):
         """(d, p, q) of the step; the tangent map of a head is diag(d) - p q^T."""
         return self.gates.transition(self._gate_inputs(x))
 
-    def log_volume(self) -> Callable[[Any, Input], Scalar]:
+    def log_volume(self) -> LogVolume:
         values = self.gates.heads.values
         return lambda h, x: values * jnp.sum(log_determinants(self.transition(h, x)))
 

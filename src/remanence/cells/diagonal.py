@@ -1,11 +1,9 @@
 r"""Diagonal linear recurrences (LRU-like), $h' = a \odot h + B x$, real or complex.
 
-Orvieto et al. 2023; S4D and S5 are this with their own spectra. A complex state is carried as the pair of its real and
-imaginary parts, so that every measurement sees real numbers: $N$ complex units
-have $2N$ exponents, each $\log|a_i|$ twice.
+Orvieto et al. 2023; S4D and S5 are this with their own spectra. A complex state is the pair of its
+real and imaginary parts: $N$ complex units have $2N$ exponents, each $\log|a_i|$ twice.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -14,8 +12,8 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Inexact
 
-from .._types import Input, Key, Scalar, State
-from .base import AbstractCell, DiagonalForm
+from .._types import Input, Key, State
+from .base import AbstractCell, DiagonalForm, LogVolume
 
 
 class Diagonal(AbstractCell):
@@ -39,11 +37,9 @@ class Diagonal(AbstractCell):
         inner, outer = radius
         r = jnp.sqrt(jr.uniform(key_r, (units,), minval=inner**2, maxval=outer**2))
         angle = jr.uniform(key_angle, (units,), maxval=2 * jnp.pi)
-        B_re = jr.normal(key_re, (units, inputs))
-        B_im = jr.normal(key_im, (units, inputs))
         gain = jnp.sqrt((1 - r**2) / (2 * max(inputs, 1)))[:, None]
-        B = jax.lax.complex(gain * B_re, gain * B_im)
-        return cls(jax.lax.complex(r * jnp.cos(angle), r * jnp.sin(angle)), B)
+        parts = (gain * jr.normal(key, (units, inputs)) for key in (key_re, key_im))
+        return cls(jax.lax.complex(r * jnp.cos(angle), r * jnp.sin(angle)), jax.lax.complex(*parts))
 
     @classmethod
     def discretised(cls, Lambda: Any, B: Any, step: Any) -> "Diagonal":
@@ -87,7 +83,7 @@ class Diagonal(AbstractCell):
             return following
         return following[0] + self.B.real @ x, following[1] + self.B.imag @ x
 
-    def log_volume(self) -> Callable[[State, Input], Scalar]:
+    def log_volume(self) -> LogVolume:
         """The sum of the logarithms of the moduli; each complex unit counts twice."""
         whole = jnp.sum(jnp.log(jnp.abs(self.a)))
         twice = 2 * whole if jnp.iscomplexobj(self.a) else whole

@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
+from .._types import Frame, Input, InputFrame, Key, Vector
 from .affine import AbstractAffine, gaussian_weights, log_slope, value_and_slope
-from .base import Dual, inverse_transposed, log_determinant, LoopForm
+from .base import Dual, inverse_transposed, log_determinant, LogVolume, LoopForm, Pushed
 
 
 class Elman(AbstractAffine):
@@ -28,13 +28,7 @@ class Elman(AbstractAffine):
 
     @classmethod
     def init(
-        cls,
-        inputs: int,
-        units: int,
-        *,
-        key: Key,
-        gain: float = 1.0,
-        activation: Callable = jnp.tanh,
+        cls, inputs: int, units: int, *, key: Key, gain: float = 1.0, activation=jnp.tanh
     ) -> "Elman":
         """Gaussian weights; the spectral radius of `W_h` is about `gain`."""
         W_h, W_x = gaussian_weights(inputs, units, key=key, gain=gain)
@@ -46,9 +40,7 @@ class Elman(AbstractAffine):
     def from_drive(self, z: Array, h: Array) -> Array:
         return self.activation(z)
 
-    def pushforward(
-        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[Vector, Frame]:
+    def pushforward(self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
         following, slope = value_and_slope(self.activation, self.drive(h, x))
         Z = self.W_h @ Q if X is None else self.W_h @ Q + self.W_x @ X
         return following, slope[:, None] * Z
@@ -66,14 +58,10 @@ class Elman(AbstractAffine):
 
         return at
 
-    def log_volume(self) -> Callable[[Vector, Input], Scalar]:
+    def log_volume(self) -> LogVolume:
         r"""$\log|\det J| = \log|\det W_h| + \sum_i \log|\rho'(z_i)|$."""
         whole = log_determinant(self.W_h)
-
-        def at(h: Vector, x: Input) -> Scalar:
-            return whole + jnp.sum(log_slope(self.activation, self.drive(h, x)))
-
-        return at
+        return lambda h, x: whole + jnp.sum(log_slope(self.activation, self.drive(h, x)))
 
     def contraction_form(self) -> LoopForm:
         return LoopForm(self.W_h, self.W_x, self.b, self.activation)

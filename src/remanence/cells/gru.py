@@ -13,7 +13,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Vector
 from .affine import AbstractAffine, require_blocks, sigmoid_and_slope, tanh_and_slope, uniform
-from .base import GRUForm
+from .base import GRUForm, Pushed
 
 
 class GRU(AbstractAffine):
@@ -53,9 +53,7 @@ class GRU(AbstractAffine):
         z, n = jax.nn.sigmoid(z_z), jnp.tanh(x_n + jax.nn.sigmoid(z_r) * h_n)
         return (1 - z) * n + z * h
 
-    def pushforward(
-        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[Vector, Frame]:
+    def pushforward(self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
         z_r, z_z, x_n, h_n = self._drives(h, x)
         (r, d_r), (z, d_z) = sigmoid_and_slope(z_r), sigmoid_and_slope(z_z)
         n, d_n = tanh_and_slope(x_n + r * h_n)

@@ -1,11 +1,10 @@
 r"""Layers of recurrent language models: what stands around a recurrence, with its full state.
 
-A layer runs over any number of inputs at once from a state that is given; one input is a
-step. Its state has two parts: the recurrence's own, and what convolutions, shifts and
-local attention keep of the last few inputs. The second part is nilpotent: its exponents
-are $-\infty$ and its memory is exact and finite. Ordered layer by layer, the tangent map of
-`Blocks` along a text is block lower-triangular, so the Lyapunov spectrum of a stack is the
-union of those of its recurrences.
+A layer runs over any number of inputs at once; one input is a step. Its state has two parts: the
+recurrence's own, and what convolutions, shifts and local attention keep of the last few inputs. The
+second part is nilpotent: its exponents are $-\infty$ and its memory is exact and finite. Layer by
+layer the tangent map of `Blocks` is block lower-triangular, so the Lyapunov spectrum of a stack is
+the union of those of its recurrences.
 """
 
 import abc
@@ -20,7 +19,7 @@ from .._types import Input, State
 from .base import AbstractCell
 from .delta_rule import DeltaRule
 from .linear_recurrence import LinearRecurrence
-from .parts import Activation, Convolution, Dense, GatedMLP, LocalAttention, Norm
+from .parts import Activation, Convolution, Dense, GatedMLP, identity, LocalAttention, Norm
 
 
 class LayerState(NamedTuple):
@@ -96,15 +95,11 @@ class GatedLayer(AbstractLayer):
             recent, mixed = self.convolution.along(state.recent, us[:, :channels])
             us = jnp.concatenate([self.activation(mixed), us[:, channels:]], axis=1)
         states, ys = self.recurrence.along(state.recurrent, us)
-        if self.norm_out is not None and not self.norm_last:
-            ys = self.norm_out(ys)
-        if self.W_gate is not None:
-            ys = ys * self.gate(self.W_gate(x))
-        if self.norm_out is not None and self.norm_last:
-            ys = self.norm_out(ys)
+        norm = identity if self.norm_out is None else self.norm_out
+        gate = 1.0 if self.W_gate is None else self.gate(self.W_gate(x))
+        ys = norm(ys * gate) if self.norm_last else norm(ys) * gate
         ys = xs + self.W_out(ys)
-        if self.mlp is not None:
-            ys = ys + self.mlp(ys)
+        ys = ys if self.mlp is None else ys + self.mlp(ys)
         return LayerRun(LayerState(states[-1], recent), ys, us, states)
 
 
@@ -152,9 +147,8 @@ class Blocks(AbstractCell):
         runs: list[Any] = []
         xs = jnp.pad(xs, ((0, 0), (0, self.spare)))
         for layer, state in zip(self.layers, h[0], strict=True):
-            run = layer.run(state, xs)
-            xs = run.outputs
-            runs.append(run)
+            runs.append(layer.run(state, xs))
+            xs = runs[-1].outputs
         ys = xs[:, : self.width]
         ys = ys if self.norm is None else self.norm(ys)
         return (tuple(run.state for run in runs), ys[-1]), ys, runs

@@ -1,12 +1,10 @@
 """The linear cell, $h' = W_h h + W_x x$."""
 
-from collections.abc import Callable
-
 from jaxtyping import Array, Float
 
-from .._types import Input, Key, Scalar, Vector
+from .._types import Input, Key, Vector
 from .affine import AbstractAffine, gaussian_weights
-from .base import log_determinant, LoopForm
+from .base import log_determinant, LogVolume, LoopForm
 
 
 class Linear(AbstractAffine):
@@ -30,7 +28,7 @@ class Linear(AbstractAffine):
         drive = self.W_h @ h
         return drive if x is None else drive + self.W_x @ x
 
-    def log_volume(self) -> Callable[[Vector, Input], Scalar]:
+    def log_volume(self) -> LogVolume:
         r"""$\log|\det W_h|$, everywhere."""
         whole = log_determinant(self.W_h)
         return lambda h, x: whole

@@ -1,15 +1,13 @@
 r"""Recurrences that are linear in their own state, $S' = A(u) \odot S + \mathrm{write}(u)$.
 
-$A$ is set by the input and never by the state: one number, one a channel or one a head,
+$A$ is set by the input alone: one number, one a channel or one a head,
 $\log A = \mathrm{rate} \odot \mathrm{clock}(u)$. Mamba, Mamba-2, RG-LRU, minGRU, minLSTM
-(`selective.py`), GLA, RetNet, RWKV-4, -5, -6 and the mLSTM (`linear_attention.py`) are
-this with gates of their own. The tangent map is $A$ itself, so the Lyapunov exponents
-are the means of $\log A$ along the inputs. `Heads` are for gates over a matrix a head.
+(`selective.py`), GLA, RetNet, RWKV-4, -5, -6 and the mLSTM (`linear_attention.py`) have gates of
+their own. The tangent map is $A$, so Lyapunov exponents are the means of $\log A$ along the inputs.
 """
 
 import abc
 import itertools
-from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -18,8 +16,8 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float
 
-from .._types import Input, Key, Scalar
-from .base import AbstractCell
+from .._types import Input, Key
+from .base import AbstractCell, LogVolume
 
 
 class AbstractGates(eqx.Module):
@@ -69,8 +67,7 @@ class AbstractGatedCell(AbstractCell):
     @classmethod
     def init(cls: Any, gates: Any, inputs: int, *, key: Key, gain: float = 1.0) -> Any:
         """The gates behind a Gaussian input map."""
-        scale = gain * inputs**-0.5
-        return cls(gates, scale * jr.normal(key, (gates.width, inputs)))
+        return cls(gates, gain * inputs**-0.5 * jr.normal(key, (gates.width, inputs)))
 
     def _gate_inputs(self, x: Input) -> Array:
         if x is None:
@@ -101,9 +98,7 @@ class LinearRecurrence(AbstractGatedCell):
     W_in: Float[Array, "gates inputs"] | None = None
 
     def __call__(self, h: Float[Array, "..."], x: Input) -> Float[Array, "..."]:
-        u = self._gate_inputs(x)
-        a = jnp.exp(self.gates.rate * self.gates.clock(u))
-        return a * h + self._write(h, u)
+        return jnp.exp(self.log_decays(h, x)) * h + self._write(h, self._gate_inputs(x))
 
     def _write(self, h: Array, u: Array) -> Array:
         empty = jnp.all(h == 0)
@@ -111,7 +106,7 @@ class LinearRecurrence(AbstractGatedCell):
 
     def log_decays(self, h: Any, x: Input) -> Float[Array, "..."]:
         """The logarithm of what one step leaves of the state; it broadcasts to the state."""
-        return self.gates.rate * self.gates.clock(self._gate_inputs(x))
+        return self.rate * self.clock(h, x)
 
     def clock(self, h: Any, x: Input) -> Float[Array, "..."]:
         """What `rate` multiplies to give the decays: fewer numbers than they are."""
@@ -122,7 +117,7 @@ class LinearRecurrence(AbstractGatedCell):
         """The constant part of the decays."""
         return self.gates.rate
 
-    def log_volume(self) -> Callable[[Any, Input], Scalar]:
+    def log_volume(self) -> LogVolume:
         return lambda h, x: jnp.sum(jnp.broadcast_to(self.log_decays(h, x), self.gates.shape))
 
     def along(self, h: Float[Array, "..."], us: Float[Array, "time inputs"]) -> tuple[Array, Array]:

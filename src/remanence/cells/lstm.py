@@ -4,6 +4,7 @@ $$c' = f \odot c + i \odot g, \qquad h' = o \odot \tanh c'$$
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -20,14 +21,26 @@ from .affine import (
     tanh_and_slope,
     uniform,
 )
-from .base import Dual, inverse_transposed, log_determinant, LSTMForm
+from .base import Dual, inverse_transposed, log_determinant, LogVolume, LSTMForm, Pushed
 
 
 Pair = tuple[Vector, Vector]
 ProjectedPair = tuple[Float[Array, " outputs"], Float[Array, " units"]]
 
 
-class LSTM(AbstractAffine):
+class AbstractPair(AbstractAffine):
+    """A cell whose state is the pair `(h, c)`, and whose output is `h`."""
+
+    def output(self, h: ProjectedPair) -> Float[Array, " outputs"]:
+        return h[0]
+
+    def initial_state(self: Any) -> ProjectedPair:
+        gates, outputs = self.W_h.shape
+        zeros = lambda size: jnp.zeros(size, self.W_h.dtype)
+        return zeros(outputs), zeros(gates // 4)
+
+
+class LSTM(AbstractPair):
     """The state is the pair `(h, c)`: a cell of N units has 2N exponents.
 
     The four blocks of `W_h`, `W_x` and `b` are the input gate, the forget gate,
@@ -59,9 +72,7 @@ class LSTM(AbstractAffine):
         c = sigmoid(f) * h[1] + sigmoid(i) * jnp.tanh(g)
         return sigmoid(o) * jnp.tanh(c), c
 
-    def pushforward(
-        self, h: Pair, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[Pair, Frame]:
+    def pushforward(self, h: Pair, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
         following, f, by_gate, by_cell = self._slopes(h, x)
         Q_h, Q_c = jnp.split(Q, 2)
         # One product serves all four gates; the slopes scale its blocks.
@@ -101,10 +112,9 @@ class LSTM(AbstractAffine):
 
         return at
 
-    def log_volume(self) -> Callable[[Pair, Input], Scalar]:
+    def log_volume(self) -> LogVolume:
         r"""$\log|\det J| = \sum \log f + \log|\tanh c'| + \log o(1 - o)$, and $\log|\det W_o|$."""
-        units = self.W_h.shape[1]
-        whole = log_determinant(self.W_h[3 * units :])
+        whole = log_determinant(self.W_h[3 * self.W_h.shape[1] :])
 
         def at(h: Pair, x: Input) -> Scalar:
             z = self.drive(h[0], x)
@@ -115,18 +125,11 @@ class LSTM(AbstractAffine):
 
         return at
 
-    def output(self, h: Pair) -> Vector:
-        return h[0]
-
     def contraction_form(self) -> LSTMForm:
         return LSTMForm(self.W_h, self.W_x, self.b)
 
-    def initial_state(self) -> Pair:
-        zeros = jnp.zeros(self.W_h.shape[1], self.W_h.dtype)
-        return zeros, zeros
 
-
-class GeneralLSTM(AbstractAffine):
+class GeneralLSTM(AbstractPair):
     r"""An LSTM with every option that files of other libraries know; blocks are as in `LSTM`.
 
     $$i = \sigma(z_i + p_i \odot c), \quad f = \sigma(z_f + p_f \odot c), \quad
@@ -168,11 +171,3 @@ class GeneralLSTM(AbstractAffine):
             o = o + self.peepholes[2] * c
         hidden = gate(o) * outer(c)
         return (hidden if self.P is None else self.P @ hidden), c
-
-    def output(self, h: ProjectedPair) -> Float[Array, " outputs"]:
-        return h[0]
-
-    def initial_state(self) -> ProjectedPair:
-        gates, outputs = self.W_h.shape
-        zeros = lambda size: jnp.zeros(size, self.W_h.dtype)
-        return zeros(outputs), zeros(gates // 4)

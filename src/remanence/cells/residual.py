@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, State, Vector
 from .affine import AbstractAffine, gaussian_weights, value_and_slope
-from .base import AbstractWrapper, LoopForm
+from .base import AbstractWrapper, LoopForm, Pushed
 
 
 class Residual(AbstractAffine):
@@ -64,21 +64,15 @@ class Residual(AbstractAffine):
     def from_drive(self, z: Array, h: Array) -> Array:
         return self.residual(h) + self.coupling * self.activation(z)
 
-    def pushforward(
-        self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[Vector, Frame]:
+    def pushforward(self, h: Vector, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
         value, slope = value_and_slope(self.activation, self.drive(h, x))
         gain = (self.coupling * slope)[:, None]
-        if callable(self.R):
-            carried, linear = jax.linearize(self.R, h)
-            JQ = jax.vmap(linear, in_axes=1, out_axes=1)(Q) + gain * (self.W_h @ Q)
+        carried, linear = jax.linearize(self.residual, h)
+        if not callable(self.R) and jnp.ndim(self.R) == 2 and Q.shape[1] > 1:
+            # For a wide frame one product with the whole Jacobian beats two.
+            JQ = (self.R + gain * self.W_h) @ Q
         else:
-            carried = self.residual(h)
-            if jnp.ndim(self.R) == 2 and Q.shape[1] > 1:
-                # For a wide frame one product with the whole Jacobian beats two.
-                JQ = (self.R + gain * self.W_h) @ Q
-            else:
-                JQ = self.residual(Q) + gain * (self.W_h @ Q)
+            JQ = jax.vmap(linear, in_axes=1, out_axes=1)(Q) + gain * (self.W_h @ Q)
         if X is not None:
             JQ = JQ + gain * (self.W_x @ X)
         return carried + self.coupling * value, JQ

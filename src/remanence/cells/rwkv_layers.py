@@ -24,14 +24,16 @@ def blend(x: Array, before: Array, share: Array) -> Array:
 class AbstractRWKVLayer(AbstractLayer):
     """Time mixing by a recurrence and channel mixing, each hearing a blend with the input before.
 
-    `time` and `channel` are their linear maps by the names that files have for them, the
-    `mixes` the shares of the present input in what each map hears.
+    `time` and `channel` are their linear maps by the names that files have for them, the `mixes`
+    the shares of the present input in what each map hears.
     """
 
-    norms: eqx.AbstractVar[tuple[Norm, Norm]]
-    recurrence: eqx.AbstractVar[LinearRecurrence | DeltaRule]
-    channel: eqx.AbstractVar[dict[str, Dense]]
-    channel_mixes: eqx.AbstractVar[Float[Array, "mixes width"]]
+    norms: tuple[Norm, Norm]
+    recurrence: LinearRecurrence | DeltaRule
+    time: dict[str, Dense]
+    time_mixes: Float[Array, "mixes width"]
+    channel: dict[str, Dense]
+    channel_mixes: Float[Array, "less width"]
 
     @property
     def memory(self) -> int:
@@ -54,13 +56,6 @@ class AbstractRWKVLayer(AbstractLayer):
 
 class RWKV4Layer(AbstractRWKVLayer):
     """RWKV-4; its mixes are those of k, v and r, and of k and r of the channel mixing."""
-
-    norms: tuple[Norm, Norm]
-    recurrence: LinearRecurrence
-    time: dict[str, Dense]
-    time_mixes: Float[Array, "3 width"]
-    channel: dict[str, Dense]
-    channel_mixes: Float[Array, "2 width"]
 
     def run(self, state: LayerState, xs: Float[Array, "time width"]) -> LayerRun:
         x = self.norms[0](xs)
@@ -93,12 +88,6 @@ class RWKV7Layer(AbstractRWKVLayer):
     stream's own: the first layer writes them there.
     """
 
-    norms: tuple[Norm, Norm]
-    recurrence: DeltaRule
-    time: dict[str, Dense]
-    time_mixes: Float[Array, "6 width"]
-    channel: dict[str, Dense]
-    channel_mixes: Float[Array, "1 width"]
     low_rank: dict[str, LowRankMap]
     k_k: Float[Array, " width"]
     k_a: Float[Array, " width"]

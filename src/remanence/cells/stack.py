@@ -4,7 +4,6 @@ The Jacobian is block triangular: $\delta_l' = J_l \delta_l + J_{x,l}\, \delta y
 $y$ what a layer says, and $\det J = \prod_l \det J_l$.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -21,7 +20,9 @@ from .base import (
     dual_pushforward,
     input_size,
     log_volume,
+    LogVolume,
     output,
+    Pushed,
     pushforward,
     StackForm,
 )
@@ -37,8 +38,7 @@ class Stack(AbstractCell):
             raise ValueError("a stack needs at least one cell, got none")
         for below, above in zip(self.cells, self.cells[1:], strict=False):
             gives = output(below, below.initial_state()).size
-            takes = input_size(above)
-            if takes is not None and takes != gives:
+            if (takes := input_size(above)) not in (None, gives):
                 raise ValueError(
                     f"a layer that takes {takes} numbers cannot follow one that gives {gives}"
                 )
@@ -51,22 +51,20 @@ class Stack(AbstractCell):
             following.append(state)
         return tuple(following)
 
-    def pushforward(
-        self, h: State, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[State, Frame]:
+    def pushforward(self, h: State, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
         following, moved = [], []
         for cell, state, part in zip(self.cells, h, _rows(h, Q), strict=True):
             state, JQ = pushforward(cell, state, x, part, X)
-            x, X = _output_tangents(cell, state, JQ)
+            x, linear = jax.linearize(*_flat_output(cell, state))
+            X = jax.vmap(linear, in_axes=1, out_axes=1)(JQ)
             following.append(state)
             moved.append(JQ)
         return tuple(following), jnp.concatenate(moved)
 
     def dual_pushforward(self) -> Dual | None:
         """Every layer by itself, less what its output moves above; if all have a closed form."""
-        duals = [dual_pushforward(cell) for cell in self.cells]
-        known = [dual for dual in duals if dual is not None]
-        if len(known) < len(duals):
+        known = [dual for cell in self.cells if (dual := dual_pushforward(cell)) is not None]
+        if len(known) < len(self.cells):
             return None
 
         def at(h: State, x: Input, Q: Frame):
@@ -74,8 +72,8 @@ class Stack(AbstractCell):
             for cell, dual, state, part in zip(self.cells, known, h, _rows(h, Q), strict=True):
                 state, P, X = dual(state, x, part)
                 if moved:
-                    below = self.cells[len(moved) - 1]
-                    moved[-1] = moved[-1] - _state_cotangents(below, following[-1], X)
+                    pull = jax.vjp(*_flat_output(self.cells[len(moved) - 1], following[-1]))[1]
+                    moved[-1] = moved[-1] - jax.vmap(pull, in_axes=1, out_axes=1)(X)[0]
                 x = output(cell, state)
                 following.append(state)
                 moved.append(P)
@@ -84,11 +82,10 @@ class Stack(AbstractCell):
 
         return at
 
-    def log_volume(self) -> Callable[[State, Input], Scalar] | None:
+    def log_volume(self) -> LogVolume | None:
         """The sum over layers, if every layer has a closed form."""
-        volumes = [log_volume(cell) for cell in self.cells]
-        known = [volume for volume in volumes if volume is not None]
-        if len(known) < len(volumes):
+        known = [volume for cell in self.cells if (volume := log_volume(cell)) is not None]
+        if len(known) < len(self.cells):
             return None
 
         def at(h: State, x: Input) -> Scalar:
@@ -120,18 +117,10 @@ def _rows(h: State, Q: Frame) -> list[Array]:
     return jnp.split(Q, np.cumsum(sizes)[:-1])
 
 
-def _output_tangents(cell: Any, state: State, JQ: Frame) -> tuple[Array, InputFrame]:
-    """What a layer says, and the tangents of it."""
+def _flat_output(cell: Any, state: State) -> tuple[Any, Array]:
+    """What a layer says as a function of its flat state, and that state."""
     flat, unravel = ravel_pytree(state)
-    says, linear = jax.linearize(lambda flat: output(cell, unravel(flat)), flat)
-    return says, jax.vmap(linear, in_axes=1, out_axes=1)(JQ)
-
-
-def _state_cotangents(cell: Any, state: State, X: InputFrame) -> Array:
-    """Cotangents of what a layer says, as those of its state."""
-    flat, unravel = ravel_pytree(state)
-    pull = jax.vjp(lambda flat: output(cell, unravel(flat)), flat)[1]
-    return jax.vmap(pull, in_axes=1, out_axes=1)(X)[0]
+    return lambda flat: output(cell, unravel(flat)), flat
 
 
 class Started(AbstractWrapper):
@@ -153,13 +142,11 @@ class Started(AbstractWrapper):
     def initial_state(self) -> State:
         return self.h_0
 
-    def pushforward(
-        self, h: State, x: Input, Q: Frame, X: InputFrame | None = None
-    ) -> tuple[State, Frame]:
+    def pushforward(self, h: State, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
         return pushforward(self.cell, h, x, Q, X)
 
     def dual_pushforward(self) -> Dual | None:
         return dual_pushforward(self.cell)
 
-    def log_volume(self) -> Callable[[State, Input], Scalar] | None:
+    def log_volume(self) -> LogVolume | None:
         return log_volume(self.cell)

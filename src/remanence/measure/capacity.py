@@ -1,25 +1,30 @@
 r"""Linear memory capacity, $\sum_{c,k} R^2(c, k)$: how well a linear readout recalls input $c$ of $k$ steps ago.
 
-Jaeger 2001; for independent inputs it cannot exceed the number of directions in which the
-readable state moves (Dambre et al. 2012). With orthonormal pasts $z_{c,k}$ and the state
-$q$ made white, $R^2(c, k) = |E[q\,z_{c,k}]|^2$: the squared responses to `flat_noise`,
-whose sum keeps below that number exactly. Chance adds to it; leaving out one run after the
-other tells how much, and how well the rest is known (the jackknife, Quenouille 1956).
+Jaeger 2001; for independent inputs it cannot exceed the number of directions in which the readable
+state moves (Dambre et al. 2012). With orthonormal pasts $z_{c,k}$ and the state $q$ made white,
+$R^2(c, k) = |E[q\,z_{c,k}]|^2$. Leaving out one run after the other tells what chance adds, and how
+well the rest is known (the jackknife, Quenouille 1956).
+
+The noise $u$ has period $T$, $|\hat u_f| = \sqrt T$ at every frequency and random phases: its $T$ shifts
+are orthogonal to the last digit (Schroeder 1970; Pintelon and Schoukens, *System Identification*,
+2012). Channel $c$ hears $u$ from $c \cdot T / m$ steps ago: one correlation with $u$ gives the response
+to every channel at every lag below $T / m$, without the chance correlations of drawn noise.
 """
 
 import dataclasses
 from typing import Any
 
+import equinox as eqx
+import jax
 import jax.random as jr
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Complex, Float
 from scipy.linalg import solve_triangular
 
 from .._precision import double
 from .._types import Key
 from ..cells import dimension, input_size, output
 from .drive import driven, refuse_fractions
-from .flat_noise import Excitation, flat_noise
 
 
 RUNS = 8  # of independent noise; even, so that their means cancel
@@ -29,6 +34,7 @@ NUMBERS = 2**25  # states kept at once, in numbers: what bounds the lags of larg
 HUGE = 1e150  # states whose squares are no floats
 READABLE = 1e-12  # of the largest direction: what is smaller is lost in the rounding
 ROUNDING = 1e-9  # of the whole: recall below this is none
+CHUNK = 256  # steps of one compiled call: every length of run shares the program
 NEGLIGIBLE = 1e-3  # of the whole: what the lags not looked at may hold
 
 
@@ -47,7 +53,7 @@ class MemoryCapacity:
     raw: float
     """The same sum without the correction."""
     tail: float
-    """What lags beyond these would add if recall went on falling as it does; inf if it does not fall."""
+    """What lags beyond these would add if recall went on falling; inf if it does not fall."""
     channels: int
     """Inputs asked for; if fewer than the cell hears, random mixtures of them."""
     steps: int
@@ -61,13 +67,75 @@ class MemoryCapacity:
     @property
     def remark(self) -> str:
         """Its error, its limit and the lags looked at."""
-        rest = "" if self.settled else f", longer ones may add {self.tail:.2g}"
-        return (
-            f"± {self.stderr:.1g} of at most {self.limit}, lags up to {len(self.recall) - 1}{rest}"
-        )
+        lags = f"{len(self.recall) - 1}"
+        lags += "" if self.settled else f", longer ones may add {self.tail:.2g}"
+        return f"± {self.stderr:.1g} of at most {self.limit}, lags up to {lags}"
 
     def __str__(self) -> str:
         return f"{self.total:.4g} {self.remark}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Excitation:
+    """Runs of flat noise, heard by `directions` orthonormal mixtures of the inputs."""
+
+    phases: Complex[np.ndarray, "runs frequencies"]
+    directions: Float[np.ndarray, "inputs channels"]
+    lags: int
+    """Steps between the same noise in one channel and in the next."""
+    scale: float
+    seed: int
+
+    def states(self, cell: Any) -> Float[np.ndarray, "runs time units"]:
+        """What the cell says over one period, after `lags` steps to forget its start."""
+        width, channels = self.directions.shape
+        T = self.lags * channels
+        u = self.scale * np.fft.irfft(self.phases * T**0.5, n=T, axis=1)
+        late = self.lags * np.arange(channels)
+        rng = np.random.default_rng(self.seed)
+        with double():
+            h = jax.tree.map(lambda a: np.tile(a, (len(u), *[1] * a.ndim)), cell.initial_state())
+        outputs = []
+        for begin in range(-self.lags, T, CHUNK):
+            t = np.arange(begin, begin + CHUNK)[:, None]
+            xs = u[:, (t - late) % T] @ self.directions.T
+            if channels < width:  # the mixtures left out are heard too, as noise
+                rest = self.scale * rng.standard_normal(xs.shape)
+                xs = xs + rest - rest @ self.directions @ self.directions.T
+            with double():
+                h, y = _advance(cell, h, xs)
+            outputs.append(np.asarray(y)[:, max(0, -begin) : T - begin])
+        return np.concatenate(outputs, axis=1)
+
+    def responses(self, run: int, y: np.ndarray) -> Float[np.ndarray, "channels lags units"]:
+        """The mean of $y_t$ times the unit noise that a channel heard k steps before."""
+        by_lag = np.fft.rfft(y, axis=0) * self.phases[run].conj()[:, None]
+        found = np.fft.irfft(by_lag, n=len(y), axis=0) * len(y) ** -0.5
+        return found.reshape(-1, self.lags, y.shape[1])
+
+
+def flat_noise(width: int, lags: int, *, channels: int, scale: float, seed: int) -> Excitation:
+    """Noise drawn anew, in so many random mixtures of the inputs (all of them as they are)."""
+    rng = np.random.default_rng(seed)
+    T = lags * channels
+    phases = np.exp(2j * np.pi * rng.random((RUNS, T // 2 + 1)))
+    # The ends of the spectrum are real; over an even number of runs the mean is nil.
+    phases[:, 0] = np.resize([1.0, -1.0], RUNS)
+    if T % 2 == 0:
+        phases[:, -1] = rng.choice([1.0, -1.0], RUNS)
+    mixtures = np.eye(width)
+    if channels < width:
+        mixtures = np.linalg.qr(rng.standard_normal((width, channels)))[0]
+    return Excitation(phases, mixtures, lags, scale, seed + 1)
+
+
+@eqx.filter_jit
+def _advance(cell: Any, h: Any, xs: Any) -> Any:
+    def step(h: Any, x: Any) -> tuple[Any, Any]:
+        h = cell(h, x)
+        return h, output(cell, h)
+
+    return jax.vmap(lambda h, xs: jax.lax.scan(step, h, xs))(h, xs)
 
 
 def memory_capacity(
@@ -81,9 +149,8 @@ def memory_capacity(
 ) -> MemoryCapacity:
     """The linear memory capacity of a cell driven by independent Gaussian noise.
 
-    `width` is the number of inputs, for a cell that does not say it itself. Lags are
-    looked at until the rest is negligible, or up to `lags`; `steps` asks for at least so
-    many in all, for a smaller error.
+    `width` is the number of inputs, for a cell that does not say it. Lags are looked at until the
+    rest is negligible, or up to `lags`; `steps` asks for at least so many, for a smaller error.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
@@ -111,7 +178,7 @@ def memory_capacity(
     span, least = (min(most, max(32, 2 * size)), max(512, 3 * units, (steps or 0) // RUNS))
     while True:
         looked = max(span, -(-least // channels))
-        noise = flat_noise(width, looked, runs=RUNS, channels=channels, scale=scale, seed=seed)
+        noise = flat_noise(width, looked, channels=channels, scale=scale, seed=seed)
         found = _capacity(noise, noise.states(cell), min(looked, most))
         if found.settled or looked >= most:
             return found
@@ -126,40 +193,26 @@ def _capacity(noise: Excitation, X: np.ndarray, lags: int) -> MemoryCapacity:
     W = _whitening(X)
     rank = W.shape[1]
     if rank == 0:  # the state does not move
-        nothing = dict.fromkeys(("total", "stderr", "raw", "tail"), 0.0)
-        return MemoryCapacity(
-            **nothing, limit=0, recall=np.zeros(lags), channels=channels, steps=runs * T
-        )
-    grams, responses = [], []
-    mean = X.mean(axis=(0, 1))
-    for run in range(runs):
-        Q = (X[run] - mean) @ W
+        return MemoryCapacity(0.0, 0.0, 0, np.zeros(lags), 0.0, 0.0, channels, runs * T)
+    grams, responses, mean = [], [], X.mean(axis=(0, 1))
+    for run, x in enumerate(X):
+        Q = (x - mean) @ W
         grams.append(Q.T @ Q / T)
         responses.append(noise.responses(run, Q)[:, :lags])
     whole, gram = sum(responses), sum(grams)
     raw = ((whole / runs) ** 2).sum(axis=-1)
-    without = np.array(
-        [
-            _squares((whole - response) / (runs - 1), (gram - part) / (runs - 1))
-            for response, part in zip(responses, grams, strict=True)
-        ]
-    )
+    squares = lambda a, part: _squares((whole - a) / (runs - 1), (gram - part) / (runs - 1))
+    without = np.array(list(map(squares, responses, grams)))
     share = width / channels
     recall = runs * raw - (runs - 1) * without.mean(axis=0)
     each = recall.sum(axis=1)
     mixed = width * each.std(ddof=channels > 1) * ((1 - 1 / share) / channels) ** 0.5
     tail = share * _tail(recall.sum(axis=0), without.sum(axis=1))
     spread = share * _error(without.sum(axis=(1, 2)))
-    return MemoryCapacity(
-        total=min(max(share * float(each.sum()), 0.0), float(rank)),
-        stderr=float(np.linalg.norm([spread, mixed, tail])),
-        limit=rank,
-        recall=recall.mean(axis=0),
-        raw=min(share * float(raw.sum()), float(rank)),
-        tail=tail,
-        channels=channels,
-        steps=runs * T,
-    )
+    stderr = float(np.linalg.norm([spread, mixed, tail]))
+    total, raw = (min(max(share * float(a.sum()), 0.0), float(rank)) for a in (each, raw))
+    recall = recall.mean(axis=0)
+    return MemoryCapacity(total, stderr, rank, recall, raw, tail, channels, runs * T)
 
 
 def _whitening(X: np.ndarray) -> np.ndarray:

@@ -38,11 +38,11 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
     """Check and convert a cell (or network) and its inputs; use inside `double()`."""
     inputs = None if inputs is None else _numbers(inputs)
     if isinstance(cell, Recurrent):
-        net, cell = cell, cell.cell
         if inputs is not None and np.issubdtype(inputs.dtype, np.integer):
-            known = None if net.embedding is None else np.asarray(net.embedding)
+            known = None if cell.embedding is None else np.asarray(cell.embedding)
             inputs = rows_of_tokens(known, inputs)
-    refuse_bad_weights(cell)
+        cell = cell.cell
+    _refuse_bad_weights(cell)
     cell = in_double(cell)
     if inputs is None:
         if steps is None or steps < 1:
@@ -63,15 +63,15 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
         raise ValueError(f"the cell takes {width} numbers a step, the inputs have {xs.shape[-1]}")
     many = xs.ndim == 3
     xs = xs if many else xs[None]
-    if xs.shape[0] == 0 or xs.shape[1] == 0:
+    if 0 in xs.shape[:2]:
         raise ValueError(f"the inputs are empty, of shape {xs.shape}")
-    ends = _lengths(lengths, xs, many)
-    if ends is not None:  # padding is not heard, whatever it holds
+    ends = np.full(len(xs), xs.shape[1])
+    if lengths is not None:  # padding is not heard, whatever it holds
+        ends = _lengths(lengths, xs, many)
         xs = np.where(np.arange(xs.shape[1])[:, None] < ends[:, None, None], xs, 0.0)
     if not np.isfinite(xs).all():
         raise ValueError("the inputs hold NaN or infinite numbers")
     _refuse_no_step(cell, xs[0, 0])
-    ends = np.full(len(xs), xs.shape[1]) if ends is None else ends.astype(int)
     # Not jnp.asarray, which compiles a program for every shape.
     return Drive(cell, jax.device_put(xs), ends)
 
@@ -140,8 +140,7 @@ def _refuse_no_step(cell: Any, x: Any) -> None:
         raise ValueError(
             f"a step must keep the state's shape, {shapes(h)} became {shapes(following)}"
         )
-    narrow = {str(leaf.dtype) for leaf in jax.tree.leaves(following)} - {"float64"}
-    if narrow:
+    if narrow := {str(leaf.dtype) for leaf in jax.tree.leaves(following)} - {"float64"}:
         raise ValueError(
             f"a step turns a state in double into {narrow.pop()}; one that keeps the "
             "state's precision would do"
@@ -153,22 +152,19 @@ def shapes(tree: Any) -> list[tuple[int, ...]]:
     return [np.shape(leaf) for leaf in jax.tree.leaves(tree)]
 
 
-def _lengths(lengths: Any, xs: np.ndarray, many: bool) -> np.ndarray | None:
-    if lengths is None:
-        return None
+def _lengths(lengths: Any, xs: np.ndarray, many: bool) -> np.ndarray:
     lengths = np.asarray(lengths)
     if not many or lengths.shape != (xs.shape[0],):
         raise ValueError("lengths go with a batch of sequences, one length each")
     if not np.issubdtype(lengths.dtype, np.integer):
         raise ValueError(f"lengths must be whole numbers, got {lengths.dtype}")
-    if lengths.min() < 1 or lengths.max() > xs.shape[1]:
-        raise ValueError(
-            f"lengths must lie in 1 to {xs.shape[1]}, got {lengths.min()} to {lengths.max()}"
-        )
-    return lengths
+    least, most, T = lengths.min(), lengths.max(), xs.shape[1]
+    if least < 1 or most > T:
+        raise ValueError(f"lengths must lie in 1 to {T}, got {least} to {most}")
+    return lengths.astype(int)
 
 
-def refuse_bad_weights(cell: Any) -> None:
+def _refuse_bad_weights(cell: Any) -> None:
     """Refuse a cell with NaN or infinite weights, by the name of the first of them."""
     for path, leaf in jax.tree_util.tree_leaves_with_path(cell):
         if eqx.is_inexact_array_like(leaf) and not np.isfinite(np.asarray(leaf)).all():
@@ -181,15 +177,13 @@ def start_state(cell: Any, h0: Any) -> Any:
     own = cell.initial_state()
     if h0 is None:
         return own
+    like = f"h0 must be like the cell's own state, arrays of shapes {shapes(own)}, got {shapes(h0)}"
     try:
         h = jax.tree.map(lambda leaf, given: jnp.asarray(given, leaf.dtype), own, h0)
-    except (TypeError, ValueError):  # another tree
-        h = None
-    if h is None or shapes(h) != shapes(own):
-        raise ValueError(
-            f"h0 must be like the cell's own state, arrays of shapes {shapes(own)}, "
-            f"got {shapes(h0)}"
-        )
+    except (TypeError, ValueError):
+        raise ValueError(like) from None
+    if shapes(h) != shapes(own):
+        raise ValueError(like)
     if not all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(h)):
         raise ValueError("the initial state holds NaN or infinite numbers")
     return h

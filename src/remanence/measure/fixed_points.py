@@ -61,8 +61,7 @@ def _search(cell, x, starts, steps):
 
     unravel = ravel_pytree(cell.initial_state())[1]
 
-    def residual(flat, _):
-        return ravel_pytree(cell(unravel(flat), x))[0] - flat
+    residual = lambda flat, _: ravel_pytree(cell(unravel(flat), x))[0] - flat
 
     def search(flat):
         solver = optx.LevenbergMarquardt(rtol=1e-11, atol=1e-12)
@@ -110,16 +109,11 @@ def fixed_points(
         found, speeds = (np.asarray(a) for a in _search(cell, x, origins, steps))
         unravel = ravel_pytree(cell.initial_state())[1]
         J = jax.jit(lambda flat: jacobian(cell, unravel(flat), x))
-        points = [
-            FixedPoint(
-                found[i],
-                float(speeds[i]),
-                "fixed" if speeds[i] <= tolerance else "slow",
-                np.linalg.eigvals(np.asarray(J(jnp.asarray(found[i])))).astype(complex),
-                count,
-            )
-            for i, count in _distinct(found, np.where(speeds <= slow, speeds, np.inf))
-        ]
+        points = []
+        for i, count in _distinct(found, np.where(speeds <= slow, speeds, np.inf)):
+            kind = "fixed" if speeds[i] <= tolerance else "slow"
+            eigenvalues = np.linalg.eigvals(np.asarray(J(found[i]))).astype(complex)
+            points.append(FixedPoint(found[i], float(speeds[i]), kind, eigenvalues, count))
     size = lambda p: round(float(np.linalg.norm(p.state)), 6)
     return tuple(sorted(points, key=lambda p: (p.kind, size(p), *np.round(p.state, 6))))
 
@@ -131,9 +125,7 @@ def _origins(size: int, starts: int, near: Any, key: Key) -> Any:
     if near is not None:
         near = jnp.asarray(np.asarray(near), jnp.float64)
         if near.ndim != 2 or near.shape[1] != size or len(near) == 0:
-            raise ValueError(
-                f"near must be states in rows of {size} numbers, got shape {near.shape}"
-            )
+            raise ValueError(f"near must be rows of {size} numbers, got shape {near.shape}")
         picked = near[jr.randint(key_pick, (starts,), 0, len(near))]
         origins = picked + 0.1 * jnp.std(near) * origins
     return origins.at[0].set(0.0)
@@ -145,9 +137,8 @@ def _distinct(found: np.ndarray, speeds: np.ndarray) -> list[tuple[int, int]]:
     for i in np.argsort(speeds, kind="stable"):
         if not (np.isfinite(speeds[i]) and np.isfinite(found[i]).all()):
             continue
-        near = lambda j, i=i: (
-            np.linalg.norm(found[i] - found[j]) <= 1e-4 * (1 + np.linalg.norm(found[j]))
-        )
-        place = next(filter(near, counts), int(i))
+        gaps = {j: np.linalg.norm(found[i] - found[j]) for j in counts}
+        near = (j for j in counts if gaps[j] <= 1e-4 * (1 + np.linalg.norm(found[j])))
+        place = next(near, int(i))
         counts[place] = counts.get(place, 0) + 1
     return list(counts.items())

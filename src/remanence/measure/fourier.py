@@ -24,7 +24,6 @@ class KeyFrequencies:
     shares: Float[np.ndarray, " frequencies"]
     p_values: Float[np.ndarray, " frequencies"]
     threshold: float
-    error: float
 
     @property
     def share(self) -> float:
@@ -87,11 +86,9 @@ def key_frequencies(
 ) -> KeyFrequencies:
     r"""The frequencies above the null of shuffled rows, at family-wise error `error`.
 
-    Shuffling the rows keeps every number of the table and destroys the order of
-    the group. A frequency's p-value is the rank of its share among the *largest*
-    shares of the shuffled tables, $(1 + \#\{\max \ge s_k\}) / (1 + B)$ (Westfall
-    and Young's single-step maximum), so a table without order yields any key
-    frequency at all with probability at most `error`.
+    A frequency's p-value is the rank of its share among the *largest* shares of tables with
+    shuffled rows, $(1 + \#\{\max \ge s_k\}) / (1 + B)$ (Westfall and Young's single-step maximum),
+    so a table without order yields any key frequency at all with probability at most `error`.
     """
     if not 1 / (shuffles + 1) <= error < 1:
         raise ValueError(f"error must lie in [1/{shuffles + 1}, 1), got {error}")
@@ -106,16 +103,14 @@ def key_frequencies(
         flat = u * s
     random = np.random.default_rng(seed)
     shares = spectrum(flat)[1:] / total
-    null = np.array(
-        [spectrum(flat[random.permutation(len(flat))])[1:].max() for _ in range(shuffles)]
-    )
-    null = np.sort(null / total)
+    shuffled = (flat[random.permutation(len(flat))] for _ in range(shuffles))
+    null = np.sort([spectrum(rows)[1:].max() / total for rows in shuffled])
     # Ties count against the frequency; the margin absorbs rounding of equal sums.
     above = shuffles - np.searchsorted(null, shares * (1 - 1e-12))
     p_values = (1 + above) / (1 + shuffles)
     chosen = tuple(int(k) for k in 1 + np.flatnonzero(p_values <= error))
     allowed = int(np.floor(error * (shuffles + 1))) - 1
-    return KeyFrequencies(chosen, shares, p_values, float(null[shuffles - 1 - allowed]), error)
+    return KeyFrequencies(chosen, shares, p_values, float(null[shuffles - 1 - allowed]))
 
 
 def without_frequencies(

@@ -1,8 +1,7 @@
 r"""How the gradient fades: $\|\partial h_{t+i} / \partial x_t\|_F$ over lags $i$ and positions $t$.
 
-From each position the columns of $\partial h_t / \partial x_t$ are pushed along the orbit.
-The Frobenius norm of $J \cdots J\,F$ is that of $J \cdots J\,L$ where $F = L Q^\top$, so never more
-columns than the state has numbers are followed, however wide the input.
+From each position the columns of $F = \partial h_t / \partial x_t$ are pushed along the orbit, or those
+of $L$ in $F = L Q^\top$, which has the same norms: never more columns than the state has numbers.
 """
 
 import dataclasses
@@ -42,12 +41,9 @@ class Plateau:
     """The longest lag looked at."""
 
     def __str__(self) -> str:
-        if self.lag == 0:
-            return f"nothing is forgotten up to lag {self.until}"
-        return (
-            f"levels off at {self.level:.2g} of its first size from lag {self.lag} on: "
-            f"nothing more is forgotten up to lag {self.until}"
-        )
+        forgotten = f"is forgotten up to lag {self.until}"
+        level = f"levels off at {self.level:.2g} of its first size from lag {self.lag} on"
+        return f"{level}: nothing more {forgotten}" if self.lag else f"nothing {forgotten}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,23 +84,19 @@ class GradientDecay:
         level = float(third + last) / 2
         if len(middle) < 8 or level < LEVEL or abs(last - third) > FLAT * third:
             return None
-        near = middle <= (1 + FLAT) * level
-        if middle[0] < level:
-            near = middle >= (1 - FLAT) * level
+        falls = middle[0] >= level
+        near = middle <= (1 + FLAT) * level if falls else middle >= (1 - FLAT) * level
         return Plateau(level, int(np.argmax(near)), int(self.lags[-1]))
 
     def sentence(self, unit: str = "steps") -> str:
         """How long the network remembers, in words: a level that stays is not forgotten."""
         most, level = int(self.lags[-1]), self.plateau
+        more, lag = f"remembers for more than {most} {unit}", f"{self.remembers:.0f}"
         if np.isinf(self.remembers):
-            return f"remembers for more than {most} {unit}, the longest lag looked at"
+            return f"{more}, the longest lag looked at"
         if level is not None and level.level >= KEPT:
-            return (
-                f"remembers for more than {most} {unit}: the gradient is below 1/e from lag "
-                f"{self.remembers:.0f} on, but {level}"
-            )
-        unit = unit.removesuffix("s") if self.remembers == 1 else unit
-        return f"remembers about {self.remembers:.0f} {unit}"
+            return f"{more}: the gradient is below 1/e from lag {lag} on, but {level}"
+        return f"remembers about {lag} {unit.removesuffix('s') if lag == '1' else unit}"
 
 
 def _relative(norms: np.ndarray) -> np.ndarray:
@@ -154,8 +146,7 @@ def gradient_decay(
         raise ValueError(
             "the gradients leave the range of floats: the map is unstable on these inputs"
         )
-    all_that_matter = min(drive.xs.shape[2], starts.shape[1])
-    directions = drawn or all_that_matter
+    directions = drawn or min(drive.xs.shape[2], starts.shape[1])
     return GradientDecay(np.arange(lags + 1), at, which, norms, directions, drawn is None)
 
 
@@ -195,27 +186,21 @@ def _states_at(cell: Any, xs: Array, row: Array, at: Array) -> Float[Array, "pos
 
 
 @eqx.filter_jit
-def _gradient_norms(
-    cell: Any,
-    starts: Float[Array, "positions dimension"],
-    inputs: Float[Array, "positions lags inputs"],
-    keys: Array,
-    drawn: int | None,
-) -> Float[Array, "positions lags"]:
-    """The norms of each position's gradient at every lag."""
+def _gradient_norms(cell: Any, starts: Array, inputs: Array, keys: Array, drawn: int | None):
+    """The norms of each position's gradient at every lag, `positions x lags`."""
     unravel = ravel_pytree(cell.initial_state())[1]
     size, width = starts.shape[1], inputs.shape[2]
 
     def one(h: Array, xs: Array, key: Key):
         hear = lambda x: ravel_pytree(cell(unravel(h), x))[0]
-        if drawn is None and width > size:
-            F = jnp.linalg.qr(jax.jacrev(hear)(xs[0]).T, mode="r").T
-        else:
-            V = jnp.eye(width)
-            if drawn is not None:  # E|Gv|² = |G|² for such v
-                V = jr.normal(key, (width, drawn)) / drawn**0.5
+        if drawn is not None:  # E|Gv|² = |G|² for such v
+            V = jr.normal(key, (width, drawn)) / drawn**0.5
             along = lambda v: jax.jvp(hear, (xs[0],), (v,))[1]
             F = jax.vmap(along, in_axes=1, out_axes=1)(V)
+        elif width > size:
+            F = jnp.linalg.qr(jax.jacrev(hear)(xs[0]).T, mode="r").T
+        else:
+            F = jax.jacfwd(hear)(xs[0])
 
         def step(carry, x):
             h, frame = carry

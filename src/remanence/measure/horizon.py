@@ -1,8 +1,7 @@
 r"""How long a network remembers: a panel of horizons, each with its meaning.
 
-"Remembers about n steps" is one stated definition here: the median over positions of
-the lag from which $\|\partial h_{t+i} / \partial x_t\|$ stays at or below $1/e$ of its
-value at lag 0. The others stand beside it, since they answer other questions.
+"Remembers about n steps" is the median over positions of the lag from which
+$\|\partial h_{t+i} / \partial x_t\|$ stays at or below $1/e$ of its value at lag 0.
 """
 
 import dataclasses
@@ -45,8 +44,8 @@ class Measure:
     remark: str = ""
 
     def __str__(self) -> str:
-        unit = " unit" if self.name == "capacity" else " step"
-        unit = "" if self.value is None else unit if self.value == 1 else f"{unit}s"
+        unit = "unit" if self.name == "capacity" else "step"
+        unit = "" if self.value is None else f" {unit}{'' if self.value == 1 else 's'}"
         return f"{shown(self.value)}{unit}" + (f" ({self.remark})" if self.remark else "")
 
 
@@ -91,9 +90,7 @@ def shown(value: float | None) -> str:
     """A figure in words where it is none."""
     if value is None:
         return "not known"
-    if math.isinf(value):
-        return "unbounded" if value > 0 else "-inf"
-    return f"{value:.4g}"
+    return "unbounded" if value == math.inf else f"{value:.4g}"
 
 
 def memory_horizon(
@@ -172,23 +169,17 @@ def memory_horizon(
 def _exponent_horizon(spectrum: Spectrum) -> tuple[float, str]:
     """1/|λ₁| with its interval, where λ₁ is told from 0 by two standard errors."""
     top, stderr = float(spectrum.exponents[0]), float(spectrum.stderr[0])
-    remark = f"λ₁ = {top:.4g} ± {stderr:.1g}"
-    if top + 2 * stderr < 0:
-        if stderr > 0:
-            slow, fast = -1 / (top + 2 * stderr), -1 / (top - 2 * stderr)
-            remark += f": {shown(fast)} to {shown(slow)}"
-        return -1 / top, remark
-    if top < 2 * stderr:
-        remark = f"no measurable forgetting: {remark}"
-    return float("inf"), remark
+    remark, slow, fast = f"λ₁ = {top:.4g} ± {stderr:.1g}", top + 2 * stderr, top - 2 * stderr
+    if slow < 0:
+        return -1 / top, remark + (f": {shown(-1 / fast)} to {shown(-1 / slow)}" if stderr else "")
+    return math.inf, f"no measurable forgetting: {remark}" if fast < 0 else remark
 
 
 def _capacity(net: Recurrent, xs: np.ndarray, quick: bool) -> tuple[MemoryCapacity | None, str]:
     """The capacity under noise as wide and as large as the inputs, or why there is none."""
-    options: dict[str, Any] = {"lags": 512} if quick else {}
+    lags, scale = 512 if quick else None, float(np.std(xs)) or 1.0
     try:
-        scale = float(np.std(xs)) or 1.0
-        found = memory_capacity(net.cell, width=xs.shape[-1], scale=scale, **options)
+        found = memory_capacity(net.cell, width=xs.shape[-1], scale=scale, lags=lags)
         return found, found.remark
     except ValueError as refusal:
         if "range of floats" in str(refusal):
@@ -214,8 +205,8 @@ def _proved_window(
 
 def _notes(value: dict[str, float | None], spectrum: Spectrum) -> tuple[str, ...]:
     """A sentence for each disagreement, from the horizons by name."""
-    gradient, exponent = value["gradient"] or 0.0, value["exponent"] or 0.0
-    window, proved = value["window"] or 0.0, value["certified window"]
+    gradient, exponent, window = (value[n] or 0.0 for n in ("gradient", "exponent", "window"))
+    proved = value["certified window"]
     grows = bool(spectrum.exponents[0] > 2 * spectrum.stderr[0])
     fades = math.isfinite(exponent)
     sentences = {

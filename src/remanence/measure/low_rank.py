@@ -13,16 +13,12 @@ from .fourier import spectrum
 class LowRank:
     """A matrix cut to each rank, and what is left of the accuracy.
 
-    `rank` is the smallest that keeps `target` (None if none tried did), `energy`
-    the share of the squared singular values that it holds, and `settled` the
-    smallest from which every greater rank tried keeps it too.
+    `rank` is the smallest that keeps the target (None if none tried did), `energy` the share of
+    the squared singular values that it holds.
     """
 
     singular_values: Float[np.ndarray, " values"]
-    accuracies: Float[np.ndarray, " ranks"]
-    target: float
     rank: int | None
-    settled: int | None
     energy: float | None
 
 
@@ -35,15 +31,10 @@ def smallest_rank(
 ) -> LowRank:
     """Try ranks 1, 2, … and find the smallest whose matrix keeps the target accuracy."""
     u, s, vt = np.linalg.svd(W, full_matrices=False)
-    most = len(s) if up_to is None else min(up_to, len(s))
-    tried = np.array([accuracy((u[:, :r] * s[:r]) @ vt[:r]) for r in range(1, most + 1)])
-    keeps = tried >= target
-    rank = int(np.argmax(keeps)) + 1 if keeps.any() else None
-    fails = np.flatnonzero(~keeps)
-    settled = int(fails[-1]) + 2 if len(fails) else 1
-    energy = None if rank is None else float((s[:rank] ** 2).sum() / (s**2).sum())
-    settled = settled if settled <= most else None
-    return LowRank(s, tried, target, rank, settled, energy)
+    for r in range(1, len(s[:up_to]) + 1):
+        if accuracy((u[:, :r] * s[:r]) @ vt[:r]) >= target:
+            return LowRank(s, r, float((s[:r] ** 2).sum() / (s**2).sum()))
+    return LowRank(s, None, None)
 
 
 def vector_frequencies(

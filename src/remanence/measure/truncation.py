@@ -1,8 +1,7 @@
 r"""Truncation to the last $k$ inputs: the gap that a certificate proves, and the one measured.
 
-$\|h_t - h_t^k\| \le \mathrm{reach}\cdot\lambda^k$ is Lemma 1 of Miller and Hardt (2019) with
-what it leaves out: $\phi(0, 0)$ need not be 0, and a metric has its overshoot. Both are inside a
-certificate's `reach`.
+$\|h_t - h_t^k\| \le \mathrm{reach}\cdot\lambda^k$ is Lemma 1 of Miller and Hardt (2019) with what it
+leaves out: `reach` counts that $\phi(0, 0)$ need not be 0, and the overshoot of a metric.
 """
 
 import bisect
@@ -15,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from .._precision import double
 from ..cells import Elman
@@ -38,8 +37,7 @@ def truncation_bound(proof: Contraction, window: int, *, net: Recurrent | None =
 
     Every rung that the certificate climbed bounds the gap; the least bound counts.
     """
-    if window < 1:
-        raise ValueError(f"window must be at least 1, got {window}")
+    _refuse_short(window)
     if proof.vacuous:
         raise ValueError(
             f"no window can be proved: the certificate is vacuous (best rate {proof.rate:.4g}); "
@@ -73,12 +71,11 @@ def truncation_window(
 ) -> int:
     """The smallest window that keeps a gap below `error`: proved or measured.
 
-    From a certificate the window is proved: for the states, or for the outputs of
-    `net` where it is given, unless `of` says otherwise; `inputs`, if given, are checked
-    against the certificate's bound. From a network or cell with `inputs` (padded ones
-    with `lengths`) it is `replay_window(...).window`, of the outputs unless `of="states"`.
-    A language model's `StackProof` gives tokens: for the outputs of its cell or, with `net`,
-    for the next-token distribution in nats.
+    From a certificate it is proved: for the states, or for the outputs of `net` where it is given,
+    unless `of` says otherwise; `inputs`, if given, are checked against the certificate's bound.
+    From a network or cell with `inputs` (padded ones with `lengths`) it is
+    `replay_window(...).window`, of the outputs unless `of="states"`. A language model's
+    `StackProof` gives tokens: for its cell's outputs or, with `net`, the next-token distribution.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
@@ -125,11 +122,11 @@ def _refuse_outside(proof: Contraction, inputs: Any) -> None:
         return
     x = np.abs(np.asarray(inputs, np.float64))
     if not np.all(x <= proof.input_bound):
+        x = x if x.ndim > 1 else x[:, None]
         at = np.unravel_index(int(np.argmax(np.where(np.isnan(x), np.inf, x))), x.shape)
         raise ValueError(
-            f"the inputs leave the certificate's domain: modulus {x[at]:.6g} at step "
-            f"{at[-2] if x.ndim > 1 else at[0]}, component {at[-1] if x.ndim > 1 else 0}, "
-            f"above input_bound {proof.input_bound:g}"
+            f"the inputs leave the certificate's domain: modulus {x[at]:.6g} at step {at[-2]}, "
+            f"component {at[-1]}, above input_bound {proof.input_bound:g}"
         )
 
 
@@ -149,8 +146,7 @@ def gradient_bound(
     """
     if cell.activation is not jnp.tanh:
         raise ValueError("the gradient bound is for tanh cells")
-    if window < 1:
-        raise ValueError(f"window must be at least 1, got {window}")
+    _refuse_short(window)
     rate = norm_above(np.asarray(cell.W_h, np.float64))
     if not rate < 1:
         raise ValueError(f"the gradient bound needs |W_h| below 1, got {rate:.4g}")
@@ -160,6 +156,11 @@ def gradient_bound(
     still = L_w * (loss_slope + loss_bend * R) / (1 - rate)
     turning = BEND * L_w + 1 / rate + BEND * rate * L_w / (1 - rate)
     return above(rate**window * (still + window * loss_slope * R * turning), 40)
+
+
+def _refuse_short(*windows: int) -> None:
+    if (least := min(windows, default=1)) < 1:
+        raise ValueError(f"window must be at least 1, got {least}")
 
 
 class TruncationError(eqx.Module):
@@ -176,8 +177,7 @@ def truncation_error(
     net: Any, inputs: Any, windows: Sequence[int], *, gradients: bool = True
 ) -> TruncationError:
     """The gaps that truncation makes on a sequence, at every window: the largest over time."""
-    if short := [int(k) for k in windows if int(k) < 1]:
-        raise ValueError(f"window must be at least 1, got {short[0]}")
+    _refuse_short(*map(int, windows))
     with double():
         drive = driven(net, inputs)
         net = network_in_double(net)
@@ -189,29 +189,23 @@ def truncation_error(
     return TruncationError(np.asarray(windows, np.int64), *rows.T)
 
 
-def _distance(one: Any, two: Any) -> Float[Array, " time"]:
-    flat = jax.vmap(lambda h: ravel_pytree(h)[0])
-    return jnp.linalg.norm(flat(one) - flat(two), axis=1)
-
-
 @eqx.filter_jit
 def _gaps(net: Recurrent, xs: Array, k: Array, gradients: bool):
     """Gaps at one window, which is traced: one program serves all windows."""
     T = xs.shape[0]
     exact = unroll(net.cell, net.cell.initial_state(), xs)
     near = window_states(net.cell, xs, k)
-    read = jax.vmap(net.read)
-    states = jnp.max(_distance(exact, near))
-    outputs = jnp.max(jnp.linalg.norm(read(exact) - read(near), axis=1))
+    farthest = lambda read: jnp.max(
+        jnp.linalg.norm(jax.vmap(read)(exact) - jax.vmap(read)(near), axis=1)
+    )
+    states, outputs = farthest(lambda h: ravel_pytree(h)[0]), farthest(net.read)
     if not gradients:
         return states, outputs, jnp.asarray(jnp.nan)
 
     def last(cell, start):
         def step(h, at):
-            t, x = at
-            following = cell(h, x)
-            wait = lambda new, old: jnp.where(t >= start, new, old)
-            return jax.tree.map(wait, following, h), None
+            wait = lambda new, old: jnp.where(at[0] >= start, new, old)
+            return jax.tree.map(wait, cell(h, at[1]), h), None
 
         h, _ = jax.lax.scan(step, cell.initial_state(), (jnp.arange(T), xs))
         return 0.5 * jnp.sum(net.read(h) ** 2)

@@ -1,10 +1,10 @@
 r"""A batch of sequences through $h' = f(W_h h + W_x x + b,\, h)$, with the order of its gradient chosen.
 
 Backwards, $\delta_t = \partial f^\top g_t$ and $g_{t-1} = W_h^\top \delta_t$ and what $f$ hands on;
-the weights' gradient is $\sum_t \delta_t h_{t-1}^\top$. States are columns, so that no product
-needs a transpose. Few inputs are read inside the loop, which also adds up the gradient; of
-many, $W_x x_t + b$ is one product before the loop, and the gradient one after it. On a CPU this
-takes half to four fifths of what `grad` of a scan over rows does.
+the weights' gradient is $\sum_t \delta_t h_{t-1}^\top$. States are columns: no product needs a transpose.
+Few inputs are read inside the loop, which also adds up the gradient; of many, $W_x x_t + b$ is one
+product before the loop, and the gradient one after it. On a CPU this takes half to four fifths of
+what `grad` of a scan over rows does.
 """
 
 from typing import Any

@@ -1,9 +1,8 @@
 r"""The cross entropy of next tokens, $-\frac1M\sum_m \log\operatorname{softmax}(W_y h_m + b_y)_{y_m}$.
 
-With many tokens the readout is nearly all of a language model's work, and a CPU
-loses a third of it to moving logits about. So rows are taken some at a time, as many
-as stay in the cache, and their part of every gradient is made at once: no logit is
-kept, and none is computed again on the way back.
+With many tokens the readout is nearly all of a language model's work, and a CPU loses a third of it
+to moving logits about. So rows are taken as many at a time as stay in the cache, and their part of
+every gradient is made at once: no logit is kept, and none is computed again on the way back.
 """
 
 from typing import Any
@@ -68,10 +67,9 @@ def _pieces(W, h, targets):
     size = -(-M // count)
     fill = count * size - M
     weight = jnp.pad(jnp.full(M, 1 / M, h.dtype), (0, fill))
-    cut = lambda a: jnp.pad(a, ((0, fill),) + ((0, 0),) * (a.ndim - 1)).reshape(
-        count, size, *a.shape[1:]
-    )
-    return cut(h), cut(targets), weight.reshape(count, size)
+    padded = lambda a: jnp.pad(a, ((0, fill),) + ((0, 0),) * (a.ndim - 1))
+    pieces = (padded(h), padded(targets), weight)
+    return tuple(a.reshape(count, size, *a.shape[1:]) for a in pieces)
 
 
 def _price(W, b, h, y, w):

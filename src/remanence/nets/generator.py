@@ -48,8 +48,7 @@ class Generator(eqx.Module):
         """The indices of the first `steps` symbols that the network emits."""
 
         def step(at: tuple[State, Array], _: None) -> tuple[tuple[State, Array], Array]:
-            h, token = at
-            h = self.cell(h, self.one_hot(token))
+            h = self.cell(at[0], self.one_hot(at[1]))
             token = jnp.argmax(self.read(h))
             return (h, token), token
 

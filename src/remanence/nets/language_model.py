@@ -1,8 +1,7 @@
 r"""Small recurrent language models to train: embedding, gated layers, a norm and a readout.
 
-They run over a whole text by a parallel scan, so the one training loop trains them as it
-trains any network. Begun as their papers begin them: Mamba with $\Delta$ between 0.001 and 0.1
-(Gu and Dao 2023), the RG-LRU with decays between 0.9 and 0.999 (De et al. 2024).
+They run over a whole text by a parallel scan. Begun as their papers begin them: Mamba with $\Delta$
+between 0.001 and 0.1 (Gu and Dao 2023), the RG-LRU with decays between 0.9 and 0.999 (De et al. 2024).
 """
 
 from collections.abc import Callable

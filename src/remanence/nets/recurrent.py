@@ -19,6 +19,10 @@ from .._types import Input, Key, Orbit, State
 from ..cells import input_size, output
 
 
+Steps = Float[ArrayLike, "_ inputs"] | Int[ArrayLike, "_"]
+"""The vectors or the tokens of one sequence."""
+
+
 def unroll(cell: Any, h0: State, xs: Float[Array, "time inputs"]) -> Orbit:
     r"""The states $h_1 \dots h_T$ visited from `h0` under `xs`."""
 
@@ -72,9 +76,7 @@ class Recurrent(eqx.Module):
             embedding = jr.normal(key_e, (tokens, input_size(cell) or tokens))
         return cls(cell, W_y, jnp.zeros(outputs), embedding, readout)
 
-    def embed(
-        self, xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"]
-    ) -> Float[Array, "time inputs"]:
+    def embed(self, xs: Steps) -> Float[Array, "time inputs"]:
         """The vectors that the cell reads: `xs`, or the rows of the embedding."""
         inputs = jnp.asarray(xs)
         if jnp.issubdtype(inputs.dtype, jnp.integer):
@@ -98,20 +100,14 @@ class Recurrent(eqx.Module):
             y = self.W_y @ y
         return y if self.b_y is None else y + self.b_y
 
-    def __call__(
-        self,
-        xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"],
-        *,
-        h0: State | None = None,
-    ) -> Float[Array, "*time outputs"]:
+    def __call__(self, xs: Steps, *, h0: State | None = None) -> Float[Array, "*time outputs"]:
         """The outputs at every step, or at the last one.
 
         A cell that offers `outputs(xs)`, a whole sequence at once, is asked for that.
         """
         if h0 is None and hasattr(self.cell, "outputs"):
             ys = self.cell.outputs(self.embed(xs))
-            last = self.readout == "last"
-            return self.decode(ys[-1]) if last else jax.vmap(self.decode)(ys)
+            return self.decode(ys[-1]) if self.readout == "last" else jax.vmap(self.decode)(ys)
         start = self.cell.initial_state() if h0 is None else h0
         states = unroll(self.cell, start, self.embed(xs))
         if self.readout == "last":

@@ -1,9 +1,8 @@
 r"""The feed-forward network inside a recurrent one: $h_t^k = \phi(h_{t-1}^k, x_t)$, $h_{t-k}^k = 0$.
 
-Each output is computed from its last $k$ inputs alone, all positions in parallel:
-$k$ steps of one wide batch in place of $T$ steps of a narrow one. With blocks of
-$B$ outputs that share a start, an output reads from $k$ to $k + B - 1$ inputs, at
-$(k + B - 1)/B$ steps an output in place of $k$.
+Each output is computed from its last $k$ inputs alone, all positions in parallel. With blocks of $B$
+outputs that share a start, an output reads from $k$ to $k + B - 1$ inputs, at $(k + B - 1)/B$ steps
+an output in place of $k$.
 """
 
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from jaxtyping import Array, Float, Int
 from .._types import Orbit
 from ..cells import output
 from .batch import steps_on_columns
-from .recurrent import Recurrent
+from .recurrent import Recurrent, Steps
 
 
 class Truncated(eqx.Module):
@@ -45,23 +44,16 @@ class Truncated(eqx.Module):
         """The states $h_1^k \\dots h_T^k$, each from its own start."""
         return window_states(self.net.cell, xs, self.window, block=self.block)
 
-    def __call__(
-        self,
-        xs: Float[ArrayLike, "time inputs"] | Int[ArrayLike, " time"],
-        *,
-        history: Float[ArrayLike, "past inputs"] | Int[ArrayLike, " past"] | None = None,
-    ) -> Float[Array, "*time outputs"]:
+    def __call__(self, xs: Steps, *, history: Steps | None = None) -> Float[Array, "*time outputs"]:
         """The outputs at every step, or at the last one."""
         inputs = self.net.embed(xs)
-        past = 0
+        past = 0 if history is None else len(jnp.asarray(history))
+        if past % self.block:
+            raise ValueError(
+                f"history must be a whole number of blocks of {self.block}, got {past} inputs"
+            )
         if history is not None:
-            before = self.net.embed(history)
-            past = before.shape[0]
-            if past % self.block:
-                raise ValueError(
-                    f"history must be a whole number of blocks of {self.block}, got {past} inputs"
-                )
-            inputs = jnp.concatenate([before, inputs])
+            inputs = jnp.concatenate([self.net.embed(history), inputs])
         if self.net.readout == "last":
             last = Truncated(self.net, self.window).states(inputs[-self.window :])
             return self.net.read(jax.tree.map(lambda leaf: leaf[-1], last))
@@ -96,8 +88,11 @@ def window_states(
     cell: Any, xs: Float[Array, "time inputs"], window: int | Int[Array, ""], *, block: int = 1
 ) -> Orbit:
     """The states of `Truncated`; `window` may be traced, so that one program serves all."""
-    T = xs.shape[0]
-    step, xs = _step_and_inputs(cell, xs)
+    T, step = xs.shape[0], cell
+    # One drive a unit is made for all times at once; of many gates it would only fill memory.
+    if steps_on_columns(cell) and cell.W_h.shape[0] == cell.W_h.shape[1]:
+        step = lambda h, d: cell.from_drive(cell.W_h @ output(cell, h) + d, h)
+        xs = jax.vmap(cell.input_drive)(xs)
     blocks = -(-T // block)
     first = block * jnp.arange(blocks) - (window - 1)
     zero = jax.tree.map(jnp.asarray, cell.initial_state())
@@ -118,14 +113,6 @@ def window_states(
     _, orbit = jax.lax.scan(late, h, filled.reshape(blocks, block, -1).swapaxes(0, 1))
     flat = lambda leaf: leaf.swapaxes(0, 1).reshape(-1, *leaf.shape[2:])[:T]
     return jax.tree.map(flat, orbit)
-
-
-def _step_and_inputs(cell: Any, xs: Array) -> tuple[Any, Array]:
-    """One drive a unit is made for all times at once; of many gates it would only fill memory."""
-    if steps_on_columns(cell) and cell.W_h.shape[0] == cell.W_h.shape[1]:
-        step = lambda h, d: cell.from_drive(cell.W_h @ output(cell, h) + d, h)
-        return step, jax.vmap(cell.input_drive)(xs)
-    return cell, xs
 
 
 def _where(rows: Array, new: Any, old: Any) -> Any:

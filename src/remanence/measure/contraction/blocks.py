@@ -98,10 +98,10 @@ class StackProof:
             raise ValueError(f"no window can be proved: {self.why}; replay_window measures one")
         target, gain = error, 1.0
         if net is not None:
-            # KL is at most osc^2/8 of the logits' gap (Hoeffding), and osc at most twice it.
+            # KL is at most osc^2/8 of the logits' gap (Hoeffding), and osc at most twice it. A head
+            # with a soft cap moves nothing further apart.
             if net.head is not None and not hasattr(net.head, "cap"):
                 raise ValueError("nothing is proved behind a head that is any function")
-            # A soft cap moves nothing further apart.
             if net.head is None and net.W_y is None:
                 raise ValueError("a network without a readout gives no distribution")
             rows = np.asarray(net.W_y if net.head is None else net.head.W, np.float64)
@@ -151,16 +151,13 @@ def _up(ball: Any) -> float:
 
 def blocks_certificate(cell: Blocks) -> StackProof:
     """Every layer from its weights; the stack where all layers have gains."""
-    proofs, reasons = [], []
-    for index, layer in enumerate(cell.layers):
-        proof, why = _layer_proof(index, layer)
-        proofs += [] if proof is None else [proof]
-        reasons += [f"layer {index}: {why}"] if why else []
+    found = [_layer_proof(index, layer) for index, layer in enumerate(cell.layers)]
+    why = next((f"layer {index}: {why}" for index, (_, why) in enumerate(found) if why), "")
     largest = 1.0
     if cell.norm is not None:
         largest = normed_gain(cell.norm) * float(np.max(np.abs(np.asarray(cell.norm.weight))))
-    why = reasons[0] if reasons else ""
-    return StackProof(layers=tuple(proofs), outside=above(largest, 2), why=why)
+    layers = tuple(proof for proof, _ in found if proof is not None)
+    return StackProof(layers=layers, outside=above(largest, 2), why=why)
 
 
 def _layer_proof(index: int, layer: Any) -> tuple[LayerProof | None, str]:

@@ -1,7 +1,6 @@
 r"""`contraction`: the best certificate of a cell, from the norm to the full metric."""
 
 import dataclasses
-import functools
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -12,10 +11,8 @@ import numpy as np
 from ...cells import DiagonalForm, dimension, GRUForm, LoopForm, LSTMForm, StackForm
 from ...nets import Recurrent
 from .blocks import blocks_certificate
-from .gates import gated_certificate
-from .gru import compare_gru
 from .loop import infinity_proof, loop_bounds, loop_of, masked_radius, norm_proof, Slopes
-from .lstm import compare_lstm
+from .lstm_and_gru import gated_certificate
 from .metric import euclidean, Proof
 from .quadratic_metric import lyapunov_proof, quadratic_proof
 from .record import best, Bounds, Contraction, METRICS, Request
@@ -61,8 +58,7 @@ def contraction(
     ('lyapunov', True, True, 'all states')
     """
     if metric not in ("auto", *METRICS):
-        known = ", ".join(("auto", *METRICS))
-        raise ValueError(f"metric must be one of {known}, got {metric!r}")
+        raise ValueError(f"metric must be one of auto, {', '.join(METRICS)}, got {metric!r}")
     if input_bound is not None and not (0 <= input_bound < math.inf):
         raise ValueError(f"input_bound must be a number from 0 up, got {input_bound}")
     if not time_limit > 0:
@@ -73,17 +69,16 @@ def contraction(
     request = Request(bound, metric, time.monotonic() + time_limit, slopes)
     forms = list(_layers(cell))
     proofs: list[Contraction] = []
-    while len(proofs) < len(forms) and not (proofs and proofs[-1].vacuous):
-        form = forms[len(proofs)]
+    for left, form in zip(range(len(forms), 0, -1), forms, strict=True):
         now = time.monotonic()
-        share = (request.deadline - now) / (len(forms) - len(proofs))
+        share = (request.deadline - now) / left
         asked = dataclasses.replace(request, input_bound=bound, deadline=now + share)
         proofs.append(CERTIFICATES[type(form)](form, asked))
+        if proofs[-1].vacuous:
+            break
         reach = proofs[-1].evidence["output_bound"]
         bound = reach if math.isfinite(reach) else None
-    if len(forms) == 1:
-        return proofs[0]
-    return stack_certificate(proofs, dimension(cell))
+    return proofs[0] if len(forms) == 1 else stack_certificate(proofs, dimension(cell))
 
 
 def _layers(cell: Any) -> Iterator[Any]:
@@ -101,13 +96,13 @@ def _layers(cell: Any) -> Iterator[Any]:
     if isinstance(form, StackForm):
         for layer in form.cells:
             yield from _layers(layer)
-    elif type(form) in CERTIFICATES:
-        yield form
-    else:
+        return
+    if type(form) not in CERTIFICATES:
         known = ", ".join(known.__name__ for known in CERTIFICATES)
         raise ValueError(
             f"contraction_form() of {kind} gave {type(form).__name__}; one of {known} would do"
         )
+    yield form
 
 
 def _loop(form: LoopForm, request: Request) -> Contraction:
@@ -130,15 +125,9 @@ def _loop(form: LoopForm, request: Request) -> Contraction:
         del ways["full"]
         untried["full"] = f"{loop.units} units; ask for metric='full'"
     proofs, missing = request.try_metrics(ways, "a cell with an activation")
-    now = time.monotonic()
-    until = now + min(max(0.0, request.deadline - now), 5.0)
-    return best(
-        proofs,
-        loop_bounds(loop, request.input_bound),
-        untried=untried | missing,
-        limit=masked_radius(loop, deadline=until),
-        slopes=loop.slopes,
-    )
+    limit = masked_radius(loop, deadline=min(request.deadline, time.monotonic() + 5.0))
+    bounds = loop_bounds(loop, request.input_bound)
+    return best(proofs, bounds, untried=untried | missing, limit=limit, slopes=loop.slopes)
 
 
 def _diagonal(form: DiagonalForm, request: Request) -> Contraction:
@@ -155,7 +144,7 @@ def _diagonal(form: DiagonalForm, request: Request) -> Contraction:
 
 CERTIFICATES: dict[type, Callable[[Any, Request], Contraction]] = {
     LoopForm: _loop,
-    LSTMForm: functools.partial(gated_certificate, "an LSTM", compare_lstm),
-    GRUForm: functools.partial(gated_certificate, "a GRU", compare_gru),
+    LSTMForm: gated_certificate,
+    GRUForm: gated_certificate,
     DiagonalForm: _diagonal,
 }

@@ -98,20 +98,11 @@ def _rglru(gates: cells.RGLRU, u: Ranged) -> GateRange:
     return gate_range(log_a, kept * heard, lambda S: S, bound)
 
 
-def _candidate(u: Ranged) -> Ranged:
-    """x + 1/2 above zero, a sigmoid below."""
-    return outward(np.zeros_like(u.low), np.maximum(u.high, 0.0) + 0.5, u.slope)
-
-
-def _mingru(gates: cells.MinGRU, u: Ranged) -> GateRange:
-    h, z = u.split(gates.units)
-    new = _candidate(h)
-    return gate_range(-z.softplus(), z.sigmoid() * new, lambda S: S, new.size)
-
-
-def _minlstm(gates: cells.MinLSTM, u: Ranged) -> GateRange:
-    h, f, i = u.split(gates.units, 2 * gates.units)
-    odds, new = (-f).softplus() + -(-i).softplus(), _candidate(h)
+def _minimal(gates: cells.MinGRU | cells.MinLSTM, u: Ranged) -> GateRange:
+    h, *drives = u.split(*range(gates.units, gates.width, gates.units))
+    odds = drives[0] if len(drives) == 1 else (-drives[0]).softplus() + -(-drives[1]).softplus()
+    # x + 1/2 above zero, a sigmoid below.
+    new = outward(np.zeros_like(h.low), np.maximum(h.high, 0.0) + 0.5, h.slope)
     return gate_range(-odds.softplus(), odds.sigmoid() * new, lambda S: S, new.size)
 
 
@@ -196,8 +187,8 @@ GATES: dict[type, Callable[[Any, Ranged], GateRange]] = {
     cells.Mamba: _mamba,
     cells.Mamba2: _mamba2,
     cells.RGLRU: _rglru,
-    cells.MinGRU: _mingru,
-    cells.MinLSTM: _minlstm,
+    cells.MinGRU: _minimal,
+    cells.MinLSTM: _minimal,
     cells.GLA: _gla,
     cells.RetNet: _retnet,
     cells.RWKV4: _rwkv,

@@ -81,28 +81,23 @@ def layer_gains(layer: GatedLayer, step: GateRange) -> dict[str, Any]:
         moved = above(step.decay_slope[0] * B + step.write.slope[0], 2)
         inflow = above(float(np.max(np.where(B > 0, moved / B, 0.0))), 1)
         y = step.read(Ranged(-B, B, np.stack([np.zeros_like(B), B])))
-        if layer.norm_out is not None and not layer.norm_last:
-            y = _normed_outputs(y, layer.norm_out)
+        y = y if layer.norm_last else _normed_outputs(y, layer.norm_out)
         if layer.W_gate is not None:
             y = y * _active(_through_norm(layer.norm, layer.W_gate), layer.gate)
-        if layer.norm_out is not None and layer.norm_last:
-            y = _normed_outputs(y, layer.norm_out)
+        y = _normed_outputs(y, layer.norm_out) if layer.norm_last else y
         lengths = _lengths(layer.W_out)
         through, readout = (lengths(s) for s in y.slope)
         height = lengths(y.size)
     if layer.W_out.b is not None:
         height = above(height + float(np.linalg.norm(layer.W_out.b)), len(layer.W_out.b) + 2)
     slope, more = (0.0, 0.0) if layer.mlp is None else _perceptron(layer.mlp)
-    return {
-        "inflow": inflow,
-        "through": through,
-        "readout": readout,
-        "perceptron": slope,
-        "height": above(height + more, 1),
-    }
+    gains = {"inflow": inflow, "through": through, "readout": readout}
+    return gains | {"perceptron": slope, "height": above(height + more, 1)}
 
 
-def _normed_outputs(y: Ranged, norm: Norm) -> Ranged:
+def _normed_outputs(y: Ranged, norm: Norm | None) -> Ranged:
+    if norm is None:
+        return y
     groups = y.reshape(norm.groups, -1)
     found = normed(groups, max(norm.eps, 1e-100), mean=True).reshape(-1) * exactly(norm.weight)
     return found if norm.bias is None else found + exactly(norm.bias)
@@ -110,9 +105,8 @@ def _normed_outputs(y: Ranged, norm: Norm) -> Ranged:
 
 def _lengths(dense: Any) -> Callable[[Values], float]:
     """An upper end of |W v| for entries of v up to given sizes."""
-    W = np.abs(np.asarray(dense.W, np.float64))
-    norm = norm_above(np.asarray(dense.W, np.float64))
-    rows, columns = W.shape
+    W = np.asarray(dense.W, np.float64)
+    norm, W, (rows, columns) = norm_above(W), np.abs(W), W.shape
 
     def length(size: Values) -> float:
         whole = above(norm * float(np.linalg.norm(size)), columns + 3)

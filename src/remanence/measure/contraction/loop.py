@@ -2,8 +2,7 @@ r"""Cells with one activation in a linear loop: $h' = R h + \gamma\,\rho(W h + \
 
 Two states differ by $\delta$, and after a step by $R\delta + \gamma y$ with
 $y_i = d_i (W\delta)_i$ and slopes $a \le d_i \le b$: $\delta' = (R + \gamma D W)\delta$. Linear,
-Elman and residual cells are all of this form. `docs/science/stable_recurrence.md`
-has the proofs.
+Elman and residual cells are all of this form; the proofs are in `docs/science/stable_recurrence.md`.
 """
 
 import dataclasses
@@ -24,6 +23,7 @@ from .record import Bounds
 from .rounding import above, exact_weights, input_gains, norm_above
 
 
+STARTS = 12  # corners from which the search begins
 TRIES = 32  # slopes that are flipped before a corner counts as the best
 
 Square = Float[np.ndarray, "units units"]
@@ -31,7 +31,6 @@ Slopes = tuple[float, float]
 
 ACTIVATIONS: dict[Callable, tuple[float, float, float]] = {
     jnp.tanh: (0.0, 1.0, 1.0),
-    jax.nn.tanh: (0.0, 1.0, 1.0),
     jax.lax.tanh: (0.0, 1.0, 1.0),
     jnp.arctan: (0.0, 1.0, 1.5708),
     jnp.sin: (-1.0, 1.0, 1.0),
@@ -70,10 +69,6 @@ class Loop:
     def units(self) -> int:
         return len(self.W)
 
-    @property
-    def largest_slope(self) -> float:
-        return max(abs(self.slopes[0]), abs(self.slopes[1]))
-
 
 def loop_of(form: LoopForm, slopes: Slopes | None) -> Loop:
     """The numbers of a form, refused where they are none."""
@@ -88,11 +83,11 @@ def loop_of(form: LoopForm, slopes: Slopes | None) -> Loop:
     scalar = np.ndim(form.R) == 0
     R = exact_weights("R", form.R, () if scalar else (N, N)) * (np.eye(N) if scalar else 1.0)
     gamma = float(exact_weights("coupling", form.coupling, ()))
-    known = slopes_of(form.activation, slopes)
+    known = _slopes(form.activation, slopes)
     return Loop(R, W, gamma, known, W_x, b, form.activation, np.abs(R))
 
 
-def slopes_of(activation: Callable | None, given: Slopes | None = None) -> Slopes:
+def _slopes(activation: Callable | None, given: Slopes | None) -> Slopes:
     """The known slope bounds of an activation (None: the identity), or the given ones."""
     if activation is None:
         return 1.0, 1.0
@@ -107,11 +102,6 @@ def slopes_of(activation: Callable | None, given: Slopes | None = None) -> Slope
     raise ValueError(
         f"the slopes of the activation {name} are not known; give slopes=(smallest, largest)"
     )
-
-
-def size_of(activation: Callable | None) -> float:
-    """The largest modulus of an activation, infinite where none is known."""
-    return math.inf if activation is None else ACTIVATIONS.get(activation, (0, 0, math.inf))[2]
 
 
 def norm_proof(loop: Loop) -> Proof:
@@ -141,12 +131,16 @@ def _middle(loop: Loop) -> tuple[Square, Square, float]:
 
 def loop_bounds(loop: Loop, input_bound: float | None) -> Bounds:
     """What the activation's size and slopes say of inputs and states."""
-    slope = abs(loop.gamma) * loop.largest_slope
-    size = above(abs(loop.gamma) * size_of(loop.activation), 1)
-    rest = value_at_zero(loop.activation) + loop.largest_slope * np.abs(loop.b)
-    rest = np.minimum(rest, size_of(loop.activation))
-    rest = above(abs(loop.gamma) * float(np.linalg.norm(rest)), 2 * loop.units + 6)
-    gains = (above(slope * gain, 2) for gain in input_gains(loop.W_x))
+    gamma, steepest = abs(loop.gamma), float(np.max(np.abs(loop.slopes)))
+    largest, at_zero = math.inf, 0.0
+    if loop.activation is not None:
+        largest = ACTIVATIONS.get(loop.activation, (0, 0, math.inf))[2]
+        with double():
+            at_zero = abs(float(np.asarray(loop.activation(jnp.zeros(()))))) * (1 + 1e-6)
+    size = above(gamma * largest, 1)
+    rest = np.minimum(at_zero + steepest * np.abs(loop.b), largest)
+    rest = above(gamma * float(np.linalg.norm(rest)), 2 * loop.units + 6)
+    gains = (above(gamma * steepest * gain, 2) for gain in input_gains(loop.W_x))
     bounds = Bounds(input_bound, *gains, at_rest=rest)
     R = norm_above(loop.R) if loop.R.any() else 0.0
     if not (size < math.inf and R < 1):
@@ -160,28 +154,17 @@ def loop_bounds(loop: Loop, input_bound: float | None) -> Bounds:
     return dataclasses.replace(bounds, radius=radius, output=radius, output_domain=ball)
 
 
-def value_at_zero(activation: Callable | None) -> float:
-    """At least the modulus of an activation at zero, which it says itself."""
-    if activation is None:
-        return 0.0
-    with double():
-        return abs(float(np.asarray(activation(jnp.zeros(()))))) * (1 + 1e-6)
-
-
-def masked_radius(loop: Loop, *, deadline: float, starts: int = 12) -> float:
+def masked_radius(loop: Loop, *, deadline: float) -> float:
     r"""The largest $\rho(R + \gamma D W)$ found over the corners of $a \le D \le b$.
 
     No fixed metric can prove a rate below it. For slopes in $[0, 1]$ the corners are masks.
     They are searched greedily: what is found is a valid limit.
     """
     rng = np.random.default_rng(0)
-    masks = [np.ones(loop.units, bool), *(rng.random((starts - 1, loop.units)) < 0.8)]
-    found = []
-    for mask in masks:
-        found.append(_climb(loop, mask, deadline))
-        if time.monotonic() > deadline:
-            break
-    return max(found)
+    masks = [np.ones(loop.units, bool), *(rng.random((STARTS - 1, loop.units)) < 0.8)]
+    # Of the first at least its own radius is known, however late it is.
+    tried = (m for i, m in enumerate(masks) if i == 0 or time.monotonic() <= deadline)
+    return max(_climb(loop, mask, deadline) for mask in tried)
 
 
 def _climb(loop: Loop, mask: Bool[np.ndarray, " units"], deadline: float) -> float:

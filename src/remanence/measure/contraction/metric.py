@@ -38,15 +38,13 @@ class Norm(eqx.Module):
     @property
     def size(self) -> int:
         """How many numbers the states hold."""
-        own = self.weights.shape[-1]
-        return sum(layer.size for layer in self.layers) if self.layers else own
+        return sum(layer.size for layer in self.layers) or self.weights.shape[-1]
 
     def __call__(self, gap: Float[Array, " state"]) -> Float[Array, ""]:
         if self.layers:
             edges = np.cumsum([layer.size for layer in self.layers])
-            parts = jnp.split(gap, edges[:-1])
-            each = zip(self.layers, parts, strict=True)
-            gap = jnp.stack([layer(part) for layer, part in each])
+            parts = zip(self.layers, jnp.split(gap, edges[:-1]), strict=True)
+            gap = jnp.stack([layer(part) for layer, part in parts])
         w = jnp.asarray(self.weights, gap.dtype)
         if self.kind == "maximum":
             return jnp.max(jnp.abs(gap) / w)

@@ -4,11 +4,10 @@ $$\begin{pmatrix} R^T P R - \lambda^2 P - 2ab\,W^T\Lambda W & \gamma R^T P + (a+
 \cdot & \gamma^2 P - 2\Lambda \end{pmatrix} \preceq 0.$$
 
 The multipliers say that each $y_i$ lies between $a (W\delta)_i$ and $b (W\delta)_i$.
-Eliminating $y$ turns the smallest $\lambda^2$ for a given $(P, \Lambda)$ into the top
-eigenvalue of a pencil $(H(P, \Lambda), P)$, which `descend` lowers by a
-quasi-Newton method at $O(N^3)$ a step, over diagonal or over all $P$; sublevel sets
-are convex, so it has no false bottom. What it finds is a proposal, which `inequality_holds`
-confirms or drops.
+Without $y$ the smallest $\lambda^2$ for a given $(P, \Lambda)$ is the top eigenvalue of a pencil
+$(H(P, \Lambda), P)$, which `descend` lowers by a quasi-Newton method at $O(N^3)$ a step, over diagonal
+or all $P$; sublevel sets are convex, so it has no false bottom. `inequality_holds` confirms or drops
+what it finds.
 """
 
 import dataclasses
@@ -127,6 +126,8 @@ def _pencil(loop: Loop, P: Square, multipliers: Multipliers):
 
 def descend(loop: Loop, *, full: bool, deadline: float) -> tuple[Square, Multipliers]:
     """A metric and multipliers that a quasi-Newton descent finds before the deadline."""
+    from scipy.optimize import minimize  # a fifth of a second
+
     n = loop.units
     a, b = loop.slopes
     best = (np.inf, np.eye(n), np.full(n, max(loop.gamma**2, 1e-12)))
@@ -168,16 +169,9 @@ def descend(loop: Loop, *, full: bool, deadline: float) -> tuple[Square, Multipl
             slope = multipliers * (by_slope @ share)
             return soft, np.concatenate([slope, G[entries] * off])
 
-        from scipy.optimize import minimize  # a fifth of a second
-
+        options = {"maxiter": iterations, "maxcor": 20}
         try:
-            minimize(
-                height,
-                np.zeros(n + len(off)),
-                jac=True,
-                method="L-BFGS-B",
-                options={"maxiter": iterations, "maxcor": 20},
-            )
+            minimize(height, np.zeros(n + len(off)), jac=True, method="L-BFGS-B", options=options)
         except TimeoutError:
             break
     return best[1], best[2]

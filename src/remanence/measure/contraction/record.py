@@ -64,16 +64,12 @@ class Contraction(eqx.Module):
         return not (self.verified and self.rate < 1)
 
     def __str__(self) -> str:
-        bound = "" if self.input_bound is None else f"|x| up to {self.input_bound:g}, "
+        where = "" if self.input_bound is None else f"|x| up to {self.input_bound:g}, "
+        where = f"for {where}{self.domain}"
         if self.vacuous:
-            return (
-                f"vacuous: no metric tried proves a contraction, for {bound}{self.domain} "
-                f"(best {self.rate:.4g})"
-            )
-        return (
-            f"contracts by {self.rate:.4g} per step in the {self.metric} metric, "
-            f"overshoot {self.overshoot:.3g}, for {bound}{self.domain}"
-        )
+            return f"vacuous: no metric tried proves a contraction, {where} (best {self.rate:.4g})"
+        known = f"{self.rate:.4g} per step in the {self.metric} metric"
+        return f"contracts by {known}, overshoot {self.overshoot:.3g}, {where}"
 
     def _repr_html_(self) -> str:
         rows = [
@@ -150,7 +146,6 @@ def best(
     """The record of the proof that forgets soonest; the others go into the evidence."""
     name = min(proofs, key=lambda name: (proofs[name].patience, proofs[name].rate))
     proof = proofs[name]
-    reaches = {name: _reach(proof, bounds) for name, proof in proofs.items()}
     output, output_domain = bounds.output, bounds.output_domain
     if (radius := _orbit_radius(proof, bounds)) < output:
         # The ball is invariant: what a step adds is at most what it takes away.
@@ -158,7 +153,7 @@ def best(
         output_domain = Domain((*bounds.domain.balls, Ball(proof.norm, radius)))
     details = {key: value for p in proofs.values() for key, value in p.details.items()}
     tried = {
-        key: {"rate": p.rate, "overshoot": p.overshoot, "reach": reaches[key]}
+        key: {"rate": p.rate, "overshoot": p.overshoot, "reach": _reach(p, bounds)}
         for key, p in proofs.items()
     }
     return Contraction(
@@ -169,7 +164,7 @@ def best(
         input_gain=float(bounds.input_gain),
         input_bound=bounds.input_bound,
         at_rest=float(bounds.at_rest),
-        reach=reaches[name],
+        reach=tried[name]["reach"],
         limit=float(limit),
         verified=bool(np.isfinite(proof.rate)),
         evidence={
@@ -196,8 +191,8 @@ def _orbit_radius(proof: Proof, bounds: Bounds) -> float:
 
 def _reach(proof: Proof, bounds: Bounds) -> float:
     """The largest distance in the metric between zero and a state that its orbit can visit."""
-    found = [proof.reach, _orbit_radius(proof, bounds)]
-    found.append(above(proof.overshoot * bounds.radius, 1))
+    by_radius = above(proof.overshoot * bounds.radius, 1)
+    found = [proof.reach, _orbit_radius(proof, bounds), by_radius]
     box, weights = bounds.box, proof.norm.weights
     if box is not None and proof.norm.kind == "maximum":
         found.append(above(float(np.max(box / weights)), 2))

@@ -1,10 +1,8 @@
 r"""Bounds that hold with every rounding counted: $|\mathrm{fl}(x) - x| \le \gamma_n |x|$.
 
-Three tools carry all certificates: upper ends of non-negative sums and products,
-enclosures of the gates' functions by ball arithmetic (python-flint), and a proof
-of positive definiteness: where a floating-point Cholesky factorisation of
-$M - sI$ runs to its end, $\lambda_{\min}(M) > s - c$ with $c$ known beforehand
-(Rump, BIT 46, 2006).
+Three tools: upper ends of non-negative sums and products, enclosures of the gates' functions by
+ball arithmetic (python-flint), and a proof of positive definiteness: where a floating-point Cholesky
+factorisation of $M - sI$ ends, $\lambda_{\min}(M) > s - c$ with $c$ known (Rump, BIT 46, 2006).
 """
 
 from collections.abc import Callable
@@ -72,8 +70,7 @@ def enclose(z: Values, function: Callable[[Any], Any]) -> tuple[Values, Values]:
 
 
 def definite(M: Matrix, error: Matrix) -> bool:
-    """Whether every symmetric matrix within `error` of `M`, entry by entry, is
-    proved positive definite."""
+    """Whether all symmetric matrices within `error` of `M`, by entry, are proved definite."""
     diagonal = np.diag(M)
     if not (np.all(np.isfinite(M)) and np.all(diagonal > 0)):
         return False
@@ -93,14 +90,13 @@ def definite(M: Matrix, error: Matrix) -> bool:
 
 
 def norm_above(A: Matrix, operations: int = 0) -> float:
-    """An upper end of the spectral norm of the matrix that `A` stands for, each of
-    its entries the product of so many rounded factors."""
+    """An upper end of the spectral norm; entries are products of so many rounded factors."""
     if A.size == 0:
         return 0.0
-    G = A.T @ A if A.shape[0] >= A.shape[1] else A @ A.T
-    n, inner = len(G), max(A.shape)
-    size = np.abs(A)
-    error = above(size.T @ size if A.shape[0] >= A.shape[1] else size @ size.T, inner)
+    A = A if A.shape[0] >= A.shape[1] else A.T
+    G, size = A.T @ A, np.abs(A)
+    n, inner = len(G), len(A)
+    error = above(size.T @ size, inner)
     error = 2 * (inner + 2 * operations + 4) * UNIT * error + SMALLEST
     top = max(float(scipy.linalg.eigvalsh(G, subset_by_index=[n - 1, n - 1])[0]), 0.0)
     for slack in (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-2):

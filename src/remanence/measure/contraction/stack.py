@@ -1,11 +1,9 @@
 r"""Stacks: $\delta_l' \le \lambda_l\,\delta_l + g_l\,\delta_{l-1}'$ layer by layer.
 
-The distances of the layers, each in its own metric, obey a lower triangular
-comparison matrix $T$ whose eigenvalues are the layers' rates; $g_l$ is a layer's
-input gain into its metric. So a stack contracts whenever each layer does, at any
-rate above the worst, paid for in overshoot: $T v \le \lambda v$ is checked.
-
-Below a layer whose proof needs a bound on its inputs, the states are kept in an invariant
+The layers' distances, each in its own metric, obey a lower triangular comparison matrix $T$ whose
+eigenvalues are the layers' rates; $g_l$ is a layer's input gain into its metric. So a stack contracts
+whenever each layer does, at any rate above the worst, paid for in overshoot: $T v \le \lambda v$ is
+checked. Below a layer whose proof needs a bound on its inputs, the states are kept in an invariant
 set from which no output leaves that bound: the domain is the product of these sets.
 """
 
@@ -27,17 +25,17 @@ LEAST = (1.0, 0.1, 1e-3)
 
 
 def stack_certificate(layers: Sequence[Contraction], units: int) -> Contraction:
-    """The certificate of a stack from those of its layers, each for what it hears.
-
-    Where the last of them is vacuous, so is the whole.
-    """
+    """From the certificates of the layers, each for what it hears; vacuous where the last one is."""
     worst = max(layers, key=lambda proof: proof.rate)
     bound, gain, rest = layers[0].input_bound, math.inf, math.inf
     proof, domain = Proof(worst.rate, math.inf, euclidean(units)), ALL_STATES
     if worst.rate < 1:
-        T, domain = _transfer(layers), _domain(layers)
+        T, domain = np.diag([proof.rate for proof in layers]), _domain(layers)
+        for row, proof in enumerate(layers[1:], start=1):
+            into = above(proof.overshoot * proof.evidence["euclidean_gain"], 1)
+            T[row, :row] = above(into * T[row - 1, :row], 1)
         rates = [worst.rate + part * (1 - worst.rate) for part in PARTS]
-        proofs = [_proof_from_weights(layers, T, rate, least) for rate in rates for least in LEAST]
+        proofs = [_proof_at(layers, T, rate, least) for rate in rates for least in LEAST]
         proof = min(proofs, key=lambda proof: proof.patience)
         gain, rest = _total_gains(layers)
     return best(
@@ -49,18 +47,7 @@ def stack_certificate(layers: Sequence[Contraction], units: int) -> Contraction:
     )
 
 
-def _transfer(layers: Sequence[Contraction]) -> np.ndarray:
-    """The distances after a step from those before it, layer by layer, rounded up."""
-    T = np.diag([proof.rate for proof in layers])
-    for row, proof in enumerate(layers[1:], start=1):
-        into = above(proof.overshoot * proof.evidence["euclidean_gain"], 1)
-        T[row, :row] = above(into * T[row - 1, :row], 1)
-    return T
-
-
-def _proof_from_weights(
-    layers: Sequence[Contraction], T: np.ndarray, rate: float, least: float
-) -> Proof:
+def _proof_at(layers: Sequence[Contraction], T: np.ndarray, rate: float, least: float) -> Proof:
     """Weights with T v at most rate v, by substitution from the first layer."""
     v = least * np.array([proof.overshoot for proof in layers])
     v[0] = layers[0].overshoot

@@ -19,8 +19,7 @@ JUDGES = 0.05
 class WindowCost:
     """The mean cross-entropy of the targets when only the last inputs are replayed.
 
-    The mean is over every position that has a target, also those that a window does
-    not shorten: it is what the truncated network loses on these sequences.
+    It is over every position with a target, also those that a window does not shorten.
     """
 
     windows: Int[np.ndarray, " windows"]
@@ -139,22 +138,18 @@ class ReplayWindow:
         """Where it was measured, and what that may have missed."""
         plural = "" if self.sequences == 1 else "s"
         among = f"{self.positions:,} positions of {self.sequences} sequence{plural}"
-        if self.sampled:
-            return (
-                f"from {self.starts:,} of {self.possible:,} starts drawn over {among}; at most "
-                f"{self.missed:.2g} of starts need more, with 95 % confidence"
-            )
-        return f"at all {among}"
+        if not self.sampled:
+            return f"at all {among}"
+        return (
+            f"from {self.starts:,} of {self.possible:,} starts drawn over {among}; at most "
+            f"{self.missed:.2g} of starts need more, with 95 % confidence"
+        )
 
     def __str__(self) -> str:
-        spread = (
-            f"median {_steps(self.median)}, 95 % {_steps(self.q95)}, worst {_steps(self.worst)}"
-        )
-        return f"{self.decision}\n{spread}, {self.evidence}"
-
-
-def _steps(window: float) -> str:
-    return f"{window:.0f}" if math.isfinite(window) else "none"
+        steps = lambda window: f"{window:.0f}" if math.isfinite(window) else "none"
+        spread = {"median": self.median, "95 %": self.q95, "worst": self.worst}
+        shown = ", ".join(f"{name} {steps(window)}" for name, window in spread.items())
+        return f"{self.decision}\n{shown}, {self.evidence}"
 
 
 def window_of_share(windows: np.ndarray, room: np.ndarray, share: float) -> float:

@@ -1,11 +1,9 @@
 r"""Runs from the empty state beside the full run: $e(t, k) = \|y_t - y_t^{(k)}\|$.
 
-A run started at $a$ stands at position $t = a + k$ after $k$ steps, having heard the
-last $k$ inputs: one run shows every window at once. A run is followed to the end of its
-sequence, or until its whole state agrees with the full run's to rounding, since from
-there on the two are one. Many runs advance side by side, a few steps at a time, and a
-run that ends makes room for the next. All starts of all sequences are followed, or a random
-draw of them where that is too much work.
+A run started at $a$ stands at $t = a + k$ after $k$ steps, having heard the last $k$ inputs: one run
+shows every window at once. It is followed to the end of its sequence, or until its whole state agrees
+with the full run's to rounding. Many runs advance side by side, a few steps at a time, and a run that
+ends makes room for the next. All starts are followed, or a random draw where that is too much work.
 """
 
 import dataclasses
@@ -101,10 +99,8 @@ def full_run(net: Recurrent, xs: Any, ends: np.ndarray) -> FullRun:
 
 @eqx.filter_jit
 def _full_states(net, xs):
-    cell = net.cell
-
     def one(xs):
-        states = unroll(cell, cell.initial_state(), xs)
+        states = unroll(net.cell, net.cell.initial_state(), xs)
         return jax.vmap(_flat)(states), jax.vmap(net.read)(states)
 
     return jax.vmap(one)(xs)

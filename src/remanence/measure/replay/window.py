@@ -36,24 +36,20 @@ def replay_window(
     """How many of the last inputs give the full run's outputs, at every position.
 
     The answer is a `ReplayWindow`; for the tokens of a recurrent language model (a cell with
-    layers) a `TokenReplay`: windows of the next-token distribution and of every layer's
-    state, beside what the layers' decays predict, on one text or several (a list, or rows
-    with their `lengths`). What follows is of other networks, and of a language model if
-    `of` is given.
+    layers), unless `of` is given, a `TokenReplay`: windows of the next-token distribution and of
+    every layer's state, beside what the layers' decays predict, on one text or several (a list,
+    or rows with their `lengths`). What follows is of other networks.
 
-    The network (or bare cell) is started from its empty state at every place of every
-    sequence and followed from there: at position t, after k inputs, its output (or its
-    state) is compared with that of the full run in the Euclidean norm. A window counts
-    if it and every longer one is within `error`. A position near the beginning has
-    heard few inputs: up to there every window is the whole history and exact, so
-    position t can show a window of at most t, and says nothing about longer ones.
+    The network (or bare cell) is started from its empty state at every place of every sequence:
+    at position t, after k inputs, its output (or state) is compared with the full run's in the
+    Euclidean norm. A window counts if it and every longer one is within `error`. Position t has
+    heard t inputs and can show a window of at most t; it says nothing about longer ones.
 
-    Sequences padded to one length come with their `lengths`. With `targets` (whole
-    numbers, one a position, or one a sequence where only the last output is read;
-    negative: none) the record holds what windows cost in nats and accuracy, the outputs
-    being logits; tokens of a language model are their own targets. Above `work`
-    multiplications starts are drawn at random from all sequences (`key`), and the record
-    says what that may miss.
+    Sequences padded to one length come with their `lengths`. With `targets` (whole numbers, one a
+    position, or one a sequence where only the last output is read; negative: none) the record
+    holds what windows cost in nats and accuracy, the outputs being logits; tokens of a language
+    model are their own targets. Above `work` multiplications starts are drawn at random from all
+    sequences (`key`), and the record says what that may miss.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear
@@ -61,15 +57,16 @@ def replay_window(
     >>> found.window, found.at[0][:12].tolist()
     (11.0, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 11])
     """
+    if not (isinstance(error, int | float) and 0 < error < math.inf):
+        raise ValueError(f"error must be a positive number, got {error!r}")
     layers = hasattr(getattr(net, "cell", None), "layers")
     if of is None and layers and _are_tokens(inputs):
         if targets is not None:
             raise ValueError("a language model predicts its tokens; give no targets")
-        return token_replay(net, inputs, error=_positive(error), lengths=lengths, key=key)
+        return token_replay(net, inputs, error=error, lengths=lengths, key=key)
     of = "outputs" if of is None else of
     if of not in get_args(Of):
         raise ValueError(f"of must be 'outputs' or 'states', got {of!r}")
-    _positive(error)
     with double():
         drive = driven(net, inputs, lengths=lengths)
         net = network_in_double(net)
@@ -89,21 +86,13 @@ def _are_tokens(inputs: Any) -> bool:
     return all(np.issubdtype(np.asarray(row).dtype, np.integer) for row in rows)
 
 
-def _positive(error: float) -> float:
-    if not (isinstance(error, int | float) and 0 < error < math.inf):
-        raise ValueError(f"error must be a positive number, got {error!r}")
-    return error
-
-
 def _record(full, tally, drawn, error, of, scale, sequences) -> ReplayWindow:
     possible, followed = len(full.starts), len(tally.starts)
     complete = followed == possible
     rooms = full.end[tally.starts] - tally.starts
-    if complete:
-        windows, room = tally.rows + 1, full.history - 1
-    else:
-        windows, room = tally.runs + 1, rooms
-    worst = window_of_share(windows, room, 0.0)
+    windows = (tally.rows if complete else tally.runs) + 1
+    room = full.history - 1 if complete else rooms
+    worst, q95, median = (window_of_share(windows, room, share) for share in (0.0, 0.05, 0.5))
     K = len(tally.largest)
     pairs = np.zeros(K, np.int64)
     pairs[: rooms.max()] = judges(rooms)
@@ -117,8 +106,8 @@ def _record(full, tally, drawn, error, of, scale, sequences) -> ReplayWindow:
         error=error,
         of=of,
         worst=worst,
-        q95=window_of_share(windows, room, 0.05),
-        median=window_of_share(windows, room, 0.5),
+        q95=q95,
+        median=median,
         at=tuple(np.split(windows, cuts)) if complete else None,
         largest=tally.largest,
         typical=np.sqrt(tally.squares / np.maximum(pairs, 1)),
