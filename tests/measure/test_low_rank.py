@@ -10,13 +10,14 @@ def test_the_smallest_rank_is_found_with_the_energy_it_holds():
     right = lambda cut: float(np.linalg.norm(W - cut, 2) < 1.0)
     found = smallest_rank(W, right)
     assert found.rank == 3
+    assert found.accuracies.tolist() == [0.0, 0.0, 1.0, 1.0]
     assert found.energy == pytest.approx((16 + 4 + 1) / (16 + 4 + 1 + 0.25))
 
 
 def test_no_rank_is_none():
     found = smallest_rank(np.eye(3), lambda cut: 0.5, up_to=2)
     assert (found.rank, found.energy) == (None, None)
-    assert len(found.singular_values) == 3
+    assert len(found.accuracies) == 2
 
 
 def test_singular_vectors_of_planted_waves_come_in_pairs_of_one_frequency():

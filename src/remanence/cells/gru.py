@@ -93,13 +93,10 @@ class GeneralGRU(AbstractAffine):
 
     def __call__(self, h: Vector, x: Input) -> Vector:
         gate, candidate = self.activations
-        units = h.size
-        drive = self.input_drive(x)
-        rz = gate(drive[: 2 * units] + self.W_h[: 2 * units] @ h)
-        r, z = jnp.split(rz, 2)
-        U = self.W_h[2 * units :]
-        carried = U @ h if self.reset_after else U @ (r * h)
-        if self.b_n is not None:
-            carried = carried + self.b_n
-        n = candidate(drive[2 * units :] + (r * carried if self.reset_after else carried))
+        gates = slice(2 * h.size)
+        drive, U = self.input_drive(x), self.W_h[2 * h.size :]
+        r, z = jnp.split(gate(drive[gates] + self.W_h[gates] @ h), 2)
+        carried = U @ (h if self.reset_after else r * h)
+        carried = carried if self.b_n is None else carried + self.b_n
+        n = candidate(drive[2 * h.size :] + (r * carried if self.reset_after else carried))
         return (1 - z) * n + z * h

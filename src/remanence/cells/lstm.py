@@ -161,13 +161,9 @@ class GeneralLSTM(AbstractPair):
     def __call__(self, h: ProjectedPair, x: Input) -> ProjectedPair:
         gate, candidate, outer = self.activations
         hidden, c = h
+        p_i, p_f, p_o = (0.0, 0.0, 0.0) if self.peepholes is None else self.peepholes
         i, f, g, o = jnp.split(self.drive(hidden, x), 4)
-        if self.peepholes is not None:
-            i, f = i + self.peepholes[0] * c, f + self.peepholes[1] * c
-        i = gate(i)
-        f = 1 - i if self.coupled else gate(f)
-        c = f * c + i * candidate(g)
-        if self.peepholes is not None:
-            o = o + self.peepholes[2] * c
-        hidden = gate(o) * outer(c)
+        i, f = gate(i + p_i * c), gate(f + p_f * c)
+        c = (1 - i if self.coupled else f) * c + i * candidate(g)
+        hidden = gate(o + p_o * c) * outer(c)
         return (hidden if self.P is None else self.P @ hidden), c

@@ -12,6 +12,9 @@ import numpy as np
 from jaxtyping import Float, Int
 
 
+Table = Float[np.ndarray, "period ..."]
+
+
 @dataclasses.dataclass(frozen=True)
 class KeyFrequencies:
     """Frequencies that hold more energy than shuffled rows ever put into one.
@@ -47,7 +50,7 @@ def frequency_plane(period: int, frequency: int) -> Float[np.ndarray, "waves per
     return np.sqrt(2 / period) * np.stack([np.cos(phase), np.sin(phase)])
 
 
-def spectrum(table: Float[np.ndarray, "period ..."]) -> Float[np.ndarray, " frequencies"]:
+def spectrum(table: Table) -> Float[np.ndarray, " frequencies"]:
     """Energy at frequencies 0, 1, …, half the period; the sum is that of the squares.
 
     >>> wave = frequency_plane(7, 2).T
@@ -59,9 +62,7 @@ def spectrum(table: Float[np.ndarray, "period ..."]) -> Float[np.ndarray, " freq
     return power.sum(1) * _multiplicity(period) / period
 
 
-def spectrum_2d(
-    table: Float[np.ndarray, "period period ..."],
-) -> Float[np.ndarray, "frequencies signed"]:
+def spectrum_2d(table: Table) -> Float[np.ndarray, "frequencies signed"]:
     r"""Energy at $(k_a, k_b)$, with $k_a$ from 0 and $k_b$ of both signs, as `signed_axis`.
 
     Functions of a + b lie on $k_b = k_a$, functions of a − b on $k_b = -k_a$.
@@ -78,11 +79,7 @@ def signed_axis(period: int) -> Int[np.ndarray, " signed"]:
 
 
 def key_frequencies(
-    table: Float[np.ndarray, "period ..."],
-    *,
-    error: float = 0.01,
-    shuffles: int = 499,
-    seed: int = 0,
+    table: Table, *, error: float = 0.01, shuffles: int = 499, seed: int = 0
 ) -> KeyFrequencies:
     r"""The frequencies above the null of shuffled rows, at family-wise error `error`.
 
@@ -114,11 +111,8 @@ def key_frequencies(
 
 
 def without_frequencies(
-    table: Float[np.ndarray, "period ..."],
-    frequencies: Iterable[int],
-    *,
-    axes: tuple[int, ...] = (0,),
-) -> Float[np.ndarray, "period ..."]:
+    table: Table, frequencies: Iterable[int], *, axes: tuple[int, ...] = (0,)
+) -> Table:
     """The table with every wave of these frequencies along any of `axes` taken out."""
     gone = sorted({*frequencies})
     for axis in axes:
@@ -130,9 +124,7 @@ def without_frequencies(
 
 
 def wave_fit_error(
-    table: Float[np.ndarray, "period period ..."],
-    phases: Int[np.ndarray, "period period"],
-    frequencies: Iterable[int],
+    table: Table, phases: Int[np.ndarray, "period period"], frequencies: Iterable[int]
 ) -> float:
     r"""Relative error of the best fit by 1 and $\cos, \sin\,\omega_k\phi(a, b)$.
 

@@ -18,6 +18,7 @@ class LowRank:
     """
 
     singular_values: Float[np.ndarray, " values"]
+    accuracies: Float[np.ndarray, " ranks"]
     rank: int | None
     energy: float | None
 
@@ -31,10 +32,11 @@ def smallest_rank(
 ) -> LowRank:
     """Try ranks 1, 2, … and find the smallest whose matrix keeps the target accuracy."""
     u, s, vt = np.linalg.svd(W, full_matrices=False)
-    for r in range(1, len(s[:up_to]) + 1):
-        if accuracy((u[:, :r] * s[:r]) @ vt[:r]) >= target:
-            return LowRank(s, r, float((s[:r] ** 2).sum() / (s**2).sum()))
-    return LowRank(s, None, None)
+    tried = np.array([accuracy((u[:, :r] * s[:r]) @ vt[:r]) for r in range(1, len(s[:up_to]) + 1)])
+    if not (tried >= target).any():
+        return LowRank(s, tried, None, None)
+    rank = int(np.argmax(tried >= target)) + 1
+    return LowRank(s, tried, rank, float((s[:rank] ** 2).sum() / (s**2).sum()))
 
 
 def vector_frequencies(

@@ -96,8 +96,7 @@ class Recurrent(eqx.Module):
         """The readout of one output of the cell."""
         if self.head is not None:
             return self.head(y)
-        if self.W_y is not None:
-            y = self.W_y @ y
+        y = y if self.W_y is None else self.W_y @ y
         return y if self.b_y is None else y + self.b_y
 
     def __call__(self, xs: Steps, *, h0: State | None = None) -> Float[Array, "*time outputs"]:
