@@ -41,9 +41,8 @@ class AbstractCell(eqx.Module):
 def pushforward(cell: Any, h: State, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
     r"""The next state and $J Q$, where $J = \partial h' / \partial h$.
 
-    The columns of `Q` are tangent vectors in the order of `ravel_pytree(h)`. Where
-    the input moves too, `X` holds its tangents and $J_x X$ is added: so the upper
-    layers of a stack are carried.
+    The columns of `Q` are tangent vectors in the order of `ravel_pytree(h)`. Where the input moves
+    too, `X` holds its tangents and $J_x X$ is added: so the upper layers of a stack are carried.
     """
     frames = (Q,) if X is None else (Q, X)
     offered = getattr(cell, "pushforward", None)

@@ -61,10 +61,9 @@ class AbstractLayer(eqx.Module):
 class GatedLayer(AbstractLayer):
     r"""$x + W_{out}\,[\,\mathrm{read}(S, u) \odot g(W_g \hat x)\,]$ with $\hat x$ the normalised input.
 
-    $u = W_{in} \hat x$, its first channels behind a short convolution and `activation`.
-    `norm_out` acts before the gate, or behind it with `norm_last`. Mamba, Mamba-2, Griffin,
-    xLSTM, gated DeltaNet and the minimal cells are layers of this form; a perceptron may
-    follow.
+    $u = W_{in} \hat x$, its first channels behind a short convolution and `activation`. `norm_out`
+    acts before the gate, or behind it with `norm_last`. Mamba, Mamba-2, Griffin, xLSTM, gated
+    DeltaNet and the minimal cells are layers of this form; a perceptron may follow.
     """
 
     norm: Norm

@@ -43,9 +43,8 @@ class AbstractPair(AbstractAffine):
 class LSTM(AbstractPair):
     """The state is the pair `(h, c)`: a cell of N units has 2N exponents.
 
-    The four blocks of `W_h`, `W_x` and `b` are the input gate, the forget gate,
-    the candidate and the output gate. torch keeps two biases; only their sum
-    acts, and `b` is that sum.
+    The four blocks of `W_h`, `W_x` and `b` are the input gate, the forget gate, the candidate and
+    the output gate. torch keeps two biases; only their sum acts, and `b` is that sum.
     """
 
     W_h: Float[Array, "gates units"]

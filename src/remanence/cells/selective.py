@@ -22,8 +22,7 @@ def unit_rms(x: Array, eps: float) -> Array:
 class Mamba(AbstractGates):
     r"""$S' = e^{-e^{A_{\log}} \Delta} S + \Delta u B^\top$, $y = S C + D u$.
 
-    $(\Delta, B, C)$ come from $u$; `eps`, where there is one, normalises them first
-    (Falcon Mamba).
+    $(\Delta, B, C)$ come from $u$; `eps`, where there is one, normalises them first (Falcon Mamba).
     """
 
     A_log: Float[Array, "channels states"]

@@ -34,15 +34,14 @@ def contraction(
 ) -> Any:
     r"""The best proof found that a cell forgets: $\|\delta_k\|_2 \le C\,\lambda^k\|\delta_0\|_2$.
 
-    It speaks of inputs within `input_bound` and of the states in `.domain`: all of them
-    for cells with one activation, an invariant box for gated cells. "auto" goes from the
-    norm over weighted largest components and diagonal
-    metrics to the full metric with multipliers (Miller and Hardt 2019 stop at the
-    norm), or to the Lyapunov equation for linear cells, and names in `.evidence`
-    what it did not try within `time_limit` seconds. Every number is confirmed by
-    our own arithmetic with roundings counted; no search is believed. Of the metrics
-    that prove something, the one is returned that shrinks a gap a millionfold
-    soonest, overshoot counted; the others stay in `.evidence["metrics"]`.
+    It speaks of inputs within `input_bound` and of the states in `.domain`: all of them for cells
+    with one activation, an invariant box for gated cells. "auto" goes from the norm over weighted
+    largest components and diagonal metrics to the full metric with multipliers (Miller and Hardt
+    2019 stop at the norm), or to the Lyapunov equation for linear cells, and names in `.evidence`
+    what it did not try within `time_limit` seconds. Every number is confirmed by our own arithmetic
+    with roundings counted; no search is believed. Of the metrics that prove something, the one is
+    returned that shrinks a gap a millionfold soonest, overshoot counted; the others stay in
+    `.evidence["metrics"]`.
 
     `input_bound` bounds every component of every input, which all inputs of that
     Euclidean norm satisfy; LSTM and GRU cells require it. `slopes` are the slope

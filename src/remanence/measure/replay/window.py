@@ -1,9 +1,8 @@
 r"""The replay window: the least $k$ with $\|y_t - y_t^{(j)}\| \le$ error at every $t$, for all $j \ge k$.
 
-$y_t^{(j)}$ is the output of the network started from its empty state and given the last
-$j$ inputs before and at $t$. Errors need not fall with $j$, so a window counts only if
-every longer one is as good. What a window costs in loss is
-$\frac1M \sum_t \ell(y_t^{(k)}, z_t)$, in nats a target $z_t$.
+$y_t^{(j)}$ is the output of the network started from its empty state and given the last $j$ inputs
+before and at $t$. Errors need not fall with $j$, so a window counts only if every longer one is as
+good. What a window costs in loss is $\frac1M \sum_t \ell(y_t^{(k)}, z_t)$, in nats a target $z_t$.
 """
 
 import dataclasses
