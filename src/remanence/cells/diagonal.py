@@ -68,9 +68,8 @@ class Diagonal(AbstractCell):
 
     def __check_init__(self):
         if jnp.iscomplexobj(self.a) != jnp.iscomplexobj(self.B):
-            raise ValueError(
-                f"a and B must both be real or both complex, got {self.a.dtype} and {self.B.dtype}"
-            )
+            kinds = f"{self.a.dtype} and {self.B.dtype}"
+            raise ValueError(f"a and B must both be real or both complex, got {kinds}")
 
     def __call__(self, h: State, x: Input) -> State:
         if not jnp.iscomplexobj(self.a):

@@ -13,14 +13,7 @@ import jax.random as jr
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Key, Scalar, Vector
-from .affine import (
-    AbstractAffine,
-    log_slope,
-    require_blocks,
-    sigmoid_and_slope,
-    tanh_and_slope,
-    uniform,
-)
+from .affine import AbstractAffine, require_blocks, sigmoid_and_slope, tanh_and_slope, uniform
 from .base import Dual, inverse_transposed, log_determinant, LogVolume, LSTMForm, Pushed
 
 
@@ -119,8 +112,8 @@ class LSTM(AbstractPair):
             z = self.drive(h[0], x)
             _, z_f, _, z_o = jnp.split(z, 4)
             t = jnp.tanh(self.from_drive(z, h)[1])
-            kept = jax.nn.log_sigmoid(z_f) + jnp.log(jnp.abs(t))
-            return whole + jnp.sum(kept + log_slope(jax.nn.sigmoid, z_o))
+            logs = sum(map(jax.nn.log_sigmoid, (z_f, z_o, -z_o)), jnp.log(jnp.abs(t)))
+            return whole + jnp.sum(logs)
 
         return at
 

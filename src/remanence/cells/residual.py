@@ -105,9 +105,7 @@ class WeaklyCoupled(AbstractWrapper):
             raise ValueError(f"coupling must not be negative, got {self.coupling}")
         sizes = {h.shape[-1] for h in jax.tree.leaves(jax.eval_shape(self.cell.initial_state))}
         if jnp.ndim(self.R) == 2 and sizes != {(units := jnp.shape(self.R)[0])}:
-            raise ValueError(
-                f"R is {units} x {units}, but the cell's state has parts of {sorted(sizes)}"
-            )
+            raise ValueError(f"R is {units} x {units}, but the state has parts of {sorted(sizes)}")
 
     def __call__(self, h: State, x: Input) -> State:
         keep = lambda h: self.R * h if jnp.ndim(self.R) == 0 else self.R @ h

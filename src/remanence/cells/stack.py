@@ -13,19 +13,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, Float
 
 from .._types import Frame, Input, InputFrame, Scalar, State
-from .base import (
-    AbstractCell,
-    AbstractWrapper,
-    Dual,
-    dual_pushforward,
-    input_size,
-    log_volume,
-    LogVolume,
-    output,
-    Pushed,
-    pushforward,
-    StackForm,
-)
+from . import base
+from .base import AbstractCell, AbstractWrapper, Dual, LogVolume, Pushed, StackForm
 
 
 class Stack(AbstractCell):
@@ -37,24 +26,22 @@ class Stack(AbstractCell):
         if not self.cells:
             raise ValueError("a stack needs at least one cell, got none")
         for below, above in zip(self.cells, self.cells[1:], strict=False):
-            gives = output(below, below.initial_state()).size
-            if (takes := input_size(above)) not in (None, gives):
-                raise ValueError(
-                    f"a layer that takes {takes} numbers cannot follow one that gives {gives}"
-                )
+            gives, takes = base.output(below, below.initial_state()).size, base.input_size(above)
+            if takes not in (None, gives):
+                raise ValueError(f"a layer that takes {takes} cannot follow one that gives {gives}")
 
     def __call__(self, h: State, x: Input) -> State:
         following = []
         for cell, state in zip(self.cells, h, strict=True):
             state = cell(state, x)
-            x = output(cell, state)
+            x = base.output(cell, state)
             following.append(state)
         return tuple(following)
 
     def pushforward(self, h: State, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
         following, moved = [], []
         for cell, state, part in zip(self.cells, h, _rows(h, Q), strict=True):
-            state, JQ = pushforward(cell, state, x, part, X)
+            state, JQ = base.pushforward(cell, state, x, part, X)
             x, linear = jax.linearize(*_flat_output(cell, state))
             X = jax.vmap(linear, in_axes=1, out_axes=1)(JQ)
             following.append(state)
@@ -63,7 +50,7 @@ class Stack(AbstractCell):
 
     def dual_pushforward(self) -> Dual | None:
         """Every layer by itself, less what its output moves above; if all have a closed form."""
-        known = [dual for cell in self.cells if (dual := dual_pushforward(cell)) is not None]
+        known = [dual for cell in self.cells if (dual := base.dual_pushforward(cell)) is not None]
         if len(known) < len(self.cells):
             return None
 
@@ -74,7 +61,7 @@ class Stack(AbstractCell):
                 if moved:
                     pull = jax.vjp(*_flat_output(self.cells[len(moved) - 1], following[-1]))[1]
                     moved[-1] = moved[-1] - jax.vmap(pull, in_axes=1, out_axes=1)(X)[0]
-                x = output(cell, state)
+                x = base.output(cell, state)
                 following.append(state)
                 moved.append(P)
                 inputs.append(X)
@@ -84,7 +71,7 @@ class Stack(AbstractCell):
 
     def log_volume(self) -> LogVolume | None:
         """The sum over layers, if every layer has a closed form."""
-        known = [volume for cell in self.cells if (volume := log_volume(cell)) is not None]
+        known = [volume for cell in self.cells if (volume := base.log_volume(cell)) is not None]
         if len(known) < len(self.cells):
             return None
 
@@ -92,13 +79,13 @@ class Stack(AbstractCell):
             total = jnp.zeros((), jnp.result_type(*jax.tree.leaves(h)))
             for cell, state, volume in zip(self.cells, h, known, strict=True):
                 total = total + volume(state, x)
-                x = output(cell, cell(state, x))
+                x = base.output(cell, cell(state, x))
             return total
 
         return at
 
     def output(self, h: State) -> Float[Array, " outputs"]:
-        return output(self.cells[-1], h[-1])
+        return base.output(self.cells[-1], h[-1])
 
     def contraction_form(self) -> StackForm:
         return StackForm(self.cells)
@@ -108,7 +95,7 @@ class Stack(AbstractCell):
 
     @property
     def input_size(self) -> int | None:
-        return input_size(self.cells[0])
+        return base.input_size(self.cells[0])
 
 
 def _rows(h: State, Q: Frame) -> list[Array]:
@@ -120,7 +107,7 @@ def _rows(h: State, Q: Frame) -> list[Array]:
 def _flat_output(cell: Any, state: State) -> tuple[Any, Array]:
     """What a layer says as a function of its flat state, and that state."""
     flat, unravel = ravel_pytree(state)
-    return lambda flat: output(cell, unravel(flat)), flat
+    return lambda flat: base.output(cell, unravel(flat)), flat
 
 
 class Started(AbstractWrapper):
@@ -143,10 +130,10 @@ class Started(AbstractWrapper):
         return self.h_0
 
     def pushforward(self, h: State, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:
-        return pushforward(self.cell, h, x, Q, X)
+        return base.pushforward(self.cell, h, x, Q, X)
 
     def dual_pushforward(self) -> Dual | None:
-        return dual_pushforward(self.cell)
+        return base.dual_pushforward(self.cell)
 
     def log_volume(self) -> LogVolume | None:
-        return log_volume(self.cell)
+        return base.log_volume(self.cell)

@@ -162,9 +162,7 @@ def memory_capacity(
     refuse_fractions(width=width, lags=lags, steps=steps)
     width = width or input_size(cell)
     if not width:
-        raise ValueError(
-            "memory capacity needs a cell that says how many inputs it takes; give width="
-        )
+        raise ValueError("the cell does not say how many inputs it takes; give width=")
     if lags is not None and lags < 4:
         raise ValueError(f"lags must be at least 4, got {lags}")
     with double():

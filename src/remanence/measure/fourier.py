@@ -41,9 +41,7 @@ def frequency_plane(period: int, frequency: int) -> Float[np.ndarray, "waves per
     ((2, 7), (1, 8))
     """
     if not 0 <= frequency <= period // 2:
-        raise ValueError(
-            f"frequency must lie in 0 to {period // 2} for period {period}, got {frequency}"
-        )
+        raise ValueError(f"frequency must lie in 0 to {period // 2} of {period}, got {frequency}")
     phase = 2 * np.pi * frequency / period * np.arange(period)
     if 2 * frequency % period == 0:
         return np.cos(phase)[None] / np.sqrt(period)

@@ -143,9 +143,7 @@ def gradient_decay(
         starts = _states_at(drive.cell, until, jnp.asarray(row), jnp.asarray(at))
         norms = np.asarray(_gradient_norms(drive.cell, starts, inputs, keys, drawn))
     if not np.isfinite(norms).all():
-        raise ValueError(
-            "the gradients leave the range of floats: the map is unstable on these inputs"
-        )
+        raise ValueError("gradients leave the range of floats: the map is unstable on these inputs")
     directions = drawn or min(drive.xs.shape[2], starts.shape[1])
     return GradientDecay(np.arange(lags + 1), at, which, norms, directions, drawn is None)
 

@@ -195,9 +195,8 @@ def _gaps(net: Recurrent, xs: Array, k: Array, gradients: bool):
     T = xs.shape[0]
     exact = unroll(net.cell, net.cell.initial_state(), xs)
     near = window_states(net.cell, xs, k)
-    farthest = lambda read: jnp.max(
-        jnp.linalg.norm(jax.vmap(read)(exact) - jax.vmap(read)(near), axis=1)
-    )
+    gaps = lambda read: jax.vmap(lambda one, two: read(one) - read(two))(exact, near)
+    farthest = lambda read: jnp.max(jnp.linalg.norm(gaps(read), axis=1))
     states, outputs = farthest(lambda h: ravel_pytree(h)[0]), farthest(net.read)
     if not gradients:
         return states, outputs, jnp.asarray(jnp.nan)

@@ -83,9 +83,7 @@ class Recurrent(eqx.Module):
             inputs = rows_of_tokens(self.embedding, inputs)
         width = input_size(self.cell)
         if width is not None and inputs.shape[1:] != (width,):
-            raise ValueError(
-                f"one sequence of {width} numbers a step would do, got shape {inputs.shape}"
-            )
+            raise ValueError(f"a sequence of {width} numbers a step would do, got {inputs.shape}")
         return inputs
 
     def read(self, h: State) -> Float[Array, " outputs"]:

@@ -49,9 +49,7 @@ class Truncated(eqx.Module):
         inputs = self.net.embed(xs)
         past = 0 if history is None else len(jnp.asarray(history))
         if past % self.block:
-            raise ValueError(
-                f"history must be a whole number of blocks of {self.block}, got {past} inputs"
-            )
+            raise ValueError(f"history must be whole blocks of {self.block} inputs, got {past}")
         if history is not None:
             inputs = jnp.concatenate([self.net.embed(history), inputs])
         if self.net.readout == "last":

@@ -99,9 +99,7 @@ def _slopes(activation: Callable | None, given: Slopes | None) -> Slopes:
     if activation in ACTIVATIONS:
         return ACTIVATIONS[activation][:2]
     name = getattr(activation, "__name__", repr(activation))
-    raise ValueError(
-        f"the slopes of the activation {name} are not known; give slopes=(smallest, largest)"
-    )
+    raise ValueError(f"slopes of the activation {name} are unknown; give slopes=(least, largest)")
 
 
 def norm_proof(loop: Loop) -> Proof:

@@ -136,10 +136,8 @@ def affine(W: Values, a: Ranged, b: Any = 0.0, size: Values | None = None) -> Ra
     up, down = np.maximum(W, 0), np.minimum(W, 0)
     terms = 2 * (max(W.shape) + 4)
     lost = terms * 2.0**-52 * (size @ a.size + np.abs(b)) + SMALLEST
-    slope = above(a.slope @ size.T, terms)
-    return Ranged(
-        up @ a.low + down @ a.high + b - lost, up @ a.high + down @ a.low + b + lost, slope
-    )
+    low, high = up @ a.low + down @ a.high + b - lost, up @ a.high + down @ a.low + b + lost
+    return Ranged(low, high, above(a.slope @ size.T, terms))
 
 
 def on_sphere(W: Values, b: Any, radius: float, slope: Values) -> Ranged:

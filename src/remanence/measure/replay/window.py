@@ -150,9 +150,7 @@ def _with_targets(full: FullRun, inputs: np.ndarray, targets: Any, ends: np.ndar
                 f"{'sequence' if last else 'position'}, got {given.dtype} of {given.shape}"
             )
         if probabilities:
-            raise ValueError(
-                "the outputs are probabilities; a head that gives their logarithms would do"
-            )
+            raise ValueError("the outputs are probabilities; a head that gives logarithms would do")
         if last:
             found[np.arange(S), ends - 1] = given
         else:
