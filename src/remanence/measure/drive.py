@@ -141,10 +141,7 @@ def _refuse_no_step(cell: Any, x: Any) -> None:
             f"a step must keep the state's shape, {shapes(h)} became {shapes(following)}"
         )
     if narrow := {str(leaf.dtype) for leaf in jax.tree.leaves(following)} - {"float64"}:
-        raise ValueError(
-            f"a step turns a state in double into {narrow.pop()}; one that keeps the "
-            "state's precision would do"
-        )
+        raise ValueError(f"a step turns a state in double into {narrow.pop()}; double would do")
 
 
 def shapes(tree: Any) -> list[tuple[int, ...]]:

@@ -46,10 +46,7 @@ def truncation_bound(proof: Contraction, window: int, *, net: Recurrent | None =
     tried = [rung for rung in proof.evidence["metrics"].values() if rung["rate"] < 1]
     gap = min(rung["reach"] * rung["rate"] ** window for rung in tried)
     if not math.isfinite(gap):
-        raise ValueError(
-            "the states of this cell have no bound without one on its inputs; "
-            "give contraction an input_bound"
-        )
+        raise ValueError("these states need a bound on inputs; give contraction an input_bound")
     if net is not None and net.head is not None:
         raise ValueError(
             "nothing is proved behind a head that is any function; the window of the "

@@ -76,10 +76,7 @@ def loop_of(form: LoopForm, slopes: Slopes | None) -> Loop:
     W, W_x = exact_weights("W_h", form.W_h, (N, N)), exact_weights("W_x", form.W_x, (N, None))
     b = np.zeros(N) if form.b is None else exact_weights("b", form.b, (N,))
     if callable(form.R):
-        raise ValueError(
-            "a residual given as a function cannot be certified, since its slopes are not "
-            "known; a matrix or a number would do"
-        )
+        raise ValueError("no proof for a residual function; a matrix or a number would do")
     scalar = np.ndim(form.R) == 0
     R = exact_weights("R", form.R, () if scalar else (N, N)) * (np.eye(N) if scalar else 1.0)
     gamma = float(exact_weights("coupling", form.coupling, ()))

@@ -54,10 +54,7 @@ def gated_certificate(form: LSTMForm | GRUForm, request: Request) -> Contraction
     kind, compare = COMPARISONS[type(form)]
     bound = request.input_bound
     if bound is None:
-        raise ValueError(
-            f"the certificate of {kind} depends on its inputs; give input_bound, the "
-            "largest modulus of a component"
-        )
+        raise ValueError(f"{kind} needs bounded inputs; give input_bound, the largest component")
     # Where the forget gate may stay open the memory has no bound, and nothing is proved.
     with np.errstate(invalid="ignore", divide="ignore"):
         over = compare(form, bound)
