@@ -4,7 +4,7 @@ import { element } from "./dom.js";
 import { numbers } from "./numbers.js";
 import { shown, ten } from "./words.js";
 
-const LEFT = 58, RIGHT = 12, BOTTOM = 42;
+const LEFT = 64, RIGHT = 12, BOTTOM = 42;
 const nice = (low, high) => {
   const rough = (high - low) / 4 || 1, power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough);
