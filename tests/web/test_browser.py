@@ -153,7 +153,7 @@ def test_the_edge_of_chaos_is_felt_by_hand(server, page):
     says(page, "verdict", "chaos: the state stays bounded")
     # The map says where one is, and takes one elsewhere.
     page.wait_for_selector("#map-plot image")
-    box = page.locator("#map-plot svg").bounding_box()
+    box = page.evaluate("document.querySelector('#map-plot svg').getBoundingClientRect().toJSON()")
     page.mouse.click(box["x"] + 0.25 * box["width"], box["y"] + 0.6 * box["height"])
     says(page, "verdict", "gradients fade")
     assert float(page.input_value("#coupling")) < 1.5

@@ -81,7 +81,7 @@ def say_memory(report: dict[str, Any], verb: str, say: Any) -> None:
     say(f"“{report['word']}” in {report['dimension']} {units} ({report['method']}), {verb}")
     say(report["certificate"]["sentence"])
     if "margin" in report:
-        say(f"margin {report['margin']}, largest exponent {report['exponent']} nats/step")
+        say(f"margin {report['margin']:.6g}, largest exponent {report['exponent']:.6g} nats/step")
 
 
 def _bounds(word: str, end: bool, symbols: int, say: Any) -> dict[str, Any]:

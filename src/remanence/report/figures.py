@@ -112,7 +112,7 @@ def keep_panel(canvas: Any, panel: int) -> None:
         first.get_legend().remove()
     shared = {"labelbottom": True} if len(below) > 1 else {}
     shared |= {"labelleft": True} if len(beside) > 1 else {}
-    first.tick_params(**shared, labelsize=8)
+    first.tick_params(**shared, labelsize=8, which="both")
     first.set_xlabel(textwrap.fill(across, 44), fontsize=8)
     first.set_ylabel(textwrap.fill(up, 28), fontsize=8)
 
