@@ -22,36 +22,32 @@ KEPT = 2  # how many checkpoints stay on disk: the newest, and one in case it is
 
 
 def named_arrays(tree: Any) -> dict[str, np.ndarray]:
-    """The arrays of a pytree by their path; drawn keys as plain numbers."""
-    leaves = jax.tree_util.tree_leaves_with_path(eqx.filter(tree, eqx.is_array))
-    return {jax.tree_util.keystr(path): _plain(leaf) for path, leaf in leaves}
+    """The arrays of a pytree by their path, copied; drawn keys as plain numbers."""
+    found = {}
+    for path, leaf in jax.tree_util.tree_leaves_with_path(eqx.filter(tree, eqx.is_array)):
+        found[jax.tree_util.keystr(path)] = np.array(jr.key_data(leaf) if _is_key(leaf) else leaf)
+    return found
 
 
 def with_arrays(like: Tree, arrays: dict[str, np.ndarray]) -> Tree:
     """`like`, its arrays replaced by the named ones; other shapes are refused."""
     dynamic, static = eqx.partition(like, eqx.is_array)
-
-    def replaced(path, leaf):
-        name, plain = jax.tree_util.keystr(path), _plain(leaf)
+    leaves, tree = jax.tree.flatten(dynamic)
+    found = []
+    for leaf, (name, plain) in zip(leaves, named_arrays(dynamic).items(), strict=True):
         array = arrays.get(name)
         if array is None:
             raise ValueError(f"the checkpoint holds no {name}")
         if (array.shape, array.dtype) != (plain.shape, plain.dtype):
             came = f"{array.dtype}{list(array.shape)} in the checkpoint"
             raise ValueError(f"{name} is {came}, {plain.dtype}{list(plain.shape)} here")
-        if _is_key(leaf):
-            return jr.wrap_key_data(jnp.asarray(array), impl=jr.key_impl(leaf))
-        return jnp.asarray(array)
-
-    return eqx.combine(jax.tree_util.tree_map_with_path(replaced, dynamic), static)
+        array = jnp.asarray(array)
+        found.append(jr.wrap_key_data(array, impl=jr.key_impl(leaf)) if _is_key(leaf) else array)
+    return eqx.combine(jax.tree.unflatten(tree, found), static)
 
 
 def _is_key(leaf: Any) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-
-
-def _plain(leaf: Any) -> np.ndarray:
-    return np.array(jr.key_data(leaf) if _is_key(leaf) else leaf)  # a copy: contiguous, and ours
 
 
 def save_checkpoint(store: Store, step: int, arrays: dict[str, np.ndarray]) -> None:

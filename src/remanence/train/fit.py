@@ -114,14 +114,17 @@ def fit(
                     saved, due = done, time.monotonic() + 9 * (time.monotonic() - began)
         except KeyboardInterrupt:
             save(state)
-            said = f"stopped after {done} of {steps} steps"
-            raise KeyboardInterrupt(
-                f"{said}; with a folder, the same call continues there"
-            ) from None
+            how = "with a folder, the same call continues there"
+            raise KeyboardInterrupt(f"stopped after {done} of {steps} steps; {how}") from None
         if saved != done or int(state.diverged_at) >= 0:
             save(state)
-    diverged = None if int(state.diverged_at) < 0 else int(state.diverged_at)
-    return Fit(eqx.combine(state.params, rest), _history(rows), done, diverged)
+    at = int(state.diverged_at)
+    model, diverged = eqx.combine(state.params, rest), None if at < 0 else at
+    # A metric that is an array has axes of its own.
+    columns = {name: np.asarray(values) for name, values in rows.items()}
+    axes = {name: [f"{name} {i}" for i in range(a.ndim - 1)] for name, a in columns.items()}
+    values = {name: (("step", *axes[name]), columns[name]) for name in columns}
+    return Fit(model, xr.Dataset(values), done, diverged)
 
 
 def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[str, list]]:
@@ -132,16 +135,7 @@ def _resumed(store: Store, start: Progress, steps: int) -> tuple[Progress, dict[
     history = [name for name in found if name.startswith("history.")]
     rows = {name.removeprefix("history."): list(found[name]) for name in history}
     state = with_arrays(start, found)
-    if int(state.step) > steps:
-        already = f"{store.folder} holds {int(state.step)} steps already"
-        raise ValueError(f"{already}, more than the {steps} asked for")
+    if (done := int(state.step)) > steps:
+        more = f"more than the {steps} asked for"
+        raise ValueError(f"{store.folder} holds {done} steps already, {more}")
     return state, rows
-
-
-def _history(rows: dict[str, list]) -> xr.Dataset:
-    """The rows along `step`; a metric that is an array has axes of its own."""
-    columns = {name: np.asarray(values) for name, values in rows.items()}
-    step = columns.pop("step")
-    axes = lambda name: [f"{name} {i}" for i in range(columns[name].ndim - 1)]
-    values = {name: (("step", *axes(name)), columns[name]) for name in columns}
-    return xr.Dataset(values, coords={"step": step})

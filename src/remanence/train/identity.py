@@ -72,8 +72,8 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
     elif isinstance(thing, tuple | list | range):
         parts = tuple(thing)
     elif dataclasses.is_dataclass(thing):
-        names = [field.name for field in dataclasses.fields(thing)]
-        parts = tuple((name, getattr(thing, name, None)) for name in names)
+        fields = dataclasses.fields(thing)
+        parts = tuple((field.name, getattr(thing, field.name, None)) for field in fields)
     elif hasattr(thing, "__dict__") and not is_installed(kind):
         seen[id(thing)] = thing
         parts = tuple(sorted(vars(thing).items()))
@@ -86,7 +86,9 @@ def _feed(state: Any, thing: Any, seen: dict[int, Any]) -> None:
 
 
 def _parts_of_function(function: types.FunctionType) -> tuple[Any, ...]:
-    cells = [_content(cell) for cell in function.__closure__ or ()]
+    # Cells without content, of names that are not bound yet, equal an empty one.
+    closure, empty = function.__closure__ or (), types.CellType()
+    cells = ["empty" if cell == empty else cell.cell_contents for cell in closure]
     own = (function.__code__, function.__defaults__, function.__kwdefaults__)
     parts = (function.__qualname__, *own, *cells)
     if is_installed(function):
@@ -97,17 +99,9 @@ def _parts_of_function(function: types.FunctionType) -> tuple[Any, ...]:
     return (*parts, *((name, function.__globals__[name]) for name in names))
 
 
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return "empty"
-
-
 def is_installed(thing: Any) -> bool:
     """Is it part of this package or of an installed library, not of a user's script?"""
-    code = getattr(thing, "__code__", None)
-    home = code.co_filename if code else ""
+    home = getattr(getattr(thing, "__code__", None), "co_filename", "")
     root = (getattr(thing, "__module__", "") or "").split(".")[0]
     return (
         root in ("remanence", "builtins", "jax", "jaxlib", "numpy", "optax", "equinox")
@@ -131,9 +125,8 @@ def code_hash(*parts: str) -> str:
 @functools.cache
 def versions() -> dict[str, str]:
     """The versions of this package and of the libraries that decide the bits."""
-    return {"remanence": __version__} | {
-        name: importlib.metadata.version(name) for name in LIBRARIES
-    }
+    found = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return {"remanence": __version__, **found}
 
 
 def environment(function: Any = None) -> dict[str, Any]:
@@ -159,8 +152,6 @@ def environment(function: Any = None) -> dict[str, Any]:
 def processor() -> str:
     """The model of the processor: XLA writes other code for other models."""
     info = pathlib.Path("/proc/cpuinfo")
-    if info.is_file():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
+    lines = info.read_text().splitlines() if info.is_file() else []
+    found = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return (found or [platform.processor() or platform.machine()])[0]

@@ -29,13 +29,12 @@ def progress_bar(
     title: str, *, total: int, done: int = 0, unit: str, quiet: bool
 ) -> Iterator[Callable[[int], None]]:
     """A function that takes how much is done now; it shows nothing when `quiet`."""
-    listener = _listener
-    if quiet or listener is not None:
-        tell = listener or (lambda *words: None)
+    if quiet or _listener is not None:
+        tell = _listener or (lambda *words: None)
         yield lambda now: tell(title, now, total, unit)
         return
-    done_of_total = (BarColumn(), MofNCompleteColumn(), TextColumn(unit))
-    columns = (TextColumn("{task.description}"), *done_of_total, TimeRemainingColumn(compact=True))
-    with Progress(*columns, console=Console(file=sys.stderr)) as progress:
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit)
+    console = Console(file=sys.stderr)
+    with Progress(*columns, TimeRemainingColumn(compact=True), console=console) as progress:
         task = progress.add_task(title, total=total, completed=done)
         yield lambda now: progress.update(task, completed=now)

@@ -47,14 +47,12 @@ class Store:
 
     def get(self, name: str) -> dict[str, np.ndarray] | None:
         """The arrays of a part, or None if it is missing or not to be trusted."""
-        part = self.part(name)
-        return None if part is None else part[0]
+        return (self.part(name) or (None,))[0]
 
     def part(self, name: str) -> tuple[dict[str, np.ndarray], Any] | None:
         """The arrays and the record of a part, or None as in `get`."""
-        plan = PLAN if name == PLAN else self.plan
         try:
-            return read_part(_content(self._path(name)), {"plan": plan, "part": name})
+            return _read_part(self._path(name), self._words(name))
         except FileNotFoundError:
             return None
         except DAMAGE as error:
@@ -63,8 +61,7 @@ class Store:
 
     def put(self, name: str, arrays: Mapping[str, np.ndarray], record: Any = None) -> None:
         """Store arrays and a JSON record; once this returns they survive any crash."""
-        plan = PLAN if name == PLAN else self.plan
-        content = part_bytes(arrays, {"plan": plan, "part": name}, record)
+        content = part_bytes(arrays, self._words(name), record)
         try:
             write_atomically(self._path(name), content)
         except OSError as error:
@@ -81,6 +78,9 @@ class Store:
         """Say a sentence on stderr and remember it."""
         self.notices.append(sentence)
         sys.stderr.write(printable(sentence) + "\n")
+
+    def _words(self, name: str) -> dict[str, str]:
+        return {"plan": PLAN if name == PLAN else self.plan, "part": name}
 
     def _path(self, name: str) -> pathlib.Path:
         if not name or pathlib.PurePath(name).name != name or name.startswith("."):
@@ -108,15 +108,15 @@ def opened_store(
     here = dict(environment(function) if here is None else here)
     with locked(folder):
         store = Store(folder, _digest(work, here), [])
-        found = _plan(store)
-        if found is not None:
-            _refuse_other_work(folder, found["work"], work)
-            if changed := [k for k in here if found["environment"].get(k) != here[k]]:
+        plan = _plan(store)
+        if plan is not None:
+            _refuse_other_work(folder, plan["work"], work)
+            if changed := [k for k in here if plan["environment"].get(k) != here[k]]:
                 words = " and ".join(changed)
                 store.tell(f"{folder} was computed with other {words}, so it is computed again")
-                _remove_parts(store, _digest(found["work"], found["environment"]))
-                found = None
-        if found is None:
+                _remove_parts(store, _digest(plan["work"], plan["environment"]))
+                plan = None
+        if plan is None:
             store.put(PLAN, {}, {"schema": SCHEMA, "work": work, "environment": here})
         yield store
 
@@ -124,21 +124,12 @@ def opened_store(
 def made_on(folder: pathlib.Path) -> list[str]:
     """On which devices and processors the stores under a folder were computed."""
     found = set()
-    for path in sorted(folder.rglob(PLAN + SUFFIX)):
+    for path in folder.rglob(PLAN + SUFFIX):
         with contextlib.suppress(OSError, *DAMAGE):
-            plan = read_part(_content(path), {"plan": PLAN})[1]
-            where = (plan["environment"].get(name) for name in ("device", "processor"))
+            environment = _read_part(path, {"plan": PLAN})[1]["environment"]
+            where = (environment.get(name) for name in ("device", "processor"))
             found.add(", ".join(str(part) for part in where if part))
     return sorted(found)
-
-
-def _content(path: pathlib.Path) -> bytes:
-    """The bytes of one of our files: not too many, and not through a link."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        raise ValueError("it is a link or no file")
-    if path.stat().st_size > LARGEST:
-        raise ValueError("it is too large to be ours")
-    return path.read_bytes()
 
 
 def _plan(store: Store) -> dict | None:
@@ -159,17 +150,15 @@ def _refuse_other_work(
     folder: pathlib.Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]
 ) -> None:
     """Refuse by naming what differs, with both values where they say more than a digest does."""
-    names = sorted(name for name in {**theirs, **ours} if theirs.get(name) != ours.get(name))
-    values = {name: [json.dumps(work.get(name)) for work in (theirs, ours)] for name in names}
-    said = [
-        name if max(map(len, both)) > 60 else "{} ({} there, {} here)".format(name, *both)
-        for name, both in values.items()
-    ]
+    said = []
+    for name in sorted({**theirs, **ours}):
+        if theirs.get(name) != ours.get(name):
+            both = [json.dumps(work.get(name)) for work in (theirs, ours)]
+            values = " ({} there, {} here)".format(*both)
+            said.append(name if max(map(len, both)) > 60 else name + values)
     if said:
-        words = " and ".join(said)
-        raise ValueError(
-            f"{folder} holds other work, which differs in {words}; choose another folder"
-        )
+        differs = f"which differs in {' and '.join(said)}; choose another folder"
+        raise ValueError(f"{folder} holds other work, {differs}")
 
 
 def _remove_parts(store: Store, plan: str) -> None:
@@ -177,8 +166,8 @@ def _remove_parts(store: Store, plan: str) -> None:
     for name in store.names():
         path = store.folder / (name + SUFFIX)
         with contextlib.suppress(*DAMAGE):
-            if part_words(_content(path))["plan"] == plan:
-                path.unlink()
+            _read_part(path, {"plan": plan})
+            path.unlink()
 
 
 def _digest(work: Mapping[str, Any], here: Mapping[str, Any]) -> str:
@@ -190,41 +179,37 @@ def part_bytes(
     arrays: Mapping[str, np.ndarray], words: Mapping[str, str], record: Any = None
 ) -> bytes:
     """Arrays, words and a JSON record as one safetensors file that carries its digest."""
-    pairs = sorted(name for name in arrays if np.iscomplexobj(arrays[name]))
+    # A 0-d array stays 0-d; np.ascontiguousarray would make it 1-d.
+    whole = {name: np.array(array, order="C") for name, array in arrays.items()}
+    pairs = sorted(name for name in whole if np.iscomplexobj(whole[name]))
+    for name in pairs:
+        whole[name] = whole[name][..., None].view(whole[name].real.dtype)
     meta = {**words, "record": json.dumps(record), "complex": json.dumps(pairs), "digest": BLANK}
-    plain = {name: _real(np.asarray(array)) for name, array in arrays.items()}
-    content = tensors_to(plain, metadata=meta)
-    found = hashlib.sha256(content).hexdigest()
-    return content.replace(f'"digest":"{BLANK}"'.encode(), f'"digest":"{found}"'.encode(), 1)
+    content = tensors_to(whole, metadata=meta)
+    return _with_digest(content, BLANK, hashlib.sha256(content).hexdigest())
 
 
-def part_words(content: bytes) -> dict[str, str]:
-    """The words beside the arrays of a part, if its digest fits."""
+def _with_digest(content: bytes, old: str, new: str) -> bytes:
+    return content.replace(f'"digest":"{old}"'.encode(), f'"digest":"{new}"'.encode(), 1)
+
+
+def _read_part(path: pathlib.Path, words: Mapping[str, str]) -> tuple[dict[str, np.ndarray], Any]:
+    """The arrays and the record of a part, if its digest and its words fit."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise ValueError("it is a link or no file")
+    if path.stat().st_size > LARGEST:
+        raise ValueError("it is too large to be ours")
+    content = path.read_bytes()
     size = int.from_bytes(content[:8], "little")
-    words = dict(json.loads(content[8 : 8 + size])["__metadata__"])
-    found = words.pop("digest")
-    blank = content.replace(f'"digest":"{found}"'.encode(), f'"digest":"{BLANK}"'.encode(), 1)
+    there = json.loads(content[8 : 8 + size])["__metadata__"]
+    found, blank = there["digest"], _with_digest(content, there["digest"], BLANK)
     if hashlib.sha256(blank).hexdigest() != found:
         raise ValueError("its digest does not fit")
-    return words
-
-
-def read_part(content: bytes, words: Mapping[str, str]) -> tuple[dict[str, np.ndarray], Any]:
-    """The arrays and the record of a part, if its digest and its words fit."""
-    there = part_words(content)
     for word, value in words.items():
         if there[word] != value:
             raise ValueError(f"its {word} is another")
-    pairs = json.loads(there["complex"])
-    arrays = {
-        name: array[..., 0] + 1j * array[..., 1] if name in pairs else array
-        for name, array in tensors_from(content).items()
-    }
+    arrays = tensors_from(content)
+    for name in json.loads(there["complex"]):
+        pair = arrays[name]
+        arrays[name] = pair.view(np.result_type(pair, 1j))[..., 0]
     return arrays, json.loads(there["record"])
-
-
-def _real(array: np.ndarray) -> np.ndarray:
-    if np.iscomplexobj(array):
-        array = np.stack([np.real(array), np.imag(array)], axis=-1)
-    # A 0-d array stays 0-d; np.ascontiguousarray would make it 1-d.
-    return np.array(array, order="C")
