@@ -39,15 +39,13 @@ class Recorded(dict[str, np.ndarray]):
 
     def save(self, folder: str | pathlib.Path) -> list[pathlib.Path]:
         """Write `NAME.npy` for `--inputs`, and `NAME.lengths.npy` for `--lengths`."""
-        folder = pathlib.Path(folder)
-        stem = lambda name: name.replace("/", "_") or "model"
-        files = {f"{stem(name)}.npy": array for name, array in self.items()}
-        files |= {f"{stem(name)}.lengths.npy": ends for name, ends in self.lengths.items()}
+        folder, written = pathlib.Path(folder), []
         folder.mkdir(parents=True, exist_ok=True)
-        written = []
-        for name, array in files.items():
-            np.save(buffer := io.BytesIO(), array)
-            written.append(write_atomically(folder / name, buffer.getvalue()))
+        for arrays, ending in ((self, ".npy"), (self.lengths, ".lengths.npy")):
+            for name, array in arrays.items():
+                path = folder / ((name.replace("/", "_") or "model") + ending)
+                np.save(buffer := io.BytesIO(), array)
+                written.append(write_atomically(path, buffer.getvalue()))
         return written
 
 
@@ -61,14 +59,19 @@ def record(model: Any, batch: Any) -> Recorded:
     torch, model, parts = recurrent_parts(model)
     with evaluation_mode(torch, model), recorded_calls(torch, parts) as calls:
         for each in batch if isinstance(batch, list) else [batch]:
-            call_on(model, each)
+            match each:
+                case Arguments(args, kwargs):
+                    model(*args, **kwargs)
+                case dict():
+                    model(**each)
+                case _:  # a PackedSequence is a tuple too
+                    model(*each) if type(each) is tuple else model(each)
     recorded = Recorded()
     recorded.lengths, recorded.from_zero = {}, {}
-    for name, found in calls.items():
-        if found:
-            recorded[name], ends = pad(join(found, "inputs"))
-            recorded.from_zero[name] = all(call.from_zero or call.follows for call in found)
-            recorded.lengths |= {} if ends is None else {name: ends}
+    for name, found in ((name, found) for name, found in calls.items() if found):
+        recorded[name], ends = pad(join(found, "inputs"))
+        recorded.from_zero[name] = all(call.from_zero or call.follows for call in found)
+        recorded.lengths |= {} if ends is None else {name: ends}
     if not recorded:
         raise ValueError("the model did not call its recurrent modules on this batch")
     return recorded
@@ -132,16 +135,6 @@ class Arguments:
     kwargs: dict[str, Any]
 
 
-def call_on(model: Any, batch: Any) -> Any:
-    """What the model returns: a tuple gives its arguments, a dictionary its keywords."""
-    if isinstance(batch, Arguments):
-        return model(*batch.args, **batch.kwargs)
-    if isinstance(batch, dict):
-        return model(**batch)
-    # A PackedSequence is a tuple too.
-    return model(*batch) if type(batch) is tuple else model(batch)
-
-
 @dataclasses.dataclass(frozen=True, eq=False)
 class Call:
     """One call of a recurrent module; each sequence is `time x width`."""
@@ -196,10 +189,9 @@ def join(calls: list[Call], what: str) -> list[np.ndarray]:
     runs: list[list[list[np.ndarray]]] = []
     for call in calls:
         sequences = getattr(call, what)
-        if call.follows and runs and len(sequences) == len(runs[-1][-1]):
-            runs[-1].append(sequences)
-        else:
-            runs.append([sequences])
+        if not (call.follows and runs and len(sequences) == len(runs[-1][-1])):
+            runs.append([])
+        runs[-1].append(sequences)
     return [np.concatenate(parts) for run in runs for parts in zip(*run, strict=True)]
 
 

@@ -1,91 +1,72 @@
-"""ONNX files: every LSTM, GRU and RNN operator, also inside subgraphs, as a network."""
+"""ONNX files: every LSTM, GRU and RNN operator, also inside subgraphs, as a network.
 
+Gates are i, o, f, c (LSTM) and z, r, h (GRU); `B` is the bias of the input's side and
+then of the state's; peepholes are i, o, f. The equations are those of the operators'
+definitions, https://onnx.ai/onnx/operators.
+"""
+
+import dataclasses
 import pathlib
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
+from ...cells import Started
 from ..layer_graph import chains, embedding_before, node_below, reading, readout_behind
-from ..reading import BOTH, extra_library, Options, Reading, Readout, refused_misfits
-from ..recurrent_cell import GATES
-from .graph import attributes, Scope
-from .operators import cell_of, Operator
+from ..reading import BOTH, extra_library, finite_array, Options, Reading, Readout, refused_misfits
+from ..recurrent_cell import (
+    Clipped,
+    GATES,
+    kind_of,
+    PLAIN,
+    recurrent_cell,
+    SHAPED,
+    Shaped,
+    TAKES_BETA,
+)
+from ..safetensors import plain, real
+from .graph import attributes, Graph
 
 
-FREE = ("Squeeze", "Unsqueeze", "Identity", "Dropout", "Cast")
-"""Operators that leave every vector as it is."""
 DIRECTIONS = ("forward", "reverse", "bidirectional")
 QUANTISED = ("DynamicQuantizeLSTM", "QLSTM", "QLinearLSTM", "QAttention")
-SCORES = ("Softmax", "LogSoftmax", "Sigmoid")
-"""What turns the scores of a readout into probabilities."""
+DEFAULTS = {"LSTM": ("Sigmoid", "Tanh", "Tanh"), "GRU": ("Sigmoid", "Tanh"), "RNN": ("Tanh",)}
+INPUTS = ("X", "W", "R", "B", "sequence_lens", "initial_h", "initial_c", "P")
 
 
-class Graph:
-    """The operators round one of a scope."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Operator:
+    """One LSTM, GRU or RNN of a graph."""
 
-    def __init__(self, scope: Scope):
-        self.scope = scope
+    graph: Graph
+    node: Any
+    name: str
+    settings: dict[str, Any]
 
-    def maker(self, value: str) -> Any:
-        scope = self.scope
-        while scope.parent is not None and value not in scope.made and value not in scope.given:
-            scope = scope.parent
-        return scope.made.get(value)
+    @property
+    def kind(self) -> str:
+        return self.node.op_type
 
-    def users(self, value: str) -> list[Any]:
-        return [user for user in self.scope.used.get(value, []) if user.op_type != "Shape"]
+    @property
+    def direction(self) -> str:
+        return self.settings.get("direction", "forward")
 
-    def is_free(self, node: Any) -> bool:
-        if node.op_type == "Transpose":  # of batch and time
-            return attributes(self.scope.onnx, node).get("perm") == [1, 0, 2]
-        return node.op_type in FREE and bool(node.output and node.input)
+    @property
+    def sides(self) -> int:
+        return 2 if self.direction == "bidirectional" else 1
 
-    def is_output(self, value: str) -> bool:
-        outputs = self.scope.graph.output if self.scope.parent is None else ()
-        return any(output.name == value for output in outputs)
-
-    def takes_last(self, node: Any) -> bool:
-        if node.op_type != "Gather" or len(node.input) < 2:
-            return False
-        index = self.scope.constant(node.input[1])
-        return index is not None and index.ndim == 0 and int(index) == -1
-
-    def table(self, node: Any) -> tuple[str, np.ndarray] | None:
-        if node.op_type != "Gather" or attributes(self.scope.onnx, node).get("axis", 0):
-            return None
-        rows = self.scope.constant(node.input[0])
-        return (node.input[0], rows) if rows is not None and rows.ndim == 2 else None
-
-    def affine(self, node: Any, value: str) -> tuple[Readout, str] | str:
-        if node.op_type not in ("MatMul", "Gemm") or node.input[0] != value:
-            return f"{node.op_type} reads its outputs"
-        settings, (_, title, *bias) = attributes(self.scope.onnx, node), node.input
-        W, b, value = self.scope.constant(title), None, node.output[0]
-        scaled = settings.get("alpha", 1) != 1 or settings.get("beta", 1) != 1
-        if W is None or W.ndim != 2 or scaled or settings.get("transA", 0):
-            return f"the matrix of {node.op_type} is computed in the graph"
-        W = W if settings.get("transB", 0) else W.T
-        if bias:
-            b = self.scope.constant(bias[0])
-        elif [each.op_type for each in self.users(value)] == ["Add"]:
-            (add,) = self.users(value)
-            (other,) = [each for each in add.input if each != value] or [""]
-            b = self.scope.constant(other)
-            value = add.output[0] if b is not None else value
-        if b is not None and b.size != len(W):
-            return f"the bias behind {title} does not fit it"
-        return Readout(title, W, None if b is None else np.ravel(b)), value
-
-    def score(self, node: Any) -> str:
-        return node.op_type if node.op_type in SCORES else ""
+    def input(self, name: str) -> str:
+        """The value that an input is given, "" if none."""
+        return dict(zip(INPUTS, self.node.input, strict=False)).get(name, "")
 
 
 @refused_misfits("its graph is malformed")
 def networks(path: pathlib.Path) -> dict[str, Reading]:
     """Every network of a file by the name of its (first) operator."""
     onnx = extra_library("onnx", "onnx")
-    import_module("onnx.reference")
     try:
         model = onnx.load(str(path), load_external_data=False)
     except Exception as error:  # protobuf's own, whose class is not ours to import
@@ -93,25 +74,23 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
         raise ValueError(f"{path.name} is not a whole ONNX file: {why}") from None
     room = 2**20 + sum(t.ByteSize() for t in model.graph.initializer)
     opset = max((each.version for each in model.opset_import if not each.domain), default=1)
-    whole = Scope(model.graph, path.parent, onnx, 2 * room, opset)
+    whole = Graph(model.graph, path.parent, 2 * room, opset)
+    nodes = [(graph, node) for graph in whole.everywhere() for node in graph.graph.node]
     found: list[Operator] = []
-    others: set[str] = set()
-    for scope in whole.everywhere():
-        for node in scope.graph.node:
-            if node.op_type in QUANTISED:
-                raise ValueError(f"its {node.op_type} is quantised; the float model would do")
-            if node.op_type not in GATES or node.domain not in ("", "ai.onnx"):
-                others.add(node.op_type)
-                continue
-            name = (node.name or next(iter(node.output), "")).strip("/")
-            number = sum(name == other.name.partition("#")[0] for other in found)
-            name = f"{name}#{number + 1}" if number else name
-            found.append(Operator(scope, node, name, attributes(onnx, node)))
-            if found[-1].direction not in DIRECTIONS:
-                words = f"{', '.join(DIRECTIONS)}, not {found[-1].direction!a}"
-                raise ValueError(f"{name!a} must be one of {words}")
+    for graph, node in nodes:
+        if node.op_type in QUANTISED:
+            raise ValueError(f"its {node.op_type} is quantised; the float model would do")
+        if node.op_type not in GATES or node.domain not in ("", "ai.onnx"):
+            continue
+        name = (node.name or next(iter(node.output), "")).strip("/")
+        number = sum(name == other.name.partition("#")[0] for other in found)
+        name = f"{name}#{number + 1}" if number else name
+        found.append(Operator(graph, node, name, attributes(node)))
+        if found[-1].direction not in DIRECTIONS:
+            words = f"{', '.join(DIRECTIONS)}, not {found[-1].direction!a}"
+            raise ValueError(f"{name!a} must be one of {words}")
     if not found:
-        loops = sorted(others & {"Loop", "Scan"})
+        loops = sorted({node.op_type for _, node in nodes} & {"Loop", "Scan"})
         why = f"; its {loops[0]} may be one" if loops else ""
         raise ValueError(
             f"no LSTM, GRU or RNN operator is in the graph{why} (a loop of cells is unrolled "
@@ -120,11 +99,11 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
     readings: dict[str, Reading] = {}
     for chain in chains(found, _is_above):
         name, direction = chain[0].name, chain[0].direction
-        if direction == "bidirectional":
-            for side, way in enumerate(("forward", "backward")):
-                readings[f"{name}.{way}"] = _reading(chain, side, way)
-        else:
+        if direction != "bidirectional":
             readings[name] = _reading(chain, 0, "backward" if direction == "reverse" else "")
+            continue
+        for side, way in enumerate(("forward", "backward")):
+            readings[f"{name}.{way}"] = _reading(chain, side, way)
     return readings
 
 
@@ -132,7 +111,7 @@ def _is_above(upper: Operator, lower: Operator) -> bool:
     """Whether an operator takes another one's outputs directly, along the same axis of time."""
     if not upper.direction == lower.direction == "forward" or not lower.node.output:
         return False
-    node, value, passed = node_below(Graph(upper.scope), upper.input("X"))
+    node, value, passed = node_below(upper.graph, upper.input("X"))
     turned = sum(each.op_type == "Transpose" for each in passed) % 2
     return node is lower.node and value == lower.node.output[0] and not turned
 
@@ -145,8 +124,89 @@ def _reading(chain: list[Operator], side: int, way: str) -> Reading:
 
     def ends() -> tuple[Any, Readout | str]:
         outputs = zip(last.node.output, ("every", "last"), strict=False)
-        both = first.direction == "bidirectional"
-        readout = BOTH if both else readout_behind(Graph(last.scope), outputs)
-        return embedding_before(Graph(first.scope), first.input("X")), readout
+        readout = BOTH if first.sides == 2 else readout_behind(last.graph, outputs)
+        return embedding_before(first.graph, first.input("X")), readout
 
     return reading(first.name, way, cells, ends)
+
+
+def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
+    """One direction of an operator as a cell, every shape checked."""
+    settings, title = operator.settings, ascii(operator.name)
+    W, R, B, P = (_weights(operator, name, side) for name in ("W", "R", "B", "P"))
+    kind = kind_of(title, W, R)
+    assert W is not None and R is not None
+    gates, units = R.shape
+    stated = (operator.kind, settings.get("hidden_size", units))
+    if stated != (kind, units):
+        raise ValueError(f"{title} is said to be {stated}, and its R is that of {(kind, units)}")
+    if P is not None and P.shape != (3 * units,):
+        raise ValueError(f"P of {title} is {P.shape}; ({3 * units},) would do")
+    biases = (None, None) if B is None else (B[:gates], B[gates:])
+    options = {
+        "order": "onnx",
+        "reset_after": bool(settings.get("linear_before_reset", 0)),
+        "peepholes": None if P is None else P.reshape(3, units)[[0, 2, 1]],
+        "coupled": bool(settings.get("input_forget", 0)),
+    }
+    cell = recurrent_cell(title, kind, W, R, *biases, _functions(operator, side), **options)
+    return _with_first_state(cell, operator, side, remarks)
+
+
+def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:
+    """One direction's part of an input, as real numbers."""
+    given = operator.input(name)
+    if not given:
+        return None
+    value = operator.graph.constant(given)
+    if value is None:
+        made = "is computed from what the model is given; constant weights would do"
+        raise ValueError(f"{name} of {operator.name!a} {made}")
+    if value.ndim < 2 or len(value) != operator.sides:
+        would = f"{operator.sides} direction(s) would do"
+        raise ValueError(f"{name} of {operator.name!a} is {value.shape}; {would}")
+    return finite_array(f"{name} of {operator.name}", value[side])
+
+
+def _functions(operator: Operator, side: int) -> Any:
+    """The activations of one direction, clipped where the operator has a clip."""
+    settings, usual = operator.settings, DEFAULTS[operator.kind]
+    names = [*settings.get("activations", ())] or [*usual] * operator.sides
+    if len(names) != operator.sides * len(usual):
+        wanted = operator.sides * len(usual)
+        raise ValueError(f"{operator.name!a} has {len(names)} activations, not {wanted}")
+    alphas, betas = ([*settings.get(f"activation_{n}", ())] for n in ("alpha", "beta"))
+    found: list[Callable] = []
+    for name in names:
+        word = name.lower()
+        if word not in {*PLAIN, *SHAPED}:
+            raise ValueError(f"{operator.name!a} has an unknown activation, {name!a}")
+        if word in PLAIN:
+            found.append(PLAIN[word])
+        else:
+            _, alpha, beta = SHAPED[word]
+            alpha = alphas.pop(0) if alphas else alpha
+            beta = betas.pop(0) if betas and word in TAKES_BETA else beta
+            found.append(Shaped(word, float(alpha), float(beta)))
+    if (bound := float(settings.get("clip", 0))) > 0:
+        found = [Clipped(function, bound) for function in found]
+    return tuple(found[side * len(usual) :][: len(usual)])
+
+
+def _with_first_state(cell: Any, operator: Operator, side: int, remarks: dict[str, str]) -> Any:
+    """The cell in the first state that the graph fixes, if it fixes one that is not zero."""
+    names = ("initial_h", "initial_c") if operator.kind == "LSTM" else ("initial_h",)
+    given = [operator.input(name) for name in names]
+    values = [operator.graph.constant(name) if name else None for name in given]
+    if any(name and value is None for name, value in zip(given, values, strict=True)):
+        remarks["start"] = "started from zero, whatever state the graph computes"
+        return cell
+    if not any(value is not None and value.any() for value in values):
+        return cell
+    leaves, rebuild = jax.tree.flatten(cell.initial_state())
+    batch = 0 if operator.settings.get("layout", 0) else 1
+    for i, value in ((i, value) for i, value in enumerate(values) if value is not None):
+        if value.ndim != 3 or value.shape[batch] != 1 or value.shape[2:] != leaves[i].shape:
+            raise ValueError(f"the first state of {operator.name!a} is {value.shape}")
+        leaves[i] = jnp.asarray(real("initial state", plain(np.moveaxis(value, batch, 1)[side, 0])))
+    return Started(cell, jax.tree.unflatten(rebuild, leaves))

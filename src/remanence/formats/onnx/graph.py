@@ -1,8 +1,8 @@
-"""The graph of an ONNX file: who makes and who uses a value, and which are constant.
+"""The graph of an ONNX file: who makes and who uses a value, which are constant, what ends it.
 
 Weights stand in a graph as initialisers, or behind operators that only rearrange them.
 Those few operators are computed here; nothing else of the graph is run, and no result
-may be larger than what the file holds.
+may be larger than what the file holds. (`onnx` is an extra, imported where it is used.)
 """
 
 import dataclasses
@@ -14,8 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..layer_graph import DEEPEST
+from ..reading import Readout
 
 
+FREE = ("Squeeze", "Unsqueeze", "Identity", "Dropout", "Cast")
+"""Operators that leave every vector as it is."""
+SCORES = ("Softmax", "LogSoftmax", "Sigmoid")
+"""What turns the scores of a readout into probabilities."""
 FOLDED = (
     *("Identity", "Cast", "Transpose", "Squeeze", "Unsqueeze"),
     *("Concat", "Slice", "Reshape", "Split"),
@@ -29,17 +34,16 @@ EXTERNAL = 1
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Scope:
+class Graph:
     """One graph of a model with those round it; a subgraph sees the names outside."""
 
     graph: Any
     folder: pathlib.Path
-    onnx: Any
     room: int
     """The most numbers that a folded constant may hold."""
     opset: int
     """The version of the operators."""
-    parent: "Scope | None" = None
+    parent: "Graph | None" = None
     made: dict[str, Any] = dataclasses.field(default_factory=dict)
     given: dict[str, Any] = dataclasses.field(default_factory=dict)
     used: dict[str, list[Any]] = dataclasses.field(default_factory=dict)
@@ -53,7 +57,7 @@ class Scope:
             for name in node.input:
                 self.used.setdefault(name, []).append(node)
 
-    def everywhere(self, depth: int = 0) -> Iterator["Scope"]:
+    def everywhere(self, depth: int = 0) -> Iterator["Graph"]:
         """This scope and those of all subgraphs inside."""
         yield self
         if depth > DEEPEST:
@@ -62,8 +66,8 @@ class Scope:
             for attribute in node.attribute:
                 inner = [attribute.g] if attribute.HasField("g") else []
                 for graph in [*inner, *attribute.graphs]:
-                    scope = Scope(graph, self.folder, self.onnx, self.room, self.opset, self)
-                    yield from scope.everywhere(depth + 1)
+                    inside = Graph(graph, self.folder, self.room, self.opset, self)
+                    yield from inside.everywhere(depth + 1)
 
     def constant(self, name: str, depth: int = 0) -> np.ndarray | None:
         """The value of a name, or None where it depends on what the model is given."""
@@ -75,14 +79,14 @@ class Scope:
         if depth > DEEPEST:
             return None
         if name in self.given:
-            return array(self.onnx, self.given[name], self.folder)
+            return array(self.given[name], self.folder)
         if name not in self.made:
             return None if self.parent is None else self.parent.constant(name, depth + 1)
         node = self.made[name]
-        settings = attributes(self.onnx, node)
+        settings = attributes(node)
         if node.op_type == "Constant":
             if "value" in settings:
-                return array(self.onnx, settings["value"], self.folder)
+                return array(settings["value"], self.folder)
             found = [np.asarray(settings[k], kind) for k, kind in PLAIN.items() if k in settings]
             return found[0] if found else None
         if node.op_type not in FOLDED or node.domain not in ("", "ai.onnx"):
@@ -94,17 +98,70 @@ class Scope:
         if sum(sizes) > self.room or settings.get("num_outputs", 0) > len(node.output):
             title = f"its {node.op_type} {node.name!a}"
             raise ValueError(f"{title} makes more numbers than the file holds")
+        import onnx.reference
+
         feeds = {n: v for n, v in zip(node.input, inputs, strict=True) if n}
-        values = lambda names: [self.onnx.ValueInfoProto(name=name) for name in names if name]
+        values = lambda names: [onnx.ValueInfoProto(name=name) for name in names if name]
         try:
-            ends = values(node.input), values(node.output)
-            graph = self.onnx.helper.make_graph([node], "one", *ends)
-            reference = self.onnx.reference.ReferenceEvaluator(graph, opsets={"": self.opset})
-            made = reference.run(None, feeds)
+            graph = onnx.helper.make_graph([node], "one", values(node.input), values(node.output))
+            reference = onnx.reference.ReferenceEvaluator(graph, opsets={"": self.opset})
+            made: Any = reference.run(None, feeds)
         except Exception as error:  # whatever the reference raises
             why = str(error).partition("\n")[0]
             raise ValueError(f"its {node.op_type} {node.name!a} fails: {why}") from None
         return np.asarray(made[list(node.output).index(name)])
+
+    def maker(self, value: str) -> Any:
+        if self.parent is None or value in self.made or value in self.given:
+            return self.made.get(value)
+        return self.parent.maker(value)
+
+    def users(self, value: str) -> list[Any]:
+        return [user for user in self.used.get(value, []) if user.op_type != "Shape"]
+
+    def is_free(self, node: Any) -> bool:
+        if node.op_type == "Transpose":  # of batch and time
+            return attributes(node).get("perm") == [1, 0, 2]
+        return node.op_type in FREE and bool(node.output and node.input)
+
+    def is_output(self, value: str) -> bool:
+        outputs = self.graph.output if self.parent is None else ()
+        return any(output.name == value for output in outputs)
+
+    def takes_last(self, node: Any) -> bool:
+        if node.op_type != "Gather" or len(node.input) < 2:
+            return False
+        index = self.constant(node.input[1])
+        return index is not None and index.ndim == 0 and int(index) == -1
+
+    def table(self, node: Any) -> tuple[str, np.ndarray] | None:
+        if node.op_type != "Gather" or attributes(node).get("axis", 0):
+            return None
+        rows = self.constant(node.input[0])
+        return (node.input[0], rows) if rows is not None and rows.ndim == 2 else None
+
+    def affine(self, node: Any, value: str) -> tuple[Readout, str] | str:
+        if node.op_type not in ("MatMul", "Gemm") or node.input[0] != value:
+            return f"{node.op_type} reads its outputs"
+        settings, (_, title, *bias) = attributes(node), node.input
+        W, b, value = self.constant(title), None, node.output[0]
+        scaled = settings.get("alpha", 1) != 1 or settings.get("beta", 1) != 1
+        if W is None or W.ndim != 2 or scaled or settings.get("transA", 0):
+            return f"the matrix of {node.op_type} is computed in the graph"
+        W = W if settings.get("transB", 0) else W.T
+        if bias:
+            b = self.constant(bias[0])
+        elif [each.op_type for each in self.users(value)] == ["Add"]:
+            (add,) = self.users(value)
+            (other,) = [each for each in add.input if each != value] or [""]
+            b = self.constant(other)
+            value = add.output[0] if b is not None else value
+        if b is not None and b.size != len(W):
+            return f"the bias behind {title} does not fit it"
+        return Readout(title, W, None if b is None else np.ravel(b)), value
+
+    def score(self, node: Any) -> str:
+        return node.op_type if node.op_type in SCORES else ""
 
 
 def _refuse_no_text(graph: Any) -> None:
@@ -119,18 +176,22 @@ def _refuse_no_text(graph: Any) -> None:
         raise ValueError("its names are no text; a whole ONNX file would do")
 
 
-def attributes(onnx: Any, node: Any) -> dict[str, Any]:
+def attributes(node: Any) -> dict[str, Any]:
     """The attributes of a node by name; texts as text."""
+    from onnx.helper import get_attribute_value
+
     found = {}
     for each in node.attribute:
-        value = onnx.helper.get_attribute_value(each)
+        value = get_attribute_value(each)
         text = lambda word: word.decode(errors="replace") if isinstance(word, bytes) else word
         found[each.name] = [*map(text, value)] if isinstance(value, list) else text(value)
     return found
 
 
-def array(onnx: Any, tensor: Any, folder: pathlib.Path) -> np.ndarray:
+def array(tensor: Any, folder: pathlib.Path) -> np.ndarray:
     """The numbers of an initialiser, from the file or from the one beside it."""
+    import onnx
+
     try:
         kind = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type))
     except (KeyError, TypeError):
@@ -151,9 +212,8 @@ def _beside(tensor: Any, folder: pathlib.Path, kind: np.dtype, count: int) -> np
     entries = {entry.key: entry.value for entry in tensor.external_data}
     name = entries.get("location", "")
     path = folder / name
-    if not name or pathlib.PurePath(name).name != name or "\\" in name:
-        raise ValueError(f"its weights lie in {name!a}; a file beside it would do")
-    if path.is_symlink() or not path.is_file():
+    bare = bool(name) and pathlib.PurePath(name).name == name and "\\" not in name
+    if not bare or path.is_symlink() or not path.is_file():
         raise ValueError(f"its weights lie in {name!a}, which is no file beside it")
     written, length = entries.get("offset", "0"), count * kind.itemsize
     offset = int(written) if written.isdecimal() and len(written) < 20 else -1
