@@ -27,6 +27,7 @@ from .torch import live_networks
 
 
 SHORT_NAME = re.compile(r"^(?P<stem>.*?)[._]?(?P<what>w|b)_(?P<side>[ih]h)(?P<rest>.*)$")
+WORDS = {"w": "weight", "b": "bias"}
 PICKLES = {".pt", ".pth", ".bin", ".ckpt", ".pkl", ".pickle"}
 
 
@@ -155,11 +156,11 @@ def readings(path: str | os.PathLike) -> dict[str, Reading]:
 def _of_zip(path: pathlib.Path) -> dict[str, Reading]:
     try:
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+            size, names = sum(each.file_size for each in archive.infolist()), archive.namelist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise ValueError(f"{path.name} is not a whole zip: {error}") from None
     if names and all(name.endswith(".npy") for name in names):
-        return _of_scopes({"": _npz_tensors(path)})
+        return _of_scopes({"": _npz_tensors(path, size)})
     if "model.weights.h5" in names or path.suffix.lower() == ".keras":
         return keras.networks(path)
     return _of_scopes(torch_file.read(path))
@@ -180,8 +181,8 @@ def _of_safetensors(path: pathlib.Path) -> dict[str, Reading]:
     tensors, metadata = safetensors.read(path)
     described = _metadata(metadata)
     if "cell" in described:
-        safetensors.finite(tensors)
-        return {"": lambda options: saved_network(described, tensors, options)}
+        finite = safetensors.finite(tensors)
+        return {"": lambda options: saved_network(described, finite, options)}
     filled = lambda read: lambda options: read(options.filled_from(described))
     return {name: filled(read) for name, read in _of_scopes({"": tensors}).items()}
 
@@ -200,13 +201,11 @@ def _metadata(metadata: dict[str, str]) -> dict[str, Any]:
     return described
 
 
-def _npz_tensors(path: pathlib.Path) -> safetensors.Tensors:
+def _npz_tensors(path: pathlib.Path, size: int) -> safetensors.Tensors:
     """The arrays of numbers in an .npz under torch's names; what is no array is refused."""
+    if size > safetensors.largest_swollen(path.stat().st_size):
+        raise ValueError(f"{path.name} is not read: its arrays swell to {size >> 20} MiB")
     try:
-        with zipfile.ZipFile(path) as archive:
-            size = sum(info.file_size for info in archive.infolist())
-        if size > safetensors.largest_swollen(path.stat().st_size):
-            raise ValueError(f"its arrays swell to {size >> 20} MiB")
         with np.load(path, allow_pickle=False) as arrays:
             tensors = {name: np.asarray(arrays[name]) for name in arrays.files}
     except Exception as error:  # a dozen kinds, from zlib's to those of its tokenizer
@@ -219,9 +218,7 @@ def _torch_name(name: str, names: safetensors.Tensors) -> str:
     """`enc_w_ih` is `enc.weight_ih`, and `fc_w` beside `fc_b` is `fc.weight`."""
     if match := SHORT_NAME.match(name):
         stem = f"{match['stem']}." if match["stem"] else ""
-        word = {"w": "weight", "b": "bias"}[match["what"]]
-        return f"{stem}{word}_{match['side']}{match['rest']}"
-    stem = name[:-2]
-    if name.endswith(("_w", "_b")) and f"{stem}_w" in names and f"{stem}_b" in names:
-        return f"{stem}.{'weight' if name.endswith('_w') else 'bias'}"
-    return name
+        return f"{stem}{WORDS[match['what']]}_{match['side']}{match['rest']}"
+    stem, _, last = name.rpartition("_")
+    pair = last in WORDS and all(f"{stem}_{letter}" in names for letter in WORDS)
+    return f"{stem}.{WORDS[last]}" if pair else name

@@ -39,13 +39,12 @@ def node_below(graph: Any, value: str) -> tuple[Any, str, list[Any]]:
 
 def _users_behind(graph: Any, value: str) -> tuple[str, list[Any]]:
     """A value past what only rearranges it, and who uses it then."""
-    users: list[Any] = []
     for _ in range(DEEPEST):
         users = graph.users(value)
         if len(users) != 1 or not graph.is_free(users[0]):
-            break
+            return value, users
         value = users[0].output[0]
-    return value, users
+    return value, graph.users(value)
 
 
 def embedding_before(graph: Any, value: str) -> tuple[str, np.ndarray] | None:

@@ -6,7 +6,7 @@ recurrent part, and what the module returned, are compared with the network.
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -29,13 +29,7 @@ WAY_OUT = {
 
 
 def refuse_mismatch(
-    torch: Any,
-    module: Any,
-    prefix: str,
-    net: Recurrent,
-    *,
-    ends: tuple[str, ...],
-    example: Any = None,
+    torch: Any, module: Any, prefix: str, net: Recurrent, ends: Sequence[str], example: Any = None
 ) -> None:
     """Refuse a network that does not compute what the module does, with the size of it.
 
@@ -48,10 +42,8 @@ def refuse_mismatch(
         xs = np.random.default_rng(0).normal(size=(STEPS, recurrent.input_size))
         expected = _states(torch, recurrent, torch.as_tensor(xs).to(next(recurrent.parameters())))
         if gap := _gap(expected, states_of(net.cell, xs)):
-            raise ValueError(
-                f"the recurrent module's states differ from those of its weights by {gap}; "
-                "one that computes torch.nn's own equations would do"
-            )
+            differ = f"the recurrent module's states differ from those of its weights by {gap}"
+            raise ValueError(f"{differ}; one that computes torch.nn's own equations would do")
         if module is recurrent or not ends:
             return
         if example is None:
@@ -87,17 +79,16 @@ def _first_run(
     torch: Any, module: Any, recurrent: Any, net: Recurrent
 ) -> tuple[Any, list[Call], np.ndarray]:
     """The module on a short sequence of our own, in the first arrangement that it takes."""
-    problem: Any = None
+    problems: list[str] = []
     for given in _examples(torch, recurrent, net):
         try:
             calls, returned = _run(torch, module, recurrent, given)
+            if _joined(calls, "inputs").shape[:2] == (1, STEPS):
+                return given, calls, returned
         except Exception as error:  # whatever the user's own forward raises
-            problem = problem or error
-            continue
-        if _joined(calls, "inputs").shape[:2] == (1, STEPS):
-            return given, calls, returned
+            problems.append(" ({})".format(str(error).partition("\n")[0]))
     what = "tokens" if net.embedding is not None else f"{recurrent.input_size} numbers"
-    why = f" ({str(problem).partition(chr(10))[0]})" if problem is not None else ""
+    why = "".join(problems[:1])
     raise ValueError(
         f"the module does not run on one sequence of {what} a step{why}, so that its ends "
         "could not be compared; example= with inputs that it takes would do, or "
@@ -108,10 +99,9 @@ def _first_run(
 def _examples(torch: Any, recurrent: Any, net: Recurrent) -> Iterator[Any]:
     """One sequence with a batch of one before or behind time, then without."""
     rng, like = np.random.default_rng(1), next(recurrent.parameters())
+    one = torch.as_tensor(rng.normal(size=(STEPS, recurrent.input_size))).to(like)
     if net.embedding is not None:
         one = torch.as_tensor(rng.integers(len(net.embedding), size=STEPS)).to(like.device)
-    else:
-        one = torch.as_tensor(rng.normal(size=(STEPS, recurrent.input_size))).to(like)
     first = getattr(recurrent, "batch_first", True)
     yield from (one[None], one[:, None]) if first else (one[:, None], one[None])
     yield one
@@ -131,9 +121,8 @@ def _first_tensor(torch: Any, value: Any) -> Any:
         return value
     if isinstance(value, dict):
         value = [value["logits"]] if "logits" in value else list(value.values())
-    found = (
-        (_first_tensor(torch, each) for each in value) if isinstance(value, list | tuple) else ()
-    )
+    inside = value if isinstance(value, list | tuple) else ()
+    found = (_first_tensor(torch, each) for each in inside)
     return next((tensor for tensor in found if tensor is not None), None)
 
 
@@ -161,29 +150,24 @@ def _gap(came: np.ndarray, *ways: np.ndarray) -> str:
 
 def _compare_inputs(net: Recurrent, given: Any, inputs: np.ndarray) -> None:
     """The inputs of the recurrent part, beside the rows of the embedding or the module's."""
-    first, what = _double(given), "inputs"
+    first, what, way_out = _double(given), "inputs", WAY_OUT["embedding"]
     if net.embedding is not None:
         if given.is_floating_point():
-            raise ValueError(
-                "an embedding was found, but the module was given no tokens; "
-                f"{WAY_OUT['embedding']}"
-            )
+            found = "an embedding was found, but the module was given no tokens"
+            raise ValueError(f"{found}; {way_out}")
         first, what = np.asarray(net.embedding, np.float64)[first.astype(int)], "embedding"
     elif first.size != inputs.size:
         return  # they are a front end's: nobody takes them for the module's inputs
     if gap := _gap(inputs, first, *([first.swapaxes(0, 1)] if first.ndim == 3 else [])):
-        raise ValueError(
-            f"the inputs of the recurrent module differ from the {what} by {gap}: something "
-            f"acts on it before; {WAY_OUT['embedding']}"
-        )
+        differ = f"the inputs of the recurrent module differ from the {what} by {gap}"
+        raise ValueError(f"{differ}: something acts on it before; {way_out}")
 
 
 def _compare_returned(net: Recurrent, calls: list[Call], came: np.ndarray) -> None:
+    way_out = WAY_OUT["readout"]
     if not calls[0].from_zero:
-        raise ValueError(
-            "the module starts its recurrent part from a state other than zero; "
-            f"{WAY_OUT['readout']}"
-        )
+        starts = "the module starts its recurrent part from a state other than zero"
+        raise ValueError(f"{starts}; {way_out}")
     dtype = jax.tree.leaves(net.cell.initial_state())[0].dtype
     decoded = jax.vmap(jax.vmap(net.decode))(jnp.asarray(_joined(calls, "outputs"), dtype))
     every, last = np.asarray(decoded, np.float64), np.asarray(decoded[:, -1], np.float64)
@@ -192,13 +176,11 @@ def _compare_returned(net: Recurrent, calls: list[Call], came: np.ndarray) -> No
     if net.readout == "last":
         ways, other, word = [last], every, "every"
     if came.size != ways[0].size:
-        would = f"positions='{word}' would do" if came.size == other.size else WAY_OUT["readout"]
+        would = f"positions='{word}' would do" if came.size == other.size else way_out
         raise ValueError(
             f"the module returns {list(came.shape)} numbers where the network read from it "
             f"gives {list(ways[0].shape)}; {would}"
         )
     if gap := _gap(came, *ways):
-        raise ValueError(
-            f"the module's outputs differ from those of the network read from it by {gap}: "
-            f"something acts between its states and its outputs; {WAY_OUT['readout']}"
-        )
+        differ = f"the module's outputs differ from those of the network read from it by {gap}"
+        raise ValueError(f"{differ}: something acts between its states and its outputs; {way_out}")

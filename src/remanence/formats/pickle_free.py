@@ -24,19 +24,17 @@ INERT = {
 }
 """What stands in checkpoints beside tensors; it is passed over."""
 REBUILT = {f"torch._utils._rebuild_tensor{version}" for version in ("", "_v2", "_v3")}
-WRAPPED = {
-    "torch._utils._rebuild_parameter",
-    "torch._utils._rebuild_parameter_with_state",
-    "torch.Size",
-}
+PARAMETERS = {f"torch._utils._rebuild_parameter{more}" for more in ("", "_with_state")}
+WRAPPED = PARAMETERS | {"torch.Size"}
 """Calls whose value is their first argument."""
+FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
+KNOWN = DICTIONARIES | INERT | REBUILT | WRAPPED | {FROM_TYPE}
 MARK = object()
 """Where a run of values on the stack begins."""
 CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "MARK": MARK}
 EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_SET": list, "EMPTY_TUPLE": tuple}
 WOULD_DO = "torch.save(model.state_dict(), path) would do"
 MALFORMED = (IndexError, KeyError, TypeError, AttributeError, OverflowError)
-FROM_TYPE = "torch._tensor._rebuild_from_type_v2"
 STORAGES = {
     "DoubleStorage": "float64",
     "FloatStorage": "float32",
@@ -50,9 +48,9 @@ STORAGES = {
     "CharStorage": "int8",
     "ByteStorage": "uint8",
     "BoolStorage": "bool",
-    "UntypedStorage": "",
+    "UntypedStorage": "uint8",
 }
-KINDS = {*STORAGES.values(), "uint16", "uint32", "uint64"} - {""}
+KINDS = {*STORAGES.values(), "uint16", "uint32", "uint64"}
 
 
 class Name(str):
@@ -146,10 +144,7 @@ def _step(name: str, argument: Any, stack: list[Any], memo: dict[int, Any]) -> N
 
 def _run(stack: list[Any]) -> list[Any]:
     """The values since the last mark, taken off the stack with it."""
-    values = []
-    while (value := stack.pop()) is not MARK:
-        values.append(value)
-    return values[::-1]
+    return [*iter(stack.pop, MARK)][::-1]
 
 
 def _two(stack: list[Any]) -> list[Any]:
@@ -165,7 +160,7 @@ def _dictionary(values: list[Any]) -> dict[Any, Any]:
 def _known_name(first: Any, last: Any) -> Name:
     """A name, if it is one of the few that are known."""
     text = f"{first}.{last}"
-    if text in DICTIONARIES | INERT | REBUILT | WRAPPED | {FROM_TYPE}:
+    if text in KNOWN:
         return Name(text)
     if first in ("torch", "torch.storage", "torch.cuda") and last in {*KINDS, *STORAGES}:
         return Name(last)
@@ -191,7 +186,7 @@ def _describe(what: Any, arguments: Any) -> Any:
         if not isinstance(storage, Storage):
             raise ValueError("its pickle describes a tensor without numbers")
         kind = arguments[6] if what.endswith("v3") else storage.kind
-        if kind not in KINDS | {""}:
+        if kind not in KINDS:
             raise ValueError("its pickle describes a tensor of an unknown kind")
         return Described(storage, offset, size, stride, kind)
     if what in INERT:
@@ -203,6 +198,7 @@ def _storage(reference: Any) -> Storage:
     if not isinstance(reference, tuple) or len(reference) < 5 or reference[0] != "storage":
         raise ValueError("its pickle refers to something that is no storage")
     kind = reference[1] if isinstance(reference[1], Name) else ""
+    view = reference[5] if len(reference) > 5 else None
     if kind not in STORAGES or not isinstance(reference[2], str):
         raise ValueError("its pickle refers to a storage of an unknown kind")
-    return Storage(STORAGES[kind], reference[2], reference[5] if len(reference) > 5 else None)
+    return Storage(STORAGES[kind], reference[2], view if isinstance(view, tuple) else None)

@@ -77,15 +77,13 @@ class Taken:
     unused: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        ends = {"embedding": self.embedding or "none", "readout": self.readout or "none"}
         words = [f"{self.kind} {self.name or '(no name)'}"]
-        words += [v for k, v in self.remarks.items() if k not in ("embedding", "readout")]
-        for end in ("embedding", "readout"):
-            why = f" ({self.remarks[end]})" if end in self.remarks else ""
-            words.append(f"{end} {getattr(self, end) or 'none'}{why}")
-        every = self.positions == "every"
-        words.append("read at every step" if every else "read at the end")
-        if self.unused:
-            words.append(f"not used: {', '.join(self.unused)}")
+        words += [remark for what, remark in self.remarks.items() if what not in ends]
+        why = {end: f" ({self.remarks[end]})" for end in ends if end in self.remarks}
+        words += [f"{end} {name}{why.get(end, '')}" for end, name in ends.items()]
+        words.append("read at every step" if self.positions == "every" else "read at the end")
+        words += [f"not used: {', '.join(self.unused)}"] if self.unused else []
         return ", ".join(words)
 
 
@@ -128,16 +126,15 @@ def assemble(
     if isinstance(readout, str):
         remarks |= {"readout": readout} if readout else {}
     elif options.readout is None:
-        units = output(cells[-1], cells[-1].initial_state()).size
+        names["readout"], units = readout.name, output(cells[-1], cells[-1].initial_state()).size
         W_y = _matrix("readout", readout.name, readout.W, units)
         b_y = None if readout.b is None else jnp.asarray(finite_array(readout.name, readout.b))
         if b_y is not None and b_y.shape != W_y.shape[:1]:
             raise ValueError(f"the bias of {readout.name} has shape {b_y.shape}")
-        names["readout"] = readout.name
         remarks |= {"scores": readout.remark} if readout.remark else {}
     if embedding is not None and options.embedding is None:
-        W_e = _matrix("embedding", *embedding, cells[0].input_size)
-        names["embedding"] = embedding[0]
+        names["embedding"], rows = embedding
+        W_e = _matrix("embedding", names["embedding"], rows, cells[0].input_size)
     positions: Any = options.positions or taken.positions
     cell = cells[0] if len(cells) == 1 else Stack(tuple(cells))
     taken = dataclasses.replace(taken, **names, positions=positions, remarks=remarks)

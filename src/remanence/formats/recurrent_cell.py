@@ -74,21 +74,16 @@ def recurrent_cell(
             raise ValueError(f"a bias of {title} has shape {b.shape}; ({gates},) would do")
     blocks = np.split(np.arange(gates), GATES[kind])
     rows = np.concatenate([blocks[i] for i in ORDERS[order].get(kind, (0,))])
-    W_x, W_h = W_x[rows], W_h[rows]
-    b_x, b_h = (None if b is None else b[rows] for b in (b_x, b_h))
+    b, b_h = (None if b is None else b[rows] for b in (b_x, b_h))
     functions = functions or USUAL[kind]
-    usual = functions == USUAL[kind]
-    b, b_n = b_x, None
-    if kind == "GRU" and b_x is not None and b_h is not None:
-        # The candidate's recurrent bias stands inside the reset, so it stays apart.
-        inside = np.arange(gates) >= 2 * W_h.shape[1]
-        b, b_n = b_x + np.where(inside, 0, b_h), b_h[inside]
-    elif b_x is not None and b_h is not None:
-        b = b_x + b_h
-    H, X, c, c_n, P, p = (
-        None if a is None else jnp.asarray(a) for a in (W_h, W_x, b, b_n, projection, peepholes)
-    )
-    assert H is not None and X is not None
+    usual, b_n = functions == USUAL[kind], None
+    if b is not None and b_h is not None:
+        # The candidate's recurrent bias of a GRU stands inside the reset, so it stays apart.
+        inside = (np.arange(gates) >= 2 * W_h.shape[1]) & (kind == "GRU")
+        b, b_n = b + np.where(inside, 0, b_h), b_h[inside] if kind == "GRU" else None
+    H, X = jnp.asarray(W_h[rows]), jnp.asarray(W_x[rows])
+    optional = (b, b_n, projection, peepholes)
+    c, c_n, P, p = (None if a is None else jnp.asarray(a) for a in optional)
     match kind:
         case "RNN":
             return Elman(H, X, c, functions[0])
@@ -114,25 +109,24 @@ PLAIN: dict[str, Callable] = {
     "swish": jax.nn.silu,
     "exponential": jnp.exp,
 }
-SHAPED: dict[str, tuple[Callable, float, float]] = {
+SHAPED: dict[str, tuple[Callable, float, float | None]] = {
     "affine": (lambda z, a, b: a * z + b, 1.0, 0.0),
-    "leakyrelu": (lambda z, a, b: jnp.where(z >= 0, z, a * z), 0.01, 0.0),
-    "thresholdedrelu": (lambda z, a, b: jnp.where(z > a, z, 0), 1.0, 0.0),
+    "leakyrelu": (lambda z, a, _: jnp.where(z >= 0, z, a * z), 0.01, None),
+    "thresholdedrelu": (lambda z, a, _: jnp.where(z > a, z, 0), 1.0, None),
     "scaledtanh": (lambda z, a, b: a * jnp.tanh(b * z), 1.0, 1.0),
     "hardsigmoid": (lambda z, a, b: jnp.clip(a * z + b, 0, 1), 0.2, 0.5),
-    "elu": (lambda z, a, b: jnp.where(z >= 0, z, a * jnp.expm1(z)), 1.0, 0.0),
+    "elu": (lambda z, a, _: jnp.where(z >= 0, z, a * jnp.expm1(z)), 1.0, None),
 }
-"""Functions of two numbers, alpha and beta, with ONNX's defaults."""
-TAKES_BETA = {"affine", "scaledtanh", "hardsigmoid"}
+"""Functions of alpha, or of alpha and beta, with ONNX's defaults."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Shaped:
-    """A function with its two numbers; equal ones are one function to a compiler."""
+    """A function with its numbers; equal ones are one function to a compiler."""
 
     name: str
     alpha: float
-    beta: float
+    beta: float | None = None
 
     def __call__(self, z: Values) -> Values:
         return SHAPED[self.name][0](z, self.alpha, self.beta)

@@ -81,10 +81,9 @@ def write(path: str | os.PathLike, tensors: Mapping[str, np.ndarray], metadata: 
 
 def finite(tensors: Tensors) -> Tensors:
     """The same tensors, refused if any holds NaN or infinity."""
+    would = "a network with finite weights would do"
     for name, tensor in tensors.items():
-        if tensor.dtype.kind in "fc" and not np.isfinite(tensor).all():
-            count = int((~np.isfinite(tensor)).sum())
-            would = "a network with finite weights would do"
+        if tensor.dtype.kind in "fc" and (count := int((~np.isfinite(tensor)).sum())):
             raise ValueError(f"{name} holds {count} values that are NaN or infinite; {would}")
     return tensors
 

@@ -7,7 +7,6 @@ and what does not fit the annotations of a cell's fields is refused.
 import dataclasses
 import json
 import os
-from collections.abc import Callable
 from typing import Any, get_args, get_type_hints
 
 import equinox as eqx
@@ -21,16 +20,12 @@ from ..cells import Elman, GRU, LSTM, Stack
 from ..nets import Recurrent
 from . import safetensors
 from .reading import assemble, Options, Readout, refused_misfits, Taken
+from .recurrent_cell import PLAIN
 from .safetensors import real, Tensors
 
 
-ACTIVATIONS: dict[str, Callable] = {
-    "tanh": jnp.tanh,
-    "relu": jax.nn.relu,
-    "leaky_relu": jax.nn.leaky_relu,
-    "sigmoid": jax.nn.sigmoid,
-    "softplus": jax.nn.softplus,
-}
+ACTIVATIONS = {name: PLAIN[name] for name in ("tanh", "relu", "sigmoid", "softplus")}
+ACTIVATIONS |= {"leaky_relu": jax.nn.leaky_relu}
 NAMES = {function: name for name, function in ACTIVATIONS.items()}
 DEEPEST = 1000
 KINDS = ("Linear", "Diagonal", "Elman", "LSTM", "GRU", "Residual")
@@ -69,25 +64,21 @@ def with_ends(net: Any) -> tuple[Recurrent, Tensors]:
 
 def tensors_of(cell: Any, prefix: str = "") -> Tensors:
     """A cell's weights under torch's names; torch loads them strictly."""
-    out: Tensors = {}
+    out: dict[str, Any] = {}
     layers = cell.cells if isinstance(cell, Stack) else (cell,)
     if any((layer.b is None) != (layers[0].b is None) for layer in layers):
         raise ValueError("torch has biases in every layer or in none; these layers differ")
     for depth, layer in enumerate(layers):
-        out[f"{prefix}weight_ih_l{depth}"] = np.asarray(layer.W_x)
-        out[f"{prefix}weight_hh_l{depth}"] = np.asarray(layer.W_h)
+        out |= {f"weight_ih_l{depth}": layer.W_x, f"weight_hh_l{depth}": layer.W_h}
         b_n = getattr(layer, "b_n", None)
-        if layer.b is None:
+        if layer.b is not None:
+            b_hh = np.zeros_like(layer.b)
             if b_n is not None:
-                raise ValueError("torch's GRU has both biases or none; give b as zeros")
-            continue
-        b = np.asarray(layer.b)
-        b_hh = np.zeros_like(b)
-        if b_n is not None:
-            b_hh[-b_n.size :] = np.asarray(b_n)
-        out[f"{prefix}bias_ih_l{depth}"] = b
-        out[f"{prefix}bias_hh_l{depth}"] = b_hh
-    return out
+                b_hh[-b_n.size :] = np.asarray(b_n)
+            out |= {f"bias_ih_l{depth}": layer.b, f"bias_hh_l{depth}": b_hh}
+        elif b_n is not None:
+            raise ValueError("torch's GRU has both biases or none; give b as zeros")
+    return {f"{prefix}{name}": np.asarray(values) for name, values in out.items()}
 
 
 def torch_module(cell: Any) -> tuple[str, tuple[int, int], dict[str, Any]] | None:
@@ -122,14 +113,11 @@ def structure_of(cell: Any, prefix: str) -> tuple[dict, Tensors]:
     structure: dict[str, Any] = {"kind": kind}
     tensors: Tensors = {}
     for field in dataclasses.fields(cell):
-        value = getattr(cell, field.name)
+        value, name = getattr(cell, field.name), f"{prefix}{field.name}"
         if eqx.is_array_like(value) and not isinstance(value, float | int):
             array = np.asarray(value)
-            if np.iscomplexobj(array):
-                tensors[f"{prefix}{field.name}.real"] = np.real(array)
-                tensors[f"{prefix}{field.name}.imag"] = np.imag(array)
-            else:
-                tensors[f"{prefix}{field.name}"] = array
+            pair = {f"{name}.real": np.real(array), f"{name}.imag": np.imag(array)}
+            tensors |= pair if np.iscomplexobj(array) else {name: array}
         elif value is None or isinstance(value, float | int):
             structure[field.name] = value
         elif value in NAMES:
@@ -180,9 +168,8 @@ def refuse_misfits(kind: type, values: dict[str, Any], prefix: str = "") -> None
         for field, hint in get_type_hints(kind).items():
             value = values.get(field)
             if value is not None and not isinstance(value, hint):
-                shapes = [
-                    f"[{p.dim_str}]" for p in get_args(hint) or (hint,) if hasattr(p, "dim_str")
-                ]
+                parts = get_args(hint) or (hint,)
+                shapes = [f"[{part.dim_str}]" for part in parts if hasattr(part, "dim_str")]
                 came = f"{jnp.asarray(value).dtype} {list(jnp.shape(value))}"
                 would = f"floating {' or '.join(shapes)} that fits the other tensors would do"
                 raise ValueError(f"{prefix}{field} is {came}; {would}")
@@ -193,10 +180,8 @@ def _plain(value: Any, name: str) -> Any:
         if value.get("function") not in ACTIVATIONS:
             raise ValueError(f"{name} names an unknown function, {value.get('function')}")
         return ACTIVATIONS[value["function"]]
-    if value is None:
-        return None
-    if isinstance(value, float | int) and abs(value) < 1e30:
-        return float(value)
+    if value is None or (isinstance(value, float | int) and abs(value) < 1e30):
+        return None if value is None else float(value)
     came = repr(value) if isinstance(value, str | float) else type(value).__name__
     raise ValueError(f"{name} must be a number that float32 holds, got {came:.40}")
 
@@ -205,10 +190,9 @@ def saved_network(
     described: dict[str, Any], tensors: Tensors, options: Options
 ) -> tuple[Recurrent, Taken]:
     """The network of a file that `save` wrote by a cell's fields."""
-    W_y, W_e = "readout.weight", "embedding.weight"
-    cell, readout = cell_from(described["cell"], tensors, "cell."), ""
-    if W_y in tensors:
-        readout = Readout(W_y, tensors[W_y], tensors.get("readout.bias"))
+    W_y, W_e, b_y = "readout.weight", "embedding.weight", tensors.get("readout.bias")
+    cell = cell_from(described["cell"], tensors, "cell.")
+    readout = Readout(W_y, tensors[W_y], b_y) if W_y in tensors else ""
     embedding = (W_e, tensors[W_e]) if W_e in tensors else None
     taken = Taken(described["cell"]["kind"], "")
     return assemble(options.filled_from(described), taken, [cell], embedding, readout)

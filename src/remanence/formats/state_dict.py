@@ -14,21 +14,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..cells import Elman, GRU
 from ..nets import Recurrent
 from .reading import assemble, BOTH, Options, Reading, Readout, Taken
-from .recurrent_cell import kind_of, recurrent_cell
+from .recurrent_cell import kind_of, PLAIN, recurrent_cell
 from .safetensors import real, Tensors
 
 
 LAYER = re.compile(r"^(?P<prefix>.*?)weight_ih(?P<layer>_l(?P<depth>\d+))?(?P<back>_reverse)?$")
 RECURRENT = re.compile(r"(^|\.)(weight|bias)_([ih]h|hr)(_l\d+)?(_reverse)?$")
 FIRST = re.compile(r"(^|\.)weight_ih(_l0)?$")
-ACTIVATIONS: dict[str, Callable] = {"tanh": jnp.tanh, "relu": jax.nn.relu}
+WAYS = {False: "forward", True: "backward"}
 PARTS = ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
 
 
@@ -55,22 +53,20 @@ def networks(tensors: Tensors) -> dict[str, Reading]:
             raise ValueError(f"{prefix}weight_ih has the layers {depths}; all from 0 on would do")
         stem = prefix.rstrip("._")
         if not any(back for _, back in layers):
-            endings_in_order = [layers[depth, False] for depth in depths]
-            found[stem] = _reading(tensors, prefix, endings_in_order)
+            found[stem] = _reading(tensors, prefix, [layers[depth, False] for depth in depths])
             continue
         for (depth, back), ending in sorted(layers.items()):
-            level = [f"l{depth}"] if len(depths) > 1 else []
-            parts = [stem, *level, "backward" if back else "forward"]
+            parts = [stem, f"l{depth}" if len(depths) > 1 else "", WAYS[back]]
             name = ".".join(part for part in parts if part)
-            found[name] = _reading(tensors, prefix, [ending], back=back)
+            found[name] = _reading(tensors, prefix, [ending], WAYS[back])
     return found
 
 
 def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable) -> Any:
     """One layer as a cell: `weight_ih`, `weight_hh` and the biases, with one ending."""
-    names = [f"{prefix}{part}{ending}" for part in PARTS]
+    title, _, project, *_ = names = [f"{prefix}{part}{ending}" for part in PARTS]
     found = [real(name, tensors[name]) if name in tensors else None for name in names]
-    (title, _, project, *_), (W_x, W_h, P, b_ih, b_hh) = names, found
+    W_x, W_h, P, b_ih, b_hh = found
     units = 0 if P is None else P.shape[-1]
     kind = kind_of(title, W_x, W_h, units)
     assert W_x is not None and W_h is not None
@@ -83,42 +79,36 @@ def layer_from(tensors: Tensors, prefix: str, ending: str, activation: Callable)
     return recurrent_cell(title, kind, W_x, W_h, b_ih, b_hh, functions, projection=P)
 
 
-def _reading(
-    tensors: Tensors, prefix: str, endings: list[str], *, back: bool | None = None
-) -> Reading:
-    """One network of a state dict; `back`: whether it takes its inputs from the end."""
+def _reading(tensors: Tensors, prefix: str, endings: list[str], way: str = "") -> Reading:
+    """One network of a state dict; `way`: which of the two directions it is, if it is one."""
 
     def read(options: Options) -> tuple[Recurrent, Taken]:
         word = options.activation or "tanh"
-        layers = [layer_from(tensors, prefix, e, ACTIVATIONS[word]) for e in endings]
+        layers = [layer_from(tensors, prefix, e, PLAIN[word]) for e in endings]
         kind = {Elman: "RNN", GRU: "GRU"}.get(type(layers[0]), "LSTM")
         remarks = {"activation": f"activation {word}"} if kind == "RNN" else {}
-        if back is not None:
-            remarks["direction"] = f"{'backward' if back else 'forward'} direction"
+        if way:
+            remarks["direction"] = f"{way} direction"
             upper = endings[0].removesuffix("_reverse") not in ("_l0", "")
             embedding = (options.embedding or "") if upper else options.embedding
-            given = {"embedding": embedding, "readout": options.readout or ""}
-            options = dataclasses.replace(options, **given)
+            readout = options.readout or ""
+            options = dataclasses.replace(options, embedding=embedding, readout=readout)
         # What other recurrent modules leave here is neither an embedding nor a readout,
         # but may act between them and this one.
         mine = {f"{prefix}{part}{ending}" for ending in endings for part in PARTS}
         rest = {n: t for n, t in tensors.items() if n not in mine}
         plain = {name: t for name, t in rest.items() if not RECURRENT.search(name)}
         others = {name: t for name, t in rest.items() if FIRST.search(name)}
-        sizes = {"inputs": layers[0].W_x.shape[1], "units": layers[-1].W_h.shape[1]}
-        W_e, W_y, why = ends_of(plain, others, **sizes, options=options)
-        bias = bias_of(W_y, plain)
-        readout: Readout | str = why.pop("readout", "")
-        if W_y:
-            readout = Readout(W_y, plain[W_y], plain.get(bias))
-        elif back is not None and not options.readout:
-            readout = BOTH
+        sizes = layers[0].W_x.shape[1], layers[-1].W_h.shape[1]
+        W_e, W_y, why = _ends(plain, others, *sizes, options)
+        bias = _bias_of(W_y, plain)
+        end: Readout | str = why.pop("readout", BOTH if way and not options.readout else "")
+        end = Readout(W_y, plain[W_y], plain.get(bias)) if W_y else end
         left = sorted({*rest} - {W_e, W_y, bias})
         unused = tuple(n for n in left if not (n.startswith(prefix) and RECURRENT.search(n)))
         taken = Taken(kind, prefix.rstrip("._"), remarks=remarks | why, unused=unused)
         options = dataclasses.replace(options, embedding=None, readout=None)
-        embedding = (W_e, plain[W_e]) if W_e else None
-        return assemble(options, taken, layers, embedding, readout)
+        return assemble(options, taken, layers, (W_e, plain[W_e]) if W_e else None, end)
 
     return read
 
@@ -127,8 +117,8 @@ class AmbiguousEnds(ValueError):
     """Several matrices would do, and the file does not decide."""
 
 
-def ends_of(
-    tensors: Tensors, others: Tensors, *, inputs: int, units: int, options: Options
+def _ends(
+    tensors: Tensors, others: Tensors, inputs: int, units: int, options: Options
 ) -> tuple[str, str, dict[str, str]]:
     """The names of embedding and readout ("" where there is none), and why one was not taken.
 
@@ -138,7 +128,7 @@ def ends_of(
     matrices = {n: t for n, t in tensors.items() if t.ndim == 2 and t.dtype.kind == "f"}
     fits = _readouts(tensors, matrices, units, inputs, options.embedding)
     W_y = _choose("readout", options.readout, fits, tensors)
-    columns = [n for n, t in matrices.items() if t.shape[1] == inputs and not bias_of(n, tensors)]
+    columns = [n for n, t in matrices.items() if t.shape[1] == inputs and not _bias_of(n, tensors)]
     fits = [name for name in columns if name != W_y]
     W_e = _choose("embedding", options.embedding, fits, tensors)
     remarks: dict[str, str] = {}
@@ -151,24 +141,19 @@ def ends_of(
         if t.dtype.kind in "fc" and name not in (W_e, W_y)
         if not (name.endswith("bias") and f"{name.removesuffix('bias')}weight" in tensors)
     }
-    if W_y and options.readout is None:
-        widths = {units, len(tensors[W_y])}
-        taken = lambda t: {*(t.shape if t.ndim < 2 else t.shape[1:2])}
-        behind = [n for n, t in left.items() if t.size == 1 or taken(t) & widths]
-        W_y = _unless(behind, W_y, "readout", remarks)
-    if W_e and options.embedding is None:
-        before = [n for n, t in left.items() if n not in others and {*t.shape[:2]} <= {inputs, 1}]
-        before += [n for n, t in others.items() if t.shape[1:] == (inputs,)]
-        W_e = _unless(before, W_e, "embedding", remarks)
+    widths = {units, len(tensors[W_y])} if W_y else set()
+    taken = lambda t: {*(t.shape if t.ndim < 2 else t.shape[1:2])}
+    behind = [n for n, t in left.items() if t.size == 1 or taken(t) & widths]
+    before = [n for n, t in left.items() if n not in others and {*t.shape[:2]} <= {inputs, 1}]
+    before += [n for n, t in others.items() if t.shape[1:] == (inputs,)]
+    between = {"readout": behind, "embedding": before}
+    names = {"readout": W_y, "embedding": W_e}
+    for end, name in names.items():
+        if name and getattr(options, end) is None and between[end]:
+            would = f"which {end}={name.removesuffix('.weight')!r} would take"
+            remarks[end] = f"{between[end][0]} may act beside {name}, {would}"
+    W_e, W_y = ("" if end in remarks else names[end] for end in ("embedding", "readout"))
     return W_e, W_y, remarks
-
-
-def _unless(between: list[str], name: str, what: str, remarks: dict[str, str]) -> str:
-    if not between:
-        return name
-    stem = name.removesuffix(".weight")
-    remarks[what] = f"{between[0]} may act beside {name}, which {what}={stem!r} would take"
-    return ""
 
 
 def _choose(what: str, given: str | None, fits: list[str], tensors: Tensors) -> str:
@@ -187,7 +172,7 @@ def _readouts(
 ) -> list[str]:
     """The names that may be the readout's: those with a bias, else what is no embedding."""
     wide = [n for n, t in matrices.items() if t.shape[1] == units]
-    if with_bias := [n for n in wide if bias_of(n, tensors)]:
+    if with_bias := [n for n in wide if _bias_of(n, tensors)]:
         return with_bias
     if inputs != units:
         return wide
@@ -198,7 +183,7 @@ def _readouts(
     return wide[:1] if tied else []
 
 
-def bias_of(name: str, tensors: Tensors) -> str:
+def _bias_of(name: str, tensors: Tensors) -> str:
     """The bias that goes with a matrix, "" without one: linear layers have it, embeddings not."""
     bias = name.removesuffix("weight") + "bias"
     return bias if name.endswith("weight") and bias in tensors else ""

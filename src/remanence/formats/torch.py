@@ -47,9 +47,9 @@ def from_torch(
     (read,) = state_dict.networks(finite(tensors)).values()
     net, _ = read(Options(word, embedding, "" if head else readout, positions, live=True))
     net = net if head is None else dataclasses.replace(net, head=head)
-    given = {"embedding": embedding, "readout": readout}
-    ends = tuple(end for end, name in given.items() if name != "" or (head and end == "readout"))
-    live.refuse_mismatch(torch, module, prefix, net, ends=ends, example=example)
+    ends = ["embedding"] if embedding != "" else []
+    ends += ["readout"] if readout != "" or head else []
+    live.refuse_mismatch(torch, module, prefix, net, ends, example)
     return net
 
 
@@ -59,11 +59,10 @@ def live_networks(module: Any) -> dict[str, tuple[Recurrent, Taken]]:
     found: dict[str, tuple[Recurrent, Taken]] = {}
     for name, recurrent in parts.items():
         word = getattr(recurrent, "nonlinearity", "tanh")
-        inside = state_dict.networks(finite(_tensors(recurrent, "")))
-        for part, read in inside.items():
+        for part, read in state_dict.networks(finite(_tensors(recurrent, ""))).items():
             net, taken = read(Options(word, embedding="", readout=""))
             if not part:
-                live.refuse_mismatch(torch, recurrent, "", net, ends=())
+                live.refuse_mismatch(torch, recurrent, "", net, ())
             title = ".".join(word for word in (name, part) if word)
             found[title] = net, dataclasses.replace(taken, name=name)
     return found
@@ -126,16 +125,11 @@ def to_torch(net: Any) -> Any:
             states = states[-1] if net.readout == "last" else states
             return states if self.readout is None else self.readout(states)
 
-    module: Any = RecurrentNetwork()
-    module.rnn, module.embedding, module.readout = (
-        getattr(torch.nn, kind)(*sizes, **options),
-        None,
-        None,
-    )
-    if net.embedding is not None:
-        module.embedding = torch.nn.Embedding(*net.embedding.shape)
-    if net.W_y is not None:
-        module.readout = torch.nn.Linear(*net.W_y.shape[::-1], bias=net.b_y is not None)
+    W_e, W_y, module = net.embedding, net.W_y, RecurrentNetwork()
+    module.rnn = getattr(torch.nn, kind)(*sizes, **options)
+    module.embedding = None if W_e is None else torch.nn.Embedding(*W_e.shape)
+    linear = lambda shape: torch.nn.Linear(*shape[::-1], bias=net.b_y is not None)
+    module.readout = None if W_y is None else linear(W_y.shape)
     found = tensors_of(net.cell, "rnn.") | ends
     tensors = {name: torch.from_numpy(np.array(array)) for name, array in found.items()}
     module.to(tensors["rnn.weight_hh_l0"].dtype).load_state_dict(tensors, strict=True)

@@ -26,8 +26,6 @@ LARGEST_PICKLE = 64 * 2**20
 DEEPEST = 16
 REPEATED = 8
 """How often the same numbers may stand in a file under different names."""
-
-
 Numbers = dict[str, bytes]
 
 
@@ -63,9 +61,8 @@ def _from_zip(archive: zipfile.ZipFile, size: int) -> dict[str, Tensors]:
         raise ValueError("its numbers are big-endian; little-endian ones would do")
     wanted = _state_dicts(value_of(io.BytesIO(archive.read(found[0]))))
     keys = {tensor.storage.key for each in wanted.values() for tensor in each.values()}
-    names = {key: f"{stem}data/{key}" for key in keys}
-    numbers = {k: archive.read(name) for k, name in names.items() if name in records}
-    return _tensors(wanted, numbers)
+    there = [key for key in keys if f"{stem}data/{key}" in records]
+    return _tensors(wanted, {key: archive.read(f"{stem}data/{key}") for key in there})
 
 
 def _from_legacy(file: mmap.mmap) -> dict[str, Tensors]:
@@ -76,7 +73,7 @@ def _from_legacy(file: mmap.mmap) -> dict[str, Tensors]:
         value_of(file)
     value, keys = value_of(file), value_of(file)
     found = [v.storage for _, v in _nested_values(value) if isinstance(v, Described)]
-    items = {storage.key: _item(storage.kind).itemsize for storage in found}
+    items = {storage.key: jnp.dtype(storage.kind).itemsize for storage in found}
     numbers: Numbers = {}
     for key in keys if isinstance(keys, list) else ():
         if not isinstance(key, str) or key not in items:
@@ -104,25 +101,23 @@ def _nested_values(value: Any) -> list[tuple[str, Any]]:
 
 def _state_dicts(value: Any) -> dict[str, dict[str, Described]]:
     """Of all dictionaries with tensors those that name recurrent ones; else the largest."""
-    inside = {
-        place: {str(k): v for k, v in each.items() if isinstance(v, Described)}
-        for place, each in _nested_values(value)
-        if isinstance(each, dict)
-    }
-    inside = {place: each for place, each in inside.items() if each}
+    inside: dict[str, dict[str, Described]] = {}
+    for place, each in _nested_values(value):
+        values = each.items() if isinstance(each, dict) else ()
+        if tensors := {str(name): v for name, v in values if isinstance(v, Described)}:
+            inside[place] = tensors
     if not inside:
         raise ValueError("it holds no tensors by name; a state dict would do")
     wanted = {p: each for p, each in inside.items() if any(map(LAYER.match, each))}
-    largest = max(inside, key=lambda place: len(inside[place]))
-    return wanted or {largest: inside[largest]}
+    return wanted or dict([max(inside.items(), key=lambda item: len(item[1]))])
 
 
 def _tensors(wanted: dict[str, dict[str, Described]], numbers: Numbers) -> dict[str, Tensors]:
-    every = [(name, tensor) for each in wanted.values() for name, tensor in each.items()]
-    for name, tensor in every:
+    count = 0
+    for name, tensor in [item for each in wanted.values() for item in each.items()]:
         if tensor.storage.key not in numbers:
             raise ValueError(f"the numbers of {name!a} are missing")
-    count = sum(math.prod(_whole(tensor.size)) for _, tensor in every)
+        count += math.prod(_whole(tensor.size))
     if count > REPEATED * sum(map(len, numbers.values())):
         raise ValueError("its tensors repeat the same numbers too often")
     return {
@@ -141,20 +136,14 @@ def _whole(values: Any) -> tuple[int, ...]:
     return tuple(values)
 
 
-def _item(kind: str) -> np.dtype:
-    return np.dtype(np.uint8 if kind == "" else jnp.dtype(kind))
-
-
 def _tensor(name: str, tensor: Described, numbers: Numbers) -> np.ndarray:
     """The numbers of a tensor, every index of which lies within its storage."""
-    item, data = _item(tensor.kind), numbers[tensor.storage.key]
+    item, data = jnp.dtype(tensor.kind), numbers[tensor.storage.key]
     flat = np.frombuffer(data, item, len(data) // item.itemsize)
     if tensor.storage.view is not None:
-        _, start, length = tensor.storage.view
-        start, length = _whole((start, length))
+        start, length = _whole(tensor.storage.view[1:])
         flat = flat[start : start + length]
-    size, stride = _whole(tensor.size), _whole(tensor.stride)
-    (offset,) = _whole((tensor.offset,))
+    size, stride, (offset,) = map(_whole, (tensor.size, tensor.stride, (tensor.offset,)))
     if len(size) != len(stride):
         raise ValueError(f"{name!a} has {len(size)} sizes and {len(stride)} strides")
     if 0 in size:

@@ -8,7 +8,6 @@ ours, and every task refuses a worker that differs from it (`worker.py`).
 
 import contextlib
 import functools
-import itertools
 import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -31,8 +30,8 @@ def connected(work: Work, on: Any) -> Iterator["Cluster"]:
     try:
         import distributed
     except ImportError:
-        would = "pip install '.[cluster]' in a clone of remanence"
-        raise ValueError(f"on= needs Dask: {would}") from None
+        words = "on= needs Dask: pip install '.[cluster]' in a clone of remanence"
+        raise ValueError(words) from None
     with contextlib.ExitStack() as scope:
         client = on
         if not isinstance(on, distributed.Client):
@@ -96,20 +95,20 @@ class Cluster:
     def _result(self, future: Any, name: str) -> Any:
         import distributed
 
-        for doubled in itertools.count(1):
+        timeout = 1.0
+        while True:
+            timeout *= 2
             try:
-                return future.result(timeout=2.0**doubled)
+                return future.result(timeout=timeout)
             except distributed.KilledWorker:
                 raise LostError(f"{name} ended every worker that tried it") from None
             except TimeoutError:
                 if future.status == "error":
                     raise
-                # It was ready, but died with its worker and is computed again, or it
-                # is large and takes its time.
+                # It died with its worker and is computed again, or is large and takes its time.
                 self._check_workers()
             except (distributed.CancelledError, OSError) as error:
                 raise LostError(f"the scheduler at {self.on} is gone") from error
-        return None
 
     def _check_workers(self) -> None:
         """Nothing, unless there has been no worker for too long, or no scheduler."""

@@ -23,7 +23,7 @@ _folded = jax.jit(jax.vmap(jr.fold_in, in_axes=(None, 0)))  # not an operation a
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """One chunk: which program, and which of its lanes."""
+    """One chunk: which program, and which of its lanes (padding left out)."""
 
     index: int
     program: int
@@ -37,7 +37,7 @@ class Part:
 
     @property
     def lanes(self) -> int:
-        """How many lanes it really holds, padding left out."""
+        """How many lanes it really holds."""
         return self.stop - self.start
 
 
@@ -74,15 +74,13 @@ class Grid:
     def parts(self) -> list[Part]:
         """Every chunk of every program."""
         lanes, width = self.per_program, self.width
-        chunks = itertools.product(range(self.total // lanes), range(0, lanes, width))
-        return [
-            Part(index, program, start, min(start + width, lanes))
-            for index, (program, start) in enumerate(chunks)
-        ]
+        starts = itertools.product(range(self.total // lanes), range(0, lanes, width))
+        chunks = [(program, at, min(at + width, lanes)) for program, at in starts]
+        return [Part(index, *chunk) for index, chunk in enumerate(chunks)]
 
     def _places(self, program: int, lanes: np.ndarray) -> dict[str, np.ndarray]:
         """Where lanes of a program lie along each axis."""
-        order = [*self.static, *(name for name in self.axes if name not in self.static)]
+        order = sorted(self.axes, key=lambda name: name not in self.static)  # static ones first
         sizes = [len(self.axes[name]) for name in order]
         at = np.unravel_index(program * self.per_program + lanes, sizes)
         places = dict(zip(order, at, strict=True))
@@ -118,19 +116,16 @@ def grid(
     axes: Mapping[str, Iterable[Any]], *, static: Iterable[str], chunk: int, seed: int
 ) -> Grid:
     """A grid of plain Python values."""
-    plain = {
-        str(name): tuple(np.asarray(value).item() for value in values)
-        for name, values in axes.items()
-    }
-    wanted = set(static)
+    plain, wanted = {}, set(static)
+    for name, values in axes.items():
+        plain[str(name)] = tuple(np.asarray(value).item() for value in values)
+        _check_axis(str(name), plain[str(name)], name in wanted)
     if not plain:
         raise ValueError("a sweep needs at least one axis")
     if chunk < 1:
         raise ValueError(f"chunk must be at least 1, got {chunk}")
     for name in sorted(wanted - plain.keys()):
         raise ValueError(f"static names {name!r}, which is not an axis")
-    for name, values in plain.items():
-        _check_axis(name, values, name in wanted)
     # In the order of the axes, so that the order in which they were named is no plan.
     return Grid(plain, tuple(name for name in plain if name in wanted), chunk, seed)
 

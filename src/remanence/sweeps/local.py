@@ -5,6 +5,7 @@ inside it. Chunks of small lanes keep one core busy: once a chunk has shown that
 leaves cores idle and that there is enough to do, worker processes take the others.
 """
 
+import functools
 import pathlib
 import resource
 import sys
@@ -42,21 +43,18 @@ class Local:
         self, parts: Sequence[Part], late: Callable[[], bool]
     ) -> Iterator[tuple[Part, Arrays]]:
         """Each part with its arrays as it ends; once `late`, no further one is begun."""
-        waiting = list(parts)
+        waiting, program = list(parts), functools.lru_cache(maxsize=1)(self.work.program)
         if self.workers:
             yield from self._by_workers(waiting, late, self.workers, cores())
-        number, program = -1, lambda part: {}
         while waiting and not (len(waiting) < len(parts) and late()):
             part = waiting.pop(0)
-            if part.program != number:  # the parts come program by program
-                number, program = part.program, self.work.program(part.program)
+            compute = program(part.program)  # the parts come program by program
             wall, processor = time.perf_counter(), time.process_time()
-            arrays = program(part)
+            arrays = compute(part)
             seconds = time.perf_counter() - wall
             busy = (time.process_time() - processor) / max(seconds, 1e-9)
             yield part, arrays
-            workers = useful_workers(seconds, busy, len(waiting), limit=self.limit)
-            if workers:
+            if workers := useful_workers(seconds, busy, len(waiting), limit=self.limit):
                 # Not on a core each: with other threads XLA could have other bits.
                 yield from self._by_workers(waiting, late, workers, ())
 

@@ -37,18 +37,13 @@ class WorkerPool:
         import_script: bool = False,
     ):
         context = multiprocessing.get_context("spawn")
-        self.messages = context.SimpleQueue()
-        free = context.SimpleQueue()
-        for worker in range(workers if pin_to else 0):
-            free.put(pin_to[worker % len(pin_to)])
+        self.messages, free = context.SimpleQueue(), context.SimpleQueue()
+        for _, core in zip(range(workers), itertools.cycle(pin_to), strict=False):
+            free.put(core)
+        begun = (dict(environment or {}), free if pin_to else None, self.messages)
         self._running: set[concurrent.futures.Future] = set()
         self._scope = contextlib.nullcontext if import_script else _script_hidden
-        self._pool = concurrent.futures.ProcessPoolExecutor(
-            workers,
-            mp_context=context,
-            initializer=_begin,
-            initargs=(dict(environment or {}), free if pin_to else None, self.messages),
-        )
+        self._pool = concurrent.futures.ProcessPoolExecutor(workers, context, _begin, begun)
         # All workers at the first call: where one dies while another is being started,
         # the executor's own thread fails ("dictionary changed size during iteration").
         vars(self._pool)["_safe_to_dynamically_spawn_children"] = False
@@ -129,12 +124,12 @@ def _end_with_parent() -> None:
 @contextlib.contextmanager
 def _script_hidden() -> Iterator[None]:
     """Python would run the user's script again in every process that it starts."""
-    main = sys.modules["__main__"]
-    names = {name: vars(main).get(name) for name in ("__file__", "__spec__")}
-    vars(main).update(dict.fromkeys(names))
+    main = vars(sys.modules["__main__"])
+    before = {name: main[name] for name in ("__file__", "__spec__") if name in main}
+    main.update(__file__=None, __spec__=None)
     try:
         yield
     finally:
-        vars(main).update(names)
-        if names["__file__"] is None:
-            vars(main).pop("__file__")
+        main.update(before)
+        if "__file__" not in before:
+            del main["__file__"]

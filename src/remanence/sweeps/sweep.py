@@ -89,12 +89,11 @@ def sweep(
                 store = scope.enter_context(opened_store(folder, plan, here=engine.environment))
             todo = [part for part in whole.parts if store.get(part.name) is None]
             done = whole.total - sum(part.lanes for part in todo)
-            bar = progress_bar(
-                title or "sweep", total=whole.total, done=done, unit="lanes", quiet=quiet
-            )
-            show, reason = scope.enter_context(bar), "stopped at the time limit"
+            counts: Any = {"total": whole.total, "done": done, "unit": "lanes"}
+            show = scope.enter_context(progress_bar(title or "sweep", **counts, quiet=quiet))
+            reason = "stopped at the time limit"
+            late = lambda: check_stop() or time.monotonic() >= end
             try:
-                late = lambda: check_stop() or time.monotonic() >= end
                 for part, arrays in engine.compute(todo, late):
                     _check_names(arrays, whole, dims)
                     store.put(part.name, arrays)
@@ -113,16 +112,14 @@ def sweep(
 def _check_names(
     arrays: Mapping[str, np.ndarray], grid: Grid, dims: Mapping[str, tuple[str, ...]]
 ) -> None:
-    for name, array in arrays.items():
+    for name in arrays:
         if name in grid.axes:
             raise ValueError(f"the lane returns {name!r}, which is the name of an axis")
-        labels = dims.get(name)
-        if labels is not None and len(labels) != array.ndim - 1:
-            count = f"{len(labels)} dimensions of {name!r}, which has {array.ndim - 1}"
-            raise ValueError(f"dims names {count}")
-    for name in dims:
+    for name, labels in dims.items():
         if name not in arrays:
             raise ValueError(f"dims names {name!r}, which the lane does not return")
+        if len(labels) != (own := arrays[name].ndim - 1):
+            raise ValueError(f"dims names {len(labels)} dimensions of {name!r}, which has {own}")
 
 
 def _assembled(store: Any, grid: Grid, dims: Mapping[str, tuple[str, ...]]) -> xr.Dataset:
@@ -140,8 +137,7 @@ def _assembled(store: Any, grid: Grid, dims: Mapping[str, tuple[str, ...]]) -> x
     variables = {}
     for name, array in sorted(whole.items()):
         labels = dims.get(name) or tuple(f"{name}_{i}" for i in range(array.ndim - 1))
-        shaped = array.reshape(*grid.shape, *array.shape[1:])
-        variables[name] = ((*grid.axes, *labels), shaped)
+        variables[name] = (*grid.axes, *labels), array.reshape(*grid.shape, *array.shape[1:])
     attrs = {"notices": list(store.notices)} if store.notices else {}
     coords = {name: np.asarray(values) for name, values in grid.axes.items()}
     return xr.Dataset(variables, coords=coords, attrs=attrs)

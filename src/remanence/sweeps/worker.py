@@ -1,8 +1,7 @@
-"""What a sweep computes: one compiled program for each static point, called chunk by chunk, here or on workers.
+"""What a sweep computes: a compiled program for each static point, called chunk by chunk, here or on workers.
 
-To a worker the work travels as bytes; it keeps the programs that it compiled. Every task
-comes with the environment that is wanted: workers come and go, and one with other code,
-versions or processor must not compute a single chunk.
+To a worker the work travels as bytes. Every task comes with the environment that is wanted:
+workers come and go, and one with other code, versions or processor must not compute a single chunk.
 """
 
 import contextlib

@@ -39,9 +39,8 @@ def data_file(name: str, *, otherwise: str = "") -> pathlib.Path:
     try:
         return _download(name, home, digest)
     except (OSError, ValueError) as error:
-        looked = f"in REMANENCE_DATA ({folder})" if folder else "in REMANENCE_DATA (not set)"
+        where = f"in REMANENCE_DATA ({folder or 'not set'}) and at {home}"
         last = f"; {otherwise}" if otherwise else ""
-        where = f"{looked} and at {home}"
         raise FileNotFoundError(f"{name} was looked for {where}, without success{last}") from error
 
 
@@ -50,7 +49,5 @@ def _download(name: str, home: str, digest: str) -> pathlib.Path:
 
     cache = pathlib.Path(pooch.os_cache("remanence")) / name
     pooch.get_logger().setLevel("ERROR")
-    path = pooch.retrieve(
-        f"{home}/{cache.name}", known_hash=f"sha256:{digest}", fname=cache.name, path=cache.parent
-    )
-    return pathlib.Path(path)
+    url, place = f"{home}/{cache.name}", {"fname": cache.name, "path": cache.parent}
+    return pathlib.Path(pooch.retrieve(url, known_hash=f"sha256:{digest}", **place))

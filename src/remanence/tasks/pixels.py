@@ -101,26 +101,22 @@ def pixels(source: Literal["digits", "mnist"] = "digits", *, permuted: int | Non
         drawn, digits = drawn_digits(3000, 8, seed=0)
         images, labels = np.split(drawn, [2500]), np.split(digits, [2500])
     elif source == "mnist":
-        images, labels = ([_idx(f"{part}-{kind}") for part in PARTS] for kind in KINDS)
+        kinds = ("images-idx3-ubyte", "labels-idx1-ubyte")
+        images, labels = ([_idx(f"{part}-{kind}") for part in ("train", "t10k")] for kind in kinds)
         images = [part / np.float32(255) for part in images]
     else:
         raise ValueError(f"source must be 'digits' or 'mnist', got {source!r}")
     side = images[0].shape[1]
     order = np.arange(side * side)
-    if permuted is not None:
-        order = np.random.default_rng(permuted).permutation(order)
+    order = order if permuted is None else np.random.default_rng(permuted).permutation(order)
     rows = lambda part: part.reshape(-1, side * side)[:, order, None].astype(np.float32)
     (train, test), (train_y, test_y) = map(rows, images), (y.astype(np.int32) for y in labels)
     return Pixels(train, train_y, test, test_y, side, permuted)
-
-
-PARTS, KINDS = ("train", "t10k"), ("images-idx3-ubyte", "labels-idx1-ubyte")
 
 
 def _idx(name: str) -> np.ndarray:
     """One IDX file of bytes: two zeros, type 8, the rank, the sizes, the values."""
     path = data_file(f"mnist/{name}.gz", otherwise="the 8 x 8 digits need no download")
     raw = gzip.decompress(path.read_bytes())
-    rank = raw[3]
-    sizes = np.frombuffer(raw, ">u4", count=rank, offset=4).astype(int)
-    return np.frombuffer(raw, np.uint8, offset=4 + 4 * rank).reshape(sizes)
+    sizes = np.frombuffer(raw, ">u4", count=raw[3], offset=4).astype(int)
+    return np.frombuffer(raw, np.uint8, offset=4 + 4 * raw[3]).reshape(sizes)

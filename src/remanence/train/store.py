@@ -183,7 +183,7 @@ def part_bytes(
     whole = {name: np.array(array, order="C") for name, array in arrays.items()}
     pairs = sorted(name for name in whole if np.iscomplexobj(whole[name]))
     for name in pairs:
-        whole[name] = whole[name][..., None].view(whole[name].real.dtype)
+        whole[name] = whole[name][..., None].view(np.real(whole[name]).dtype)
     meta = {**words, "record": json.dumps(record), "complex": json.dumps(pairs), "digest": BLANK}
     content = tensors_to(whole, metadata=meta)
     return _with_digest(content, BLANK, hashlib.sha256(content).hexdigest())

@@ -91,11 +91,9 @@ def _is_above(upper: Layer, lower: Layer, graph: Graph) -> bool:
 
 def _array(layer: Layer, old: str, new: str) -> Any:
     """An array of a layer by its name in old files or its number in new ones."""
-    for place, values in layer.weights.items():
-        parts = place.removesuffix(":0").split("/")
-        if parts[-1] == old or parts[-2:] == ["vars", new]:
-            return values
-    return None
+    named = [(place.removesuffix(":0").split("/"), a) for place, a in layer.weights.items()]
+    found = (a for parts, a in named if parts[-1] == old or parts[-2:] == ["vars", new])
+    return next(found, None)
 
 
 @refused_misfits("the file's configuration is malformed")
@@ -106,16 +104,14 @@ def networks(path: pathlib.Path) -> dict[str, Reading]:
     kinds: set[str] = set()
     for layers in models_of(store):
         kinds |= {layer.kind for layer in layers if layer.kind}
-        graph = Graph(layers)
-        mine = [layer for layer in layers if layer.kind not in MODELS]
-        mine = [layer for layer in mine if recurrent_arrays(layer.weights)]
+        graph, inner = Graph(layers), [layer for layer in layers if layer.kind not in MODELS]
+        mine = [layer for layer in inner if recurrent_arrays(layer.weights)]
         for chain in chains(mine, partial(_is_above, graph=graph)):
             found |= _readings(chain, graph, store.version)
     if not found:
         others = f", only {', '.join(sorted(kinds)[:8])}" if kinds else ""
-        raise ValueError(
-            f"{path.name} holds no LSTM, GRU or SimpleRNN{others}; a file with one would do"
-        )
+        none = f"{path.name} holds no LSTM, GRU or SimpleRNN{others}"
+        raise ValueError(f"{none}; a file with one would do")
     return found
 
 
@@ -131,29 +127,27 @@ def _readings(chain: list[Layer], graph: Graph, version: Version) -> dict[str, R
         ways = [part.partition("_")[0] for part in place.split("/")]
         way = next((w for w in ways if w in ("forward", "backward")), "")
         name = f"{title}.{way}" if way else title
-        if name in found:  # several cells inside a layer of somebody's own
-            name = f"{name}/{place}"
+        # There may be several cells inside a layer of somebody's own.
+        name = f"{name}/{place}" if name in found else name
         found[name] = _reading(chain, place, graph, version, way)
     return found
 
 
 def _reading(chain: list[Layer], place: str, graph: Graph, version: Version, way: str) -> Reading:
-    first, last = chain[0], chain[-1]
-    both = bool(way and place)
+    first, last, both = chain[0], chain[-1], bool(way and place)
     every = both or last.settings.get("return_sequences", True)
     positions = "every" if every else "last"
 
     def cells(options: Options, remarks: dict[str, str]) -> tuple[str, list[Any]]:
         found = []
         for layer in chain:
-            parts, settings = recurrent_arrays(layer.weights), _settings(layer, way)
+            parts, stated = recurrent_arrays(layer.weights), _settings(layer, way)
             at = place or next(iter(parts))
-            unknown = not settings
-            if unknown and len({*parts[at][1].shape}) == 1:  # an RNN
-                settings = {"activation": options.activation or "tanh"}
+            is_rnn = len({*parts[at][1].shape}) == 1
+            default = {"activation": options.activation or "tanh"} if is_rnn else {}
             title = f"{layer.name}/{at}".rstrip("/")
-            kind, cudnn, cell = cell_of(title, parts[at], settings, version)
-            if unknown:
+            kind, cudnn, cell = cell_of(title, parts[at], stated or default, version)
+            if not stated:
                 whose = "CuDNN" if cudnn else f"Keras {version[0]}.{version[1]}"
                 remarks["activations"] = f"{whose}'s default activations"
             found.append((kind, cell))
@@ -175,10 +169,8 @@ def _settings(layer: Layer, way: str) -> dict[str, Any]:
     """The configuration of a layer's cell; {} where there is none."""
     settings = layer.settings
     if layer.kind == "Bidirectional":
-        inner = settings.get("layer", {})
-        if way == "backward":
-            inner = settings.get("backward_layer") or inner
-        settings = inner.get("config", {})
+        own = settings.get("backward_layer") if way == "backward" else None
+        settings = (own or settings.get("layer", {})).get("config", {})
     elif layer.kind not in LAYERS:
         return {}
     inside = settings.get("cell", {}).get("config", settings)
@@ -195,16 +187,15 @@ def cell_of(
     kind = kind_of(title, W_x, W_h)
     assert W_x is not None and W_h is not None
     gates, units = W_h.shape
-    cudnn = twice = False
-    if bias is not None and gates > units and bias.shape == (2 * gates,):
-        cudnn = True
+    shape = None if bias is None else bias.shape
+    cudnn = gates > units and shape == (2 * gates,)
+    twice = cudnn or (kind == "GRU" and shape == (gates, 2))
+    if bias is not None and cudnn:
         blocks = np.split(W_x, gates // units)
         W_x = np.concatenate([block.T.reshape(units, -1) for block in blocks])
         W_h = np.concatenate([block.T for block in np.split(W_h, gates // units)])
         bias = bias.reshape(2, gates).T
-    b_x, b_h = bias, None
-    if bias is not None and (cudnn or (kind == "GRU" and bias.shape == (gates, 2))):
-        twice, (b_x, b_h) = True, bias.T
+    b_x, b_h = bias.T if bias is not None and twice else (bias, None)
     outer = _function(settings.get("activation", "tanh"), version)
     usual = "sigmoid" if version >= (2, 3) or cudnn else "hard_sigmoid"
     gate = _function(settings.get("recurrent_activation", usual), version)
@@ -212,21 +203,18 @@ def cell_of(
     stated = settings.get("reset_after", twice if bias is not None else version >= (2, 3))
     if kind == "GRU" and bias is not None and not cudnn and bool(stated) != twice:
         raise ValueError(f"{title}'s bias does not go with its reset_after")
-    after = bool(stated) or cudnn
-    weights = (W_x, W_h, b_x, b_h)
-    cell = recurrent_cell(title, kind, *weights, functions, order="keras", reset_after=after)
-    return kind, cudnn, cell
+    options = {"order": "keras", "reset_after": bool(stated) or cudnn}
+    return kind, cudnn, recurrent_cell(title, kind, W_x, W_h, b_x, b_h, functions, **options)
 
 
 def _function(name: Any, version: Version) -> Callable:
     """An activation by its name; hard_sigmoid changed its slope with Keras 3."""
     known = PLAIN | {
         "hard_sigmoid": Shaped("hardsigmoid", 1 / 6 if version >= (3, 0) else 0.2, 0.5),
-        "elu": Shaped("elu", 1.0, 0.0),
-        "leaky_relu": Shaped("leakyrelu", 0.2, 0.0),
+        "elu": Shaped("elu", 1.0),
+        "leaky_relu": Shaped("leakyrelu", 0.2),
     }
     name = "linear" if name is None else name
     if not isinstance(name, str) or name not in known:
-        words = ", ".join(known)
-        raise ValueError(f"the activation {name!a:.60} is not known; {words} are")
+        raise ValueError(f"the activation {name!a:.60} is not known; {', '.join(known)} are")
     return known[name]

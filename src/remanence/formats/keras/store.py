@@ -49,7 +49,9 @@ def store_of(path: pathlib.Path) -> Store:
             with zipfile.ZipFile(path) as archive:
                 return _from_zip(h5py, archive, path.stat().st_size)
         with h5py.File(path, "r") as file:
-            return _from_file(h5py, file, path.stat().st_size)
+            words, version = (file.attrs.get(f) for f in ("model_config", "keras_version"))
+            config = None if words is None else json.loads(words)
+            return Store(_arrays(h5py, file, path.stat().st_size), config, _version(version))
     except Exception as error:  # a dozen kinds, from zlib's to those of HDF5
         why = str(error).partition("\n")[0]
         raise ValueError(f"{path.name} is not read: {why}") from None
@@ -65,16 +67,15 @@ def _from_zip(h5py: Any, archive: zipfile.ZipFile, size: int) -> Store:
             raise ValueError(f"it is a zip without {name}, so no file of Keras's")
     config = json.loads(archive.read("config.json"))
     metadata = json.loads(archive.read("metadata.json")) if "metadata.json" in names else {}
-    with h5py.File(io.BytesIO(archive.read("model.weights.h5")), "r") as file:
-        inside = _from_file(h5py, file, size)
     version = metadata.get("keras_version") if isinstance(metadata, dict) else None
-    return dataclasses.replace(inside, config=config, version=_version(version))
+    with h5py.File(io.BytesIO(archive.read("model.weights.h5")), "r") as file:
+        return Store(_arrays(h5py, file, size), config, _version(version))
 
 
-def _from_file(h5py: Any, file: Any, size: int) -> Store:
+def _arrays(h5py: Any, file: Any, size: int) -> Tensors:
+    """The arrays of an HDF5 file by their place."""
     arrays: Tensors = {}
-    waiting, room = [("", file)], largest_swollen(size)
-    count, seen = 0, set()
+    waiting, room, count, seen = [("", file)], largest_swollen(size), 0, set()
     while waiting:
         place, group = waiting.pop()
         for name in group:
@@ -99,10 +100,7 @@ def _from_file(h5py: Any, file: Any, size: int) -> Store:
             if room < 0:
                 raise ValueError("its arrays swell beyond the file's size")
             arrays[inner] = plain(np.asarray(found[()]))
-    words = file.attrs.get("model_config")
-    config = None if words is None else json.loads(words)
-    version = _version(file.attrs.get("keras_version"))
-    return Store(finite(arrays), config, version)
+    return finite(arrays)
 
 
 def _version(text: Any) -> tuple[int, ...]:
@@ -156,13 +154,12 @@ def _models(config: Any, arrays: Tensors, root: str, old: bool, path: str) -> It
             yield from _models(each, arrays, place, old, f"{path}{name}/")
         weights = _under(arrays, place)
         if old and not weights and path:
-            inside = _under(arrays, root)
-            weights = {key: t for key, t in inside.items() if name in key.split("/")}
-        before = previous
+            inside = _under(arrays, root).items()
+            weights = {key: t for key, t in inside if name in key.split("/")}
         if "inbound_nodes" in each:
             nodes = each["inbound_nodes"]
-            before = tuple(_inbound_names(nodes)) if len(nodes) <= 1 else ("", "")
-        layers.append(Layer(name, path, kind, settings, weights, before))
+            previous = tuple(_inbound_names(nodes)) if len(nodes) <= 1 else ("", "")
+        layers.append(Layer(name, path, kind, settings, weights, previous))
         previous = (name,)
     yield layers
 
@@ -191,13 +188,12 @@ def snake_case(name: str) -> str:
 def _unconfigured(store: Store, old: bool) -> list[Layer]:
     """Layers of a file of weights alone: nobody knows their kind or their neighbours."""
     names: dict[str, str] = {}
+    parts = (r"(?P<layer>.*?)/((forward|backward)_layer/)?cell/", r"(?P<layer>.*?)/(layer/)?vars/")
     for place in store.arrays:
         inside = place.removeprefix("model_weights/")
         if old:
             names[inside.partition("/")[0]] = place[: len(place) - len(inside)]
-        elif (found := re.match(r"(?P<layer>.*?)/((forward|backward)_layer/)?cell/", place)) or (
-            found := re.match(r"(?P<layer>.*?)/(layer/)?vars/", place)
-        ):
+        elif found := re.match(parts[0], place) or re.match(parts[1], place):
             names[found["layer"]] = ""
     ordered = sorted(names, key=natural_sort_key)
     below = lambda name: _under(store.arrays, f"{names[name]}{name}/")

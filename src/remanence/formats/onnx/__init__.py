@@ -16,17 +16,8 @@ import numpy as np
 
 from ...cells import Started
 from ..layer_graph import chains, embedding_before, node_below, reading, readout_behind
-from ..reading import BOTH, extra_library, finite_array, Options, Reading, Readout, refused_misfits
-from ..recurrent_cell import (
-    Clipped,
-    GATES,
-    kind_of,
-    PLAIN,
-    recurrent_cell,
-    SHAPED,
-    Shaped,
-    TAKES_BETA,
-)
+from ..reading import BOTH, extra_library, finite_array, Reading, Readout, refused_misfits
+from ..recurrent_cell import Clipped, GATES, kind_of, PLAIN, recurrent_cell, SHAPED, Shaped
 from ..safetensors import plain, real
 from .graph import attributes, Graph
 
@@ -47,10 +38,6 @@ class Operator:
     settings: dict[str, Any]
 
     @property
-    def kind(self) -> str:
-        return self.node.op_type
-
-    @property
     def direction(self) -> str:
         return self.settings.get("direction", "forward")
 
@@ -60,7 +47,8 @@ class Operator:
 
     def input(self, name: str) -> str:
         """The value that an input is given, "" if none."""
-        return dict(zip(INPUTS, self.node.input, strict=False)).get(name, "")
+        given: dict[str, str] = dict(zip(INPUTS, self.node.input, strict=False))
+        return given.get(name, "")
 
 
 @refused_misfits("its graph is malformed")
@@ -119,8 +107,8 @@ def _is_above(upper: Operator, lower: Operator) -> bool:
 def _reading(chain: list[Operator], side: int, way: str) -> Reading:
     first, last = chain[0], chain[-1]
 
-    def cells(options: Options, remarks: dict[str, str]) -> tuple[str, list[Any]]:
-        return first.kind, [cell_of(operator, side, remarks) for operator in chain]
+    kind = first.node.op_type
+    cells = lambda options, remarks: (kind, [cell_of(each, side, remarks) for each in chain])
 
     def ends() -> tuple[Any, Readout | str]:
         outputs = zip(last.node.output, ("every", "last"), strict=False)
@@ -137,7 +125,7 @@ def cell_of(operator: Operator, side: int, remarks: dict[str, str]) -> Any:
     kind = kind_of(title, W, R)
     assert W is not None and R is not None
     gates, units = R.shape
-    stated = (operator.kind, settings.get("hidden_size", units))
+    stated = (operator.node.op_type, settings.get("hidden_size", units))
     if stated != (kind, units):
         raise ValueError(f"{title} is said to be {stated}, and its R is that of {(kind, units)}")
     if P is not None and P.shape != (3 * units,):
@@ -170,7 +158,7 @@ def _weights(operator: Operator, name: str, side: int) -> np.ndarray | None:
 
 def _functions(operator: Operator, side: int) -> Any:
     """The activations of one direction, clipped where the operator has a clip."""
-    settings, usual = operator.settings, DEFAULTS[operator.kind]
+    settings, usual = operator.settings, DEFAULTS[operator.node.op_type]
     names = [*settings.get("activations", ())] or [*usual] * operator.sides
     if len(names) != operator.sides * len(usual):
         wanted = operator.sides * len(usual)
@@ -185,9 +173,9 @@ def _functions(operator: Operator, side: int) -> Any:
             found.append(PLAIN[word])
         else:
             _, alpha, beta = SHAPED[word]
-            alpha = alphas.pop(0) if alphas else alpha
-            beta = betas.pop(0) if betas and word in TAKES_BETA else beta
-            found.append(Shaped(word, float(alpha), float(beta)))
+            alpha = float(alphas.pop(0)) if alphas else alpha
+            beta = float(betas.pop(0)) if betas and beta is not None else beta
+            found.append(Shaped(word, alpha, beta))
     if (bound := float(settings.get("clip", 0))) > 0:
         found = [Clipped(function, bound) for function in found]
     return tuple(found[side * len(usual) :][: len(usual)])
@@ -195,7 +183,7 @@ def _functions(operator: Operator, side: int) -> Any:
 
 def _with_first_state(cell: Any, operator: Operator, side: int, remarks: dict[str, str]) -> Any:
     """The cell in the first state that the graph fixes, if it fixes one that is not zero."""
-    names = ("initial_h", "initial_c") if operator.kind == "LSTM" else ("initial_h",)
+    names = ("initial_h", "initial_c") if operator.node.op_type == "LSTM" else ("initial_h",)
     given = [operator.input(name) for name in names]
     values = [operator.graph.constant(name) if name else None for name in given]
     if any(name and value is None for name, value in zip(given, values, strict=True)):

@@ -91,16 +91,16 @@ class Graph:
             return found[0] if found else None
         if node.op_type not in FOLDED or node.domain not in ("", "ai.onnx"):
             return None
-        inputs = [self.constant(each, depth + 1) if each else None for each in node.input]
-        if any(v is None and n for v, n in zip(inputs, node.input, strict=True)):
+        given = [name for name in node.input if name]
+        feeds: dict[str, Any] = {name: self.constant(name, depth + 1) for name in given}
+        if any(value is None for value in feeds.values()):
             return None
-        sizes = [value.size for value in inputs if value is not None]
-        if sum(sizes) > self.room or settings.get("num_outputs", 0) > len(node.output):
+        size = sum(feeds[name].size for name in given)  # of each, however often it is given
+        if size > self.room or settings.get("num_outputs", 0) > len(node.output):
             title = f"its {node.op_type} {node.name!a}"
             raise ValueError(f"{title} makes more numbers than the file holds")
         import onnx.reference
 
-        feeds = {n: v for n, v in zip(node.input, inputs, strict=True) if n}
         values = lambda names: [onnx.ValueInfoProto(name=name) for name in names if name]
         try:
             graph = onnx.helper.make_graph([node], "one", values(node.input), values(node.output))
