@@ -252,31 +252,6 @@ def by_flow(clock, target):
     return [row(task, size, min(ours), min(peers), ratios, target, peer_name=FORMS[BEST])]
 
 
-def powers(mask, factors):
-    """Seconds a step on one core over L, D and H round L 10, D 32, H 64: fitted powers."""
-    base = {"languages": 10, "words": 32, "units": 64}
-    options = {"stop": 1e-30, "every": 200, "width": 1}
-
-    @functools.cache
-    def seconds(**sizes):
-        run, least = drawn(0.401, 0, **sizes), {}
-        for limit in (200, 1_000) * 4:
-            before = time.process_time()
-            dict(momentum_sgd([run], mask=mask, limit=limit, **options))
-            spent = time.process_time() - before
-            least[limit] = min(spent, least.get(limit, spent))
-        return (least[1_000] - least[200]) / 800  # without the record of a run
-
-    out = {}
-    for name, middle in base.items():
-        values = [int(middle * factor) for factor in factors]
-        cost = [seconds(**(base | {name: value})) for value in values]
-        out[name] = round(float(np.polyfit(np.log(values), np.log(cost), 1)[0]), 2)
-    text = ", ".join(f"{name} {power:+.2f}" for name, power in out.items())
-    said(f"{mask} mask, cost of a step as a power of: {text}")
-    return out
-
-
 def shown(rows, as_json):
     """The rows as one JSON list, or in words."""
     if as_json:
@@ -304,10 +279,6 @@ def main():
     rows = same_steps(clock, "full", lanes, TARGETS["full"], steps)
     rows += by_flow(clock, TARGETS["flow"])
     rows += sweep(clock, SIXTY[:: max(1, len(SIXTY) // asked.cells)])
-    if not asked.cores:
-        kept_to(CORES[:1])
-        fitted = {mask: powers(mask, (0.5, 1, 2)) for mask in ("diagonal", "full")}
-        rows = [r | {"powers": fitted[r["task"].split()[0]]} for r in rows]
     shown(rows, asked.json)
 
 

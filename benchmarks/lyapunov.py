@@ -318,7 +318,9 @@ def _gap(one, two):
     return float(np.abs(one - two).max())
 
 
-def contest(task, size, target, mine, peers, repeats, *, same=None, steps=1, flops=0.0):
+def contest(
+    task, size, target, mine, peers, repeats, *, same=None, steps=1, flops=0.0, share_target=None
+):
     """Take turns; answers come first. `same` is ours on the peers' inputs, if they are fewer."""
     gap = compared(peers, same or mine)
     mine()
@@ -347,6 +349,7 @@ def contest(task, size, target, mine, peers, repeats, *, same=None, steps=1, flo
         "ratio_by_wall": float(ratio[0]),
         "ratio_by_processor": float(ratio[1]),
         "share": flops / float(one[0]) / product_rate(np.float64) if flops else None,
+        "share_target": share_target,
     }
     share = f", {row['share']:.0%} of dgemm" if flops else ""
     said = {True: "met", False: "NOT met", None: "no target"}[row["met"]]
@@ -421,6 +424,7 @@ def spectrum_row(task, cell, steps, few, target, peers, repeats):
             runs[name] = lambda threads=threads: torch_script(cell, short, threads)
     said = f"{size} exponents, T = {steps}" + (f" (peers {few})" if few < steps else "")
     work = {"steps": steps / few, "flops": product_flops(cell) * few}
+    work |= {"share_target": 0.4} if size > 256 else {}
     mine, same = (lambda: ours(cell, xs, size)), (lambda: ours(cell, short, size))
     return contest(task, said, target, mine, runs, repeats, same=same, **work)
 

@@ -63,13 +63,11 @@ def limits() -> dict[str, float]:
 def rows_of(script: pathlib.Path, *, long: bool) -> tuple[list[dict], str]:
     """The rows of one script, and why there are none if there are none."""
     command = [sys.executable, str(script), "--json", *(["--long"] if long else [])]
-    start = time.perf_counter()
     limit = None if long else PATIENCE
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=limit)
     except subprocess.TimeoutExpired:
         return [], f"was not done after {PATIENCE} s"
-    print(f"{script.name}: {time.perf_counter() - start:.0f} s", file=sys.stderr)
     if done.returncode:
         return [], done.stderr.strip().splitlines()[-1] if done.stderr else "no word"
     return json.loads(done.stdout), ""
@@ -106,6 +104,7 @@ def table(rows: list[dict]) -> str:
         within = f"{spread[0]:.2g}–{spread[1]:.2g}" if isinstance(spread, list) else spread
         over = f"{min(ratios):.3g}–{max(ratios):.3g} of {len(ratios)}"
         share = f"{statistics.median(row['shares']):.0%}" if row["shares"] else "–"
+        share += f" of {row['share_target']:.0%}" if row.get("share_target") else ""
         target = row.get("target")
         met = "–"
         if target:
@@ -142,7 +141,8 @@ def main() -> None:
     """Run all, print the table, keep it in the docs."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--long", action="store_true", help="larger cases, more repeats")
-    parser.add_argument("--only", help="run one script, by its name; nothing is kept")
+    parser.add_argument("--only", help="run one script, by its name; kept where --out says")
+    parser.add_argument("--out", type=pathlib.Path, help="keep runs and page there, not in docs")
     options = parser.parse_args()
     scripts = [
         p for p in sorted(HERE.glob("[a-z]*.py")) if p.name not in ("run.py", "first_answers.py")
@@ -151,25 +151,30 @@ def main() -> None:
         scripts = [p for p in scripts if p.stem == options.only]
     begun = time.perf_counter()
     machine = {"cores": os.cpu_count(), **limits()}
-    rows, failures = [], {}
+    rows, failures, seconds = [], {}, {}
     for script in scripts:
+        start = time.perf_counter()
         more, why = rows_of(script, long=options.long)
+        seconds[script.stem] = round(time.perf_counter() - start)
+        print(f"{script.name}: {seconds[script.stem]} s", file=sys.stderr)
         known = {"script": script.stem, "peer_name": PEERS.get(script.stem, "–")}
         rows += [known | row for row in more]
         if why:
             failures[script.stem] = why
     minutes = (time.perf_counter() - begun) / 60
-    runs = [{"machine": machine, "minutes": minutes, "rows": rows, "failures": failures}]
-    kept = DOCS / "benchmarks.json"
-    if not options.only:
+    run = {"machine": machine, "minutes": minutes, "seconds": seconds}
+    runs = [run | {"rows": rows, "failures": failures}]
+    folder = options.out or (None if options.only else DOCS)
+    kept = folder and folder / "benchmarks.json"
+    if kept:
         before = json.loads(kept.read_text()) if kept.exists() else {}
         runs = [*(before["runs"] if before.get("source") == source() else []), *runs]
         kept.write_text(json.dumps({"source": source(), "runs": runs}, indent=1) + "\n")
     text = f"{machine_line(runs)}\n{table(merged(runs))}\n"
     print(text)
-    if not options.only:
+    if folder:
         opening = (HERE / "page.md").read_text()
-        (DOCS / "benchmarks.md").write_text(f"{opening}\n{text}")
+        (folder / "benchmarks.md").write_text(f"{opening}\n{text}")
     for name, why in failures.items():
         print(f"{name} failed: {why}", file=sys.stderr)
     sys.exit(1 if failures else 0)
