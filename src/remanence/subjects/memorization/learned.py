@@ -72,8 +72,9 @@ class Lane:
         steps, units = self.config.learned_steps, max(self.config.learned_units)
         # Gaussian weights of unit gain.
         gain = 1 / jnp.sqrt(jnp.asarray(point["units"], jnp.float32))
-        W_h, W_y = gain * jr.normal(key_h, (units, units)), jr.normal(key_y, (self.outputs, units))
-        start = Autonomous(W_h, gain * W_y, jnp.zeros(self.outputs), jr.normal(key_0, (units,)))
+        W_h = gain * jr.normal(key_h, (units, units))
+        W_y = gain * jr.normal(key_y, (self.outputs, units))
+        start = Autonomous(W_h, W_y, jnp.zeros(self.outputs), jr.normal(key_0, (units,)))
         labels, period, n = (a[point["word"]] for a in data)
         unspoken = jnp.where(jnp.arange(self.outputs) < n, 0.0, -1e9)
 

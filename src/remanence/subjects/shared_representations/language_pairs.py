@@ -141,9 +141,11 @@ def connectivity(T: Pairs) -> Connectivity:
     >>> graph.connected, int(graph.path_lengths.max())
     (True, 5)
     """
-    graph, (count, out, into) = _bipartite(np.asarray(T, dtype=float)), components(T)
+    graph = _bipartite(np.asarray(T, dtype=float))
+    count, out, into = components(T)
     paths = csgraph.shortest_path(graph, unweighted=True, directed=False)[: len(T), len(T) :]
-    values, rates = np.linalg.svd(T, compute_uv=False), np.linalg.eigvalsh(csgraph.laplacian(graph))
+    values = np.linalg.svd(T, compute_uv=False)
+    rates = np.linalg.eigvalsh(np.diag(graph.sum(axis=1)) - graph)
     together = (out[:, None] == into).astype(float)
     gap = float(values[1] / values[0]) if len(values) > 1 else 0.0
     return Connectivity(count, together, paths, max(float(rates[1]), 0.0), gap)
