@@ -4,6 +4,7 @@ A look runs the model on one fixed batch, in evaluation mode, and measures every
 network inside on what it receives.
 """
 
+import contextlib
 import copy
 import csv
 import math
@@ -27,7 +28,7 @@ FIRST = 15.0  # seconds that a first look is expected to take, whose programs ar
 MEASURED = ("largest_exponent", "stderr", "gradient_horizon", "window")
 
 
-class Monitor:
+class Monitor(contextlib.AbstractContextManager["Monitor"]):
     """The rows of a training so far; `close()` ends it, as does leaving it as a context.
 
     `rows` are those of all looks, `passes` the training passes seen, `spent` the seconds that
@@ -45,9 +46,6 @@ class Monitor:
         # Lightning calls parts of its module: the outermost that holds all recurrent ones.
         roots = [part for part in self._model.modules() if inside <= {*part.modules()}]
         self._handles = [r.register_forward_pre_hook(seen, with_kwargs=True) for r in roots]
-
-    def __enter__(self) -> "Monitor":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

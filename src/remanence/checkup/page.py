@@ -65,7 +65,8 @@ def checkup_page(found: Sequence[Found]) -> str:
     for number, each in enumerate(few):
         title = f"Units and states{f' of {each.name}' if several else ''}"
         suffix = f"-{number}" if number else ""
-        parts.append(Section(title, [make(each) for make in NETWORK], suffix=suffix))
+        made = [make(each) for make in NETWORK if each.units or make is not pictures.units]
+        parts.append(Section(title, made, suffix=suffix))
     sentences = [f"{part[:1].upper()}{part[1:]}." for part in headline(last)]
     quick = "A quick look." if last.quick else ""
     return render_page(last, sentences, large_numbers(last), parts, quick)

@@ -16,14 +16,19 @@ SIZE = (6.4, 3.8)  # inches
 def picture(name: str, title: str, caption: str, draw: Callable, **options: Any) -> Figure:
     """A figure in the size of the page; `draw` gets the axes of `plt.subplots(**options)`."""
 
-    def drawn() -> Any:
+    def canvas() -> Any:
         import matplotlib.pyplot as plt
 
         figure, axes = plt.subplots(figsize=SIZE, **options)
         draw(axes)
         return figure
 
-    return Figure(name, title, caption, drawn)
+    return Figure(name, title, caption, canvas)
+
+
+def drawn(name: str, title: str, caption: str) -> Callable[[Callable], Callable[..., Figure]]:
+    """Turns a function that draws a checkup on axes into one that makes the figure of it."""
+    return lambda draw: lambda found: picture(name, title, caption, lambda axes: draw(axes, found))
 
 
 def short(name: str) -> str:
@@ -162,47 +167,36 @@ def windows(found: Sequence[Found]) -> Figure | None:
     )
 
 
-def units(found: Found) -> Figure | None:
+@drawn(
+    "units",
+    "Which units hold the long memory",
+    "In this many steps a unit by itself fades by a factor e, with its standard error: "
+    "−1 over the mean of log |∂h′/∂h| of the unit, at states visited. Of an LSTM, its cell state.",
+)
+def units(axes: Any, found: Found) -> None:
     """The timescales of all units, layer by layer, the longest first."""
-    if not found.units:
-        return None
-
-    def draw(axes):
-        for j, layer in enumerate(found.units):
-            order = layer.longest
-            at, times = np.arange(1, len(order) + 1), layer.timescales[order]
-            shown = {"fmt": ".", "color": f"C{j % 7}", "label": f"layer {layer.layer}"}
-            axes.errorbar(at, times, yerr=layer.stderr[order], **shown)
-        if np.isfinite(horizon := found.horizon.remembers):
-            axes.axhline(horizon, color="C7", ls="--", lw=1, label="gradient horizon")
-        axes.set(yscale="log", xlabel="unit, the longest first", ylabel="timescale (steps)")
-        axes.legend()
-
-    return picture(
-        "units",
-        "Which units hold the long memory",
-        "In this many steps a unit by itself fades by a factor e, with its standard error: "
-        "−1 over the mean of log |∂h′/∂h| of the unit, at states visited. Of an LSTM, its cell state.",
-        draw,
-    )
+    for j, layer in enumerate(found.units):
+        order = layer.longest
+        at, times = np.arange(1, len(order) + 1), layer.timescales[order]
+        shown = {"fmt": ".", "color": f"C{j % 7}", "label": f"layer {layer.layer}"}
+        axes.errorbar(at, times, yerr=layer.stderr[order], **shown)
+    if np.isfinite(horizon := found.horizon.remembers):
+        axes.axhline(horizon, color="C7", ls="--", lw=1, label="gradient horizon")
+    axes.set(yscale="log", xlabel="unit, the longest first", ylabel="timescale (steps)")
+    axes.legend()
 
 
-def eigenvalues(found: Found) -> Figure:
+@drawn(
+    "eigenvalues",
+    "Eigenvalues of the Jacobian",
+    "At the mean state and the mean input; inside the circle a direction fades there.",
+)
+def eigenvalues(axes: Any, found: Found) -> None:
     """The eigenvalues of the Jacobian beside the unit circle."""
-    real, imaginary = np.real(found.eigenvalues), np.imag(found.eigenvalues)
-
-    def draw(axes):
-        angle = np.linspace(0, 2 * np.pi, 200)
-        axes.plot(np.cos(angle), np.sin(angle), color="C7", lw=1)
-        axes.plot(real, imaginary, "o", ms=3, alpha=0.7)
-        axes.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
-
-    return picture(
-        "eigenvalues",
-        "Eigenvalues of the Jacobian",
-        "At the mean state and the mean input; inside the circle a direction fades there.",
-        draw,
-    )
+    angle = np.linspace(0, 2 * np.pi, 200)
+    axes.plot(np.cos(angle), np.sin(angle), color="C7", lw=1)
+    axes.plot(found.eigenvalues.real, found.eigenvalues.imag, "o", ms=3, alpha=0.7)
+    axes.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
 
 
 def fixed_points(found: Found) -> Figure | None:

@@ -33,8 +33,6 @@ def from_text(
         raise ValueError("a text needs a network with an embedding, and this has none")
     tokens = net.embedding.shape[0]
     content = _content(path)
-    if vocab is not None and vocab.name == TOKENIZER:
-        return _tokenize(path, content, vocab, steps, partial)
     if vocab is None and tokens > MOST_BYTES:
         raise ValueError(
             f"the network has {tokens} tokens, which only its own vocabulary tells from "
@@ -45,17 +43,21 @@ def from_text(
         values = np.frombuffer(content[:steps], np.uint8).astype(np.int32)
     else:
         text = content.decode("utf-8", "replace")
-        unit, whole = "characters", len(text)
-        ids = _code_points(path, text, tokens) if vocab is None else vocabulary(vocab, tokens)
-        values = _number_characters(path, text[:steps], ids, tokens)
+        if vocab is not None and vocab.name == TOKENIZER:
+            # A token is a byte or more, and merges do not reach far: no need to read all of a book.
+            ids = _tokenize(text[: None if steps is None else 64 * steps], vocab)
+            unit, whole, values = "tokens", len(ids), np.array(ids[:steps], np.int32)
+        else:
+            unit, whole = "characters", len(text)
+            ids = _code_points(path, text, tokens) if vocab is None else vocabulary(vocab, tokens)
+            values = _number_characters(path, text[:steps], ids, tokens)
     part = f"all {whole:,}" if len(values) == whole else f"{len(values):,} of {whole:,}"
+    part = f"{len(values):,}" if unit == "tokens" else part  # the rest was not counted
     words, partial = f"{part} {unit} of {path.name}", partial and len(values) < whole
     return Inputs(values=values, words=words, unit=unit, partial=partial)
 
 
-def _tokenize(
-    path: pathlib.Path, content: bytes, vocab: pathlib.Path, steps: int | None, partial: bool
-) -> Inputs:
+def _tokenize(text: str, vocab: pathlib.Path) -> list[int]:
     """Tokens by a Hugging Face folder's own tokenizer."""
     try:
         tokenizers = import_module("tokenizers")
@@ -72,12 +74,7 @@ def _tokenize(
     # The folder may ask for cuts and padding that suit a batch: the text is measured as it is.
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    # A token is a byte or more, and merges do not reach far: no need to read all of a book.
-    text = content.decode("utf-8", "replace")[: None if steps is None else 64 * steps]
-    ids = tokenizer.encode(text).ids
-    values = np.array(ids[:steps], np.int32)
-    words, partial = f"{len(values):,} tokens of {path.name}", partial and len(ids) > len(values)
-    return Inputs(values=values, words=words, unit="tokens", partial=partial)
+    return tokenizer.encode(text).ids
 
 
 def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
