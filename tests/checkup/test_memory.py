@@ -7,8 +7,8 @@ import pytest
 
 from remanence._precision import as_double, double
 from remanence.cells import Elman, LSTM, Stack
-from remanence.checkup import memory
-from remanence.checkup.memory import in_acting_inputs
+from remanence.checkup import inputs as memory
+from remanence.checkup.inputs import in_acting_inputs
 from remanence.nets import Recurrent
 
 

@@ -17,9 +17,16 @@ from ..formats.recording import pad
 from ..measure import fixed_points, lyapunov_spectrum, memory_horizon
 from ..measure.drive import Drive, driven, refuse_fractions
 from ..nets import Recurrent, unroll
-from .inputs import as_inputs, Inputs, refuse_other_axes, words_for
+from .inputs import (
+    as_inputs,
+    extent,
+    in_acting_inputs,
+    Inputs,
+    refuse_other_axes,
+    refuse_too_large,
+    words_for,
+)
 from .language_model import is_language_model, language_checkup
-from .memory import extent, in_acting_inputs, refuse_too_large
 from .record import Checkup, Checkups
 from .units import unit_timescales
 

@@ -144,7 +144,7 @@ class LanguageCheckup:
 
     def page(self, _: Sequence[Any]) -> str:
         """The page of this model."""
-        from .language_page import language_page  # and with it matplotlib
+        from .page import language_page  # and with it matplotlib
 
         return language_page(self)
 
