@@ -93,8 +93,7 @@ def is_refusal(error: BaseException) -> bool:
 
 def say(sentence: str) -> None:
     """One sentence on stderr."""
-    indent = " " * (len(sentence) - len(sentence.lstrip(" ")))
-    sys.stderr.write(indent + printable(" ".join(sentence.split())) + "\n")
+    sys.stderr.write(printable(" ".join(sentence.split())) + "\n")
 
 
 def exit_code(error: BaseException) -> int:

@@ -5,7 +5,6 @@ import io
 import pathlib
 import re
 import textwrap
-from collections.abc import Callable
 from typing import Any
 
 from .stored_result import write_atomically
@@ -47,10 +46,8 @@ def _saved(canvas: Any, format: str) -> bytes:
     return buffer.getvalue()
 
 
-def draw_figure(
-    figure: Figure, change: Callable[[Any], None] = lambda canvas: None, *, png: bool = True
-) -> DrawnFigure:
-    """The figure in each theme, altered by `change`; without `png` only where an SVG is heavy."""
+def draw_figure(figure: Figure, *, png: bool = True) -> DrawnFigure:
+    """The figure in each theme; without `png` there is one only where an SVG would be heavy."""
     if not FIGURE_NAME.fullmatch(figure.name):
         raise ValueError(
             f"a figure's name is a file name of a-z, 0-9, - and _, got {figure.name!r}"
@@ -67,7 +64,6 @@ def draw_figure(
         with style(theme):
             canvas = figure.draw()
             try:
-                change(canvas)
                 if (engine := canvas.get_layout_engine()) is not None:
                     engine.execute(canvas)
                     canvas.set_layout_engine("none")  # once, not for every format
@@ -81,14 +77,14 @@ def draw_figure(
 
 def draw_thumbnail(figure: Figure, panel: int = 0) -> DrawnFigure:
     """One of its panels alone, small enough to be read on a card."""
-    small = dataclasses.replace(figure, name=f"{figure.name}-small", data=None)
-    return draw_figure(small, lambda canvas: keep_panel(canvas, panel))
+    draw = lambda: keep_panel(figure.draw(), panel)
+    return draw_figure(Figure(f"{figure.name}-small", figure.title, figure.caption, draw))
 
 
-def keep_panel(canvas: Any, panel: int) -> None:
-    """Leave one panel of a drawing, alone and small, without legend and title."""
+def keep_panel(canvas: Any, panel: int) -> Any:
+    """The drawing with one panel left, alone and small, without legend and title."""
     if not canvas.axes:
-        return
+        return canvas
     first = canvas.axes[min(panel, len(canvas.axes) - 1)]
     # A panel that shares its axes leaves their labels and ticks to another one.
     below = [a for a in canvas.axes if first.get_shared_x_axes().joined(first, a)]
@@ -115,6 +111,7 @@ def keep_panel(canvas: Any, panel: int) -> None:
     first.tick_params(**shared, labelsize=8, which="both")
     first.set_xlabel(textwrap.fill(across, 44), fontsize=8)
     first.set_ylabel(textwrap.fill(up, 28), fontsize=8)
+    return canvas
 
 
 def write_figure(picture: DrawnFigure, folder: pathlib.Path) -> DrawnFigure:

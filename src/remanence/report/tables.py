@@ -105,25 +105,23 @@ def write_data(data: Mapping[str, Dataset], path: pathlib.Path) -> None:
 
 def read_data(path: pathlib.Path, names: Sequence[str] | None = None) -> dict[str, Dataset]:
     """The datasets of a stored result, or those of them that are asked for, loaded."""
+    import xarray as xr
     import zarr
 
+    found = {}
     try:
-        there = sorted(zarr.open_group(str(path), mode="r").group_keys())
-        return {name: _loaded(path, name) for name in there if names is None or name in names}
+        for name in sorted(zarr.open_group(str(path), mode="r").group_keys()):
+            if names is None or name in names:
+                dataset = xr.open_zarr(str(path), group=name, consolidated=False)
+                if dataset.nbytes > LARGEST:
+                    raise ValueError(f"{name} says that it has {dataset.nbytes:,} bytes")
+                found[name] = dataset.load()
     except Exception as problem:  # a damaged store raises whatever its codecs raise
         why = " ".join(str(problem).split())[:200]
         raise DamagedResult(
             f"{path} is damaged: it cannot be read ({type(problem).__name__}: {why})"
         ) from None
-
-
-def _loaded(path: pathlib.Path, name: str) -> Dataset:
-    import xarray as xr
-
-    dataset = xr.open_zarr(str(path), group=name, consolidated=False)
-    if dataset.nbytes > LARGEST:
-        raise ValueError(f"{name} says that it has {dataset.nbytes:,} bytes")
-    return dataset.load()
+    return found
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

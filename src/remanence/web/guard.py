@@ -73,11 +73,10 @@ def refusal(headers: dict[str, str], port: int, largest: int) -> tuple[str, int]
     if headers.get("host") not in hosts:
         return "this server answers only to its own name on this machine", 403
     origin = headers.get("origin")
-    if origin is not None and origin not in {f"http://{host}" for host in hosts}:
-        return "requests from other pages are refused", 403
+    foreign = origin is not None and origin not in {f"http://{host}" for host in hosts}
     # A link from elsewhere may open our page; nothing else from there may.
-    foreign = headers.get("sec-fetch-site") == "cross-site"
-    if foreign and headers.get("sec-fetch-mode") != "navigate":
+    linked = headers.get("sec-fetch-mode") == "navigate"
+    if foreign or (headers.get("sec-fetch-site") == "cross-site" and not linked):
         return "requests from other pages are refused", 403
     length = headers.get("content-length", "0")
     if not length.isdecimal():

@@ -43,6 +43,7 @@ class Job:
     cancelled: bool = False
     document: dict[str, Any] | None = None
     process: asyncio.subprocess.Process | None = None
+    task: asyncio.Task | None = None
     changed: asyncio.Event = dataclasses.field(default_factory=asyncio.Event)
 
     @property
@@ -89,7 +90,6 @@ class Jobs:
         self.out, self.closing = out, closing
         self.command = command or [sys.executable, "-m", "remanence"]
         self.all: dict[int, Job] = {}
-        self._tasks: set[asyncio.Task] = set()
 
     def refuse_second(self) -> None:
         """Refuse while something runs."""
@@ -130,9 +130,7 @@ class Jobs:
             job.say(f"it could not start: {problem.strerror}")
             self._end(job, "failed")
             return job
-        task = asyncio.create_task(self._follow(job, job.process))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        job.task = asyncio.create_task(self._follow(job, job.process))
         return job
 
     async def _follow(self, job: Job, process: asyncio.subprocess.Process) -> None:
@@ -233,8 +231,8 @@ class Jobs:
         """Interrupt what runs and wait until it has said what it saved."""
         for job in self.all.values():
             await self.cancel(job)
-        if self._tasks:
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+        tasks = [job.task for job in self.all.values() if job.task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _kill_group(process: asyncio.subprocess.Process) -> None:
