@@ -38,15 +38,10 @@ class CheckupFigure:
 
 def _panel(name: str, title: str, measure: str, *, chief: bool = False) -> CheckupFigure:
     """A horizon of the panel, which says itself what it means."""
-    return CheckupFigure(
-        name,
-        title,
-        "units" if measure == "capacity" else "steps",
-        MEANINGS[measure],
-        lambda found: found.horizon[measure],
-        lambda found: next(m.remark for m in found.horizon.measures if m.name == measure),
-        chief,
-    )
+    value = lambda found: found.horizon[measure]
+    remark = lambda found: next(m.remark for m in found.horizon.measures if m.name == measure)
+    unit = "units" if measure == "capacity" else "steps"
+    return CheckupFigure(name, title, unit, MEANINGS[measure], value, remark, chief)
 
 
 FIGURES: dict[str, CheckupFigure] = {

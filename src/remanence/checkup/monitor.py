@@ -172,8 +172,7 @@ def _log(log: Any, row: dict[str, Any]) -> None:
         for key in (*MEASURED, "cost_seconds", "cost_share"):
             log.add_scalar(f"memory/{row['module']}/{key}", row[key], row["step"])
     elif isinstance(log, str | os.PathLike):
-        path = pathlib.Path(log)
-        with path.open("a", newline="") as file:
+        with pathlib.Path(log).open("a", newline="") as file:
             writer = csv.DictWriter(file, list(row))
             if not file.tell():
                 writer.writeheader()

@@ -89,8 +89,7 @@ def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathli
     if net.embedding is not None:
         ends["embedding"] = "torch.nn.Embedding({}, {})".format(*net.embedding.shape)
     if net.W_y is not None:
-        outputs = net.W_y.shape[0]
-        ends["readout"] = f"torch.nn.Linear({units}, {outputs}, bias={net.b_y is not None})"
+        ends["readout"] = f"torch.nn.Linear({units}, {len(net.W_y)}, bias={net.b_y is not None})"
     text = string.Template(TRUNCATED.read_text(encoding="utf-8")).substitute(
         window=int(window),
         units=units,

@@ -67,18 +67,14 @@ def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple
         xs = jnp.asarray(np.asarray(drive.xs)[row, at])
         slopes = np.asarray(_own_slopes(cell, jnp.asarray(states[row, at - 1]), xs))
     logs = np.log(np.maximum(np.abs(slopes), 1e-304))  # a slope of 0 is the smallest float
+    mean = logs.mean(axis=0)
+    error = logs.std(axis=0, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else 0 * mean
+    fades, safe = mean < 0, np.where(mean < 0, mean, -1.0)
+    times, stderr = np.where(fades, -1 / safe, np.inf), np.where(fades, error / safe**2, np.inf)
     found, end = [], 0
     for number, parts in enumerate(sizes, 1):
         # Of an LSTM's pair (h, c) the last: its output is computed anew at every step.
         end += sum(parts)
-        found.append(UnitTimescales(number, *_timescales(logs[:, end - parts[-1] : end])))
+        mine = slice(end - parts[-1], end)
+        found.append(UnitTimescales(number, times[mine], stderr[mine]))
     return tuple(found)
-
-
-def _timescales(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of logarithms `places x units`: the timescales and their standard errors."""
-    mean = logs.mean(axis=0)
-    error = logs.std(axis=0, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else 0 * mean
-    fades = mean < 0
-    safe = np.where(fades, mean, -1.0)
-    return np.where(fades, -1 / safe, np.inf), np.where(fades, error / safe**2, np.inf)

@@ -53,9 +53,9 @@ def checkup(
 
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     prepare_jax()
+    from ..checkup import outputs
     from ..checkup.figures import failure, parse_requirement
     from ..checkup.language_model import is_language_model
-    from ..checkup.outputs import module_for_torch, refuse_bad_outputs
     from ..checkup.sources import model_files, networks_in, Sources
 
     if text is not None and vocab is None and (model / "tokenizer.json").is_file():
@@ -71,7 +71,9 @@ def checkup(
         sources.refuse_unnamed()
     models = model_files([*(compare or ()), model])
     target = (out or PAGE) if page or out is not None else None
-    refuse_bad_outputs(target, truncate_to, [*models, *sources.paths], named=out is not None)
+    outputs.refuse_bad_outputs(
+        target, truncate_to, [*models, *sources.paths], named=out is not None
+    )
     stems = [path.stem for path in models]
     loaded = []
     ends = {"embedding": embedding, "readout": readout, "positions": positions}
@@ -90,13 +92,20 @@ def checkup(
             loaded.append((net, given, {"name": name, "weights": weights, "lengths": lasts}))
     last, given, _ = loaded[-1]
     if truncate_to is not None:
-        module_for_torch(last)
+        outputs.module_for_torch(last)
     if len(loaded) > 1 and any(is_language_model(net) for net, *_ in loaded):
         raise ValueError("--compare goes with RNNs, LSTMs and GRUs; one language model would do")
     wishes = {"error": error, "quick": quick}
     found = [_examined(net, given, options | wishes, quiet) for net, given, options in loaded]
     _print(found, as_json)
-    _write(found, last, target, truncate_to, quiet)
+    if target is not None:
+        outputs.write_page(found, target)
+        if not quiet:
+            say(f"the {'document' if target.suffix == '.json' else 'page'} is {target}")
+    if truncate_to is not None:
+        outputs.write_truncated(last, found[-1].figures["window"] or math.inf, truncate_to)
+        if not quiet:
+            say(f"the truncated network is {truncate_to}, with its weights beside it")
     if given.white_noise and not noise and not quiet:
         say("this was white noise; --inputs or --text would measure on your own data")
     failures = [s for r in require or () if (s := failure(r, found[-1].figures)) is not None]
@@ -139,16 +148,3 @@ def _print(found: Sequence[Any], as_json: bool) -> None:
             console().print()
             console().print(plain_table(comparison_table(found)))
     sys.stdout.flush()
-
-
-def _write(found, net, target, truncate_to, quiet) -> None:
-    from ..checkup.outputs import write_page, write_truncated
-
-    if target is not None:
-        write_page(found, target)
-        if not quiet:
-            say(f"the {'document' if target.suffix == '.json' else 'page'} is {target}")
-    if truncate_to is not None:
-        write_truncated(net, found[-1].figures["window"] or math.inf, truncate_to)
-        if not quiet:
-            say(f"the truncated network is {truncate_to}, with its weights beside it")

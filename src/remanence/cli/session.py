@@ -213,13 +213,10 @@ class Session:
         end_stop()
         kept = ", ".join(self.results) or "no study"
         why = str(stop) or ("time is up" if isinstance(stop, TimeUp) else "interrupted")
-        if not missing:
-            say(f"{why}: finished and saved: {kept}; nothing was left to do")
-            return
-        parts = self.wishes.out / ".parts" / missing[0]
-        count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
-        say(
-            f"{why}: finished and saved: {kept}; {missing[0]} keeps {count} "
-            f"file{'' if count == 1 else 's'} of finished parts in {parts} and the "
-            "same command goes on from there"
-        )
+        rest = "nothing was left to do"
+        if missing:
+            parts = self.wishes.out / ".parts" / missing[0]
+            count = sum(1 for path in parts.rglob("[!.]*") if path.is_file())
+            files = f"{count} file{'' if count == 1 else 's'} of finished parts in {parts}"
+            rest = f"{missing[0]} keeps {files} and the same command goes on from there"
+        say(f"{why}: finished and saved: {kept}; {rest}")

@@ -51,10 +51,10 @@ def _row(memory: Any) -> dict[str, Any]:
         "indices": [int(i) for i in word.indices],
     }
     if memory.dimension <= SHOWN and isinstance(written.W_h, np.ndarray):
-        plain = lambda a: None if a is None else np.asarray(a, dtype=float).tolist()
-        names = ("W_h", "W_x", "W_y", "b_y", "h_0")
-        row["weights"] = {name: plain(getattr(written, name)) for name in names}
-        row["weights"] |= {"first": int(written.first), "activation": written.activation}
+        row["weights"] = {"first": int(written.first), "activation": written.activation}
+        for name in ("W_h", "W_x", "W_y", "b_y", "h_0"):
+            a = getattr(written, name)
+            row["weights"][name] = None if a is None else np.asarray(a, dtype=float).tolist()
     return row
 
 
