@@ -1,8 +1,4 @@
-"""Memory while a torch model trains: one row a look, to any logger.
-
-A look runs the model on one fixed batch, in evaluation mode, and measures every recurrent
-network inside on what it receives.
-"""
+"""Memory while a torch model trains: a row for every look at it on one batch, to any logger."""
 
 import contextlib
 import copy

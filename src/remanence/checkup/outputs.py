@@ -24,10 +24,7 @@ def refuse_bad_outputs(
     *,
     named: bool,
 ) -> None:
-    """Refuse files that could not be written, or would replace an input.
-
-    A page that was not `named` may only replace a page of a checkup.
-    """
+    """Refuse what could not be written or would replace an input, or, not `named`, another page."""
     wanted: list[tuple[str, pathlib.Path, tuple[str, ...]]] = []
     if page is not None:
         wanted += [("--out", page, PAGES)]

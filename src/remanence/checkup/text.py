@@ -25,9 +25,8 @@ def from_text(
 ) -> Inputs:
     """The first `steps` tokens of a text, or all.
 
-    A network of 256 tokens, or some more for marks of its own, takes bytes. A smaller
-    one takes characters, numbered by `vocab`, or in the order of their code points if the
-    text has exactly as many as the network has tokens. A larger one knows pieces of words.
+    A network of 256 tokens, or some more for marks of its own, takes bytes; a smaller one
+    characters, numbered by `vocab` or by code point; a larger one pieces of words.
     """
     if net.embedding is None:
         raise ValueError("a text needs a network with an embedding, and this has none")
@@ -78,11 +77,7 @@ def _tokenize(text: str, vocab: pathlib.Path) -> list[int]:
 
 
 def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
-    """Each character's token: of a JSON list or dictionary, or of the text that was trained on.
-
-    A list gives its places, a dictionary its numbers; entries that are not one character
-    (such as marks) are passed over.
-    """
+    """Each character's token: by a JSON list or dictionary, or by the text that was trained on."""
     text = _content(path).decode("utf-8", "replace")
     if path.suffix != ".json":
         return _code_points(path, text, tokens)
@@ -94,7 +89,7 @@ def vocabulary(path: pathlib.Path, tokens: int) -> dict[str, int]:
         entries = {entry: i for i, entry in enumerate(entries) if isinstance(entry, str)}
     if not isinstance(entries, dict):
         raise ValueError(f"{path.name} is no list and no dictionary of characters")
-    ids = {letter: i for letter, i in entries.items() if len(letter) == 1}
+    ids = {letter: i for letter, i in entries.items() if len(letter) == 1}  # no marks
     if not ids or not all(type(i) is int for i in ids.values()):
         raise ValueError(
             f"{path.name} does not number characters: a list, or a dictionary of whole "

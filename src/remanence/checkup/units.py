@@ -1,7 +1,6 @@
 r"""How long each unit holds its own value: $\tau_i = -1/\langle\log|\partial h'_i/\partial h_i|\rangle$.
 
-The mean is over states visited. For an LSTM's cell state it is mostly the forget gate, for a
-GRU the update gate. Units that hand their memory on hold it longer than each alone.
+The mean is over states visited. Units that hand their memory on hold it longer than each alone.
 """
 
 import dataclasses
@@ -48,10 +47,7 @@ def _own_slopes(cell: Any, states: Any, xs: Any) -> Any:
 
 
 def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple[Any, ...]:
-    """The timescales by layer, at `states` (sequences x time x numbers) after their first fifth.
-
-    None for a state that is too large, or no real numbers.
-    """
+    """By layer, at `states` after their first fifth; none if these are too many, or no real numbers."""
     cell = drive.cell
     if states.shape[-1] > LARGEST or np.iscomplexobj(states):
         return ()

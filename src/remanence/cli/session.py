@@ -1,7 +1,6 @@
 """One call of `reproduce`: several studies, none lost because another failed.
 
-One study runs in this process. Several run in worker processes: quick ones as many at a
-time as there are cores, since compiling keeps one core busy; others one after another.
+One runs in this process; several in workers, quick ones as many at a time as there are cores.
 """
 
 import concurrent.futures

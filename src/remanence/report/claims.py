@@ -1,8 +1,4 @@
-"""What a document says, what was measured, and the verdict that a rule computes.
-
-The rule sees only the evidence, as it is stored, so a verdict is never typed and a
-stored one can be judged again.
-"""
+"""What a document says, and the verdict that a rule computes from the stored evidence alone."""
 
 import dataclasses
 import inspect

@@ -1,8 +1,4 @@
-"""Where a result comes from: the code, the versions, the configuration, the command.
-
-Two results with one `fingerprint` were made by the same lines of code from the same
-configuration and seed.
-"""
+"""Where a result comes from: the code, the versions, the configuration, the command."""
 
 import dataclasses
 import datetime
@@ -40,7 +36,7 @@ def source() -> str:
 
 
 def fingerprint(name: str, config: Any, seed: int) -> str:
-    """The digest of everything that a study's numbers depend on."""
+    """The digest of everything that a study's numbers depend on: code, configuration and seed."""
     root = os.environ.get("REMANENCE_DATA", "")
     files = [path for path in pathlib.Path(root).rglob("*") if path.is_file()] if root else []
     data = [(path.relative_to(root).as_posix(), path.stat().st_size) for path in sorted(files)]

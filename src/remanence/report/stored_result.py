@@ -1,8 +1,7 @@
 """Results on disk: written as a whole or not at all, and checked before they are believed.
 
-`provenance.json` lists the digest of everything beside it, so a file that was cut, edited
-or lost is noticed by name. A digest proves only that a file is the one whose digest is
-beside it: verdicts that are read back are judged again from their evidence.
+`provenance.json` lists the digest of everything beside it, so a file that was cut or lost is
+noticed by name. An edited digest proves nothing: verdicts are judged again from their evidence.
 """
 
 import contextlib

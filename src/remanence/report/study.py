@@ -69,12 +69,11 @@ class Study:
     title: str
     reference: str
     claims: tuple[Claim, ...]
-    profiles: Mapping[str, Any]
-    """`quick` and `full`: frozen dataclasses that say everything the run depends on."""
+    profiles: Mapping[str, Any]  # `quick` and `full`: frozen dataclasses with all of a run
     run: Callable[[Any, Bench], Outcome]
     cost: Mapping[str, str]  # of each profile on two cores, in words
+    # Redoes one named cell of a published table, if the study has one.
     cell: Callable[[Mapping[str, str], Bench], Mapping[str, Any]] | None = None
-    """Redo one named cell of a published table, if the study has one."""
     headline: Headline | None = None  # else the finding of its first measured claim with a figure
 
     @property

@@ -1,7 +1,4 @@
-"""The lab's server: pages, questions with quick answers, and jobs with slow ones.
-
-Nothing is kept but results, and those only in the results folder.
-"""
+"""The lab's server: pages, questions with quick answers, and jobs with slow ones."""
 
 import asyncio
 import contextlib

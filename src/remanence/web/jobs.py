@@ -1,7 +1,6 @@
 """Long work as processes of the command line: progress line by line, cancel as Ctrl-C.
 
-Whatever the command line promises (finished parts kept, results whole or absent) holds
-here too. Jobs are known as long as the server runs, and an upload as long as its job.
+Jobs are known as long as the server runs, and an upload as long as its job.
 """
 
 import asyncio

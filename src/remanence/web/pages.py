@@ -17,10 +17,7 @@ TABS = ("memorize", "dynamics", "windows", "languages", "checkup", "studies")
 def lab_page(
     tabs: Sequence[str] = TABS, files: str = "/static/", answers: Mapping[str, Any] | None = None
 ) -> str:
-    """The page with its tabs, one shown at a time.
-
-    With `answers` (what `answers.frontier` gives, by string) it needs no server.
-    """
+    """The page with its tabs; with `answers` (of `answers.frontier`, by string) it needs no server."""
     shown = {"tabs": tabs, "files": files, "answers": answers, "studies": list(STUDIES)}
     title = "remanence: the lab"
     return render("lab.html", folder=TEMPLATES, title=title, home="/", **shown)

@@ -1,8 +1,7 @@
 """Questions that need JAX are answered in a process of their own, so that pages stay quick.
 
-One question at a time, in the order in which they came. One that nobody waits for any more
-leaves the queue; one that runs too long is stopped by ending the process, which touches no
-other, and the next question starts a fresh one.
+One at a time, in the order in which they came. One that nobody waits for any more leaves the
+queue; one that runs too long is stopped by ending the process, and the next starts a fresh one.
 """
 
 import asyncio
