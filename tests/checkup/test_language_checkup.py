@@ -1,6 +1,7 @@
 """The checkup of a recurrent language model's folder."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from formats.tiny_mamba import save_tiny_mamba
 from tiny_blocks import griffin, tiny_blocks, WIDTH
 
 import remanence as rm
+from remanence.checkup.text import from_text
 from remanence.nets import Recurrent
 
 
@@ -57,6 +59,15 @@ def test_the_command_reads_a_text_by_the_folders_tokenizer(folder, tmp_path, cap
     text.write_text("a rose")
     done = ended(capfd, "checkup", folder, "--text", text, "--no-page")
     assert done.returncode == 2 and "tokenizer.json is no tokenizer" in done.stderr
+
+
+def test_without_the_package_tokenizers_one_sentence_says_so(folder, tmp_path, monkeypatch):
+    (tmp_path / "rose.txt").write_text("a rose")
+    (tmp_path / "tokenizer.json").write_text("{}")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    net = rm.load(folder, quiet=True)
+    with pytest.raises(ValueError, match="by the package tokenizers, which is not installed; pip"):
+        from_text(tmp_path / "rose.txt", net, None, vocab=tmp_path / "tokenizer.json")
 
 
 def test_layers_are_named_by_their_kinds(key):

@@ -38,7 +38,7 @@ class TokenReplay:
     gaps: Float[np.ndarray, "layers starts windows"] = dataclasses.field(repr=False)
     """Of each layer's recurrent state, relative to the full run's."""
     decayed: Float[np.ndarray, "layers starts windows"] = dataclasses.field(repr=False)
-    """The same if the layer's inputs were right from the start: the product of its decays."""
+    """The same if the layer's inputs were right from the start: what its decays leave."""
     layers: tuple[int, ...]
     """Which layers have a recurrence."""
     memory: Int[np.ndarray, " all_layers"]
