@@ -41,11 +41,17 @@ def test_the_last_screen_cuts_no_number(width, studies):
     rows = {name: [CLAIM] for name in studies}
     lines = [line.plain for line in summary_lines(rows, dict.fromkeys(studies, 12.3), width)]
     tallies = lines[: -len(studies)]
-    stacked = 1 + (width < 100)
-    assert len(tallies) == stacked * (1 if len(studies) == 1 else 3)
+    assert len(tallies) == (1 if len(studies) == 1 else 3) + (width < 100)
+    assert all(word in tallies[-1] for word in ("holds", "differs", "refuted", "open"))
     assert lines[0].split()[:3] == ["one", "12", "s"]
     assert max(map(len, lines)) <= width
     for line in lines[-len(studies) :]:
         said = CLAIM.measured if len(studies) == 1 else CLAIM.statement.replace("$", "")
         whole = set(re.findall(r"\S+", said)) | {"…", "✗", CLAIM.id}
         assert set(line.split()) <= whole
+
+
+def test_six_studies_end_in_one_screen_of_eighty_columns():
+    rows = {f"study-{n}": [CLAIM] * 2 for n in range(6)}
+    lines = summary_lines(rows, dict.fromkeys(rows, 569.0), 80)
+    assert len(lines) < 24 and max(len(line.plain) for line in lines) <= 80

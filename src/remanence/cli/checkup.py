@@ -136,6 +136,8 @@ def _examined(net: Any, given: Any, options: dict[str, Any], quiet: bool) -> Any
 
 def _print(found: Sequence[Any], as_json: bool) -> None:
     """What was measured, before anything is written: a full disk must not take it."""
+    from rich.text import Text
+
     from ..checkup.figures import comparison_table
     from ..checkup.outputs import document
     from .table import console, plain_table, print_json
@@ -143,7 +145,10 @@ def _print(found: Sequence[Any], as_json: bool) -> None:
     if as_json:
         print_json(document(found))
     else:
-        sys.stdout.write(found[-1].summary + "\n")
+        if sys.stdout.isatty():  # folded at words there, so that no number is cut
+            console().print(Text(found[-1].summary))
+        else:
+            sys.stdout.write(found[-1].summary + "\n")
         if len(found) > 1:
             console().print()
             console().print(plain_table(comparison_table(found)))

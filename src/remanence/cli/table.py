@@ -67,17 +67,21 @@ def claims_table(title: str, claims: Sequence[Any], width: int = 110) -> Table:
 def summary_lines(
     claims: Mapping[str, Sequence[Any]], seconds: Mapping[str, float], width: int
 ) -> list[Text]:
-    """One screen: a line a study (two if narrow), their sum, and a line a refuted claim (any of one)."""
+    """One screen: a line a study, their sum, and a line a refuted claim (any of one).
+
+    Where it is narrow a line says what the marks mean.
+    """
     alone, every = len(claims) == 1, [claim for rows in claims.values() for claim in rows]
     lines = []
     for name, rows in [*claims.items(), *([] if alone else [("all", every)])]:
         spent = f"{seconds[name]:.0f} s" if name in seconds else ""
         line, verdicts = Text(f"{name:<26}{spent:>6}  "), [claim.verdict for claim in rows]
-        if width < NARROW:
-            lines, line = [*lines, line], Text("  ")
         for verdict, mark in MARKS.items():
-            line.append(f"{mark} {verdicts.count(verdict):>2} {verdict:<9}", COLOURS[verdict])
+            word = "" if width < NARROW else f"{verdict:<9}"
+            line.append(f"{mark} {verdicts.count(verdict):>2} {word}", COLOURS[verdict])
         lines.append(line)
+    if width < NARROW:
+        lines.append(Text(", ".join(f"{mark} {verdict}" for verdict, mark in MARKS.items())))
     for claim in every if alone else [claim for claim in every if claim.verdict == "refuted"]:
         what = printable(_untexed(claim.measured if alone else claim.statement))
         # At words, so that no number is cut.
