@@ -80,7 +80,8 @@ def ablation_gap(results: Results) -> Evidence:
     """Distance of the ablation curves of learned and exact adders, by place."""
     curves = results["comparison"]["ablation"]
     gap = np.abs(curves.diff("adder")).mean(("adder", "removed"))
-    return {"largest": float(gap.max()), "mean": float(gap.mean())}
+    by_place = gap.to_series().to_dict()
+    return {"gap": by_place, "largest": float(gap.max()), "mean": float(gap.mean())}
 
 
 def alike(e: Evidence) -> Verdict:

@@ -98,16 +98,18 @@ CLAIMED = ("fraction", "weight_decay", "units")
 
 
 def dependence(results: Results) -> Evidence:
-    """How far mean counts differ as one dial is moved round the first centre, and their error."""
-    span, error = {}, {}
+    """Mean counts as one dial is moved round the first centre, how far they differ, their error."""
+    means, span, error = {}, {}, {}
     for name, centres in one_dial(results["recipes"]).items():
         known = [row[np.isfinite(row)] for row in centres[0].values]
-        means = [float(row.mean()) for row in known if len(row)]
-        span[name] = max(means) - min(means) if len(means) > 1 else None
+        each = [float(row.mean()) if len(row) else None for row in known]
+        means[name] = [centres[0][name].values.tolist(), each]
+        seen = [mean for mean in each if mean is not None]
+        span[name] = max(seen) - min(seen) if len(seen) > 1 else None
         errors = [float(c.std(ddof=1) / len(c) ** 0.5) for c in known if len(c) > 1]
         error[name] = max(errors, default=None)
     moved = sum(_moved(span[name], error[name]) for name in CLAIMED if name in span)
-    return {"span": span, "error": error, "moved": moved}
+    return {"means": means, "span": span, "error": error, "moved": moved}
 
 
 def _moved(span: float | None, error: float | None) -> bool:

@@ -72,6 +72,7 @@ def exponents(results: Results) -> Evidence | None:
         return None
     values = [short(v["exponent"]) for v in free.values()]
     return {
+        "models": list(free),
         "exponents": values,
         "stderrs": [short(v["stderr"]) for v in free.values()],
         "converged": [v["converged"] for v in free.values()],
