@@ -6,7 +6,7 @@ import pathlib
 import jax
 
 from remanence.report import Bench
-from remanence.report.provenance import fingerprint, provenance
+from remanence.report.provenance import fingerprint, provenance, provenance_in_words
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,3 +38,22 @@ def test_another_configuration_or_seed_is_another_result():
         fingerprint("fading-memory", Config(), 0),
     }
     assert one not in others and len(others) == 3
+
+
+def test_a_page_says_lists_and_switches_in_words_and_leaves_out_what_was_not_set():
+    known = {
+        "time_limit": None,
+        "configuration": {
+            "learning_rate": 0.01,
+            "periods": [[2, 11], [3, 7]],
+            "kinds": ["mamba", "lstm"],
+            "fast_compile": True,
+            "memory": {"delayed symbol": {"lengths": [1, 4]}},
+            "chorales": None,
+        },
+        "files": {"index.html": "0"},
+    }
+    assert provenance_in_words(known) == {
+        "configuration": "learning rate 0.01, periods (2 11) (3 7), kinds mamba lstm, "
+        "fast compile yes, memory (delayed symbol (lengths 1 4)), chorales none"
+    }

@@ -176,7 +176,7 @@ def timescales(axes: Any, found: Any) -> None:
     axes.set(xlabel="channels and heads, slowest first (%)", ylabel="recurrent layer")
     axes.yaxis.get_major_locator().set_params(integer=True)
     bar = axes.figure.colorbar(image, ax=axes)
-    bar.set_label(f"log10 timescale (tokens), up to {longest:,}")
+    bar.set_label(f"log₁₀ timescale (tokens), up to {longest:,}")
 
 
 @drawn(

@@ -175,6 +175,8 @@ def windows(found: Sequence[Found]) -> Figure | None:
 )
 def units(axes: Any, found: Found) -> None:
     """The timescales of all units, layer by layer, the longest first."""
+    from matplotlib.ticker import LogFormatter
+
     for j, layer in enumerate(found.units):
         order = layer.longest
         at, times = np.arange(1, len(order) + 1), layer.timescales[order]
@@ -183,6 +185,8 @@ def units(axes: Any, found: Found) -> None:
     if np.isfinite(horizon := found.horizon.remembers):
         axes.axhline(horizon, color="C7", ls="--", lw=1, label="gradient horizon")
     axes.set(yscale="log", xlabel="unit, the longest first", ylabel="timescale (steps)")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(LogFormatter())  # 1.2, not 1.2 × 10⁰
     axes.legend()
 
 

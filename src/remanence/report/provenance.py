@@ -46,12 +46,27 @@ def fingerprint(name: str, config: Any, seed: int) -> str:
 
 def provenance_in_words(known: Mapping[str, Any]) -> dict[str, str]:
     """Where a result comes from, a line a fact, for a page or a terminal."""
-    listed = lambda items: ", ".join(f"{name} {item}" for name, item in items.items())
-    return {
-        name: listed(value) if isinstance(value, Mapping) else str(value)
-        for name, value in known.items()
-        if name not in ("files", "figures", "thumbnail")
-    }
+    left_out = ("files", "figures", "thumbnail")
+    told = {name: value for name, value in known.items() if name not in left_out}
+    return {_plain(name): _in_words(value) for name, value in told.items() if value is not None}
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _in_words(value: Any, depth: int = 0) -> str:
+    if isinstance(value, Mapping) and depth < 5:
+        pairs = [f"{_plain(name)} {_in_words(item, depth + 1)}" for name, item in value.items()]
+        return f"({', '.join(pairs)})" if depth else ", ".join(pairs)
+    if isinstance(value, list) and depth < 5:
+        words = [_in_words(item, depth + 1) for item in value]
+        nested = [isinstance(item, list) for item in value]
+        bracketed = (f"({w})" if deep else w for w, deep in zip(words, nested, strict=True))
+        return " ".join(bracketed) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
 
 
 def provenance(

@@ -20,6 +20,8 @@ LONGEST = 2000  # characters of an equation that are read
 
 SYMBOL = re.compile(r"(?<![\w$])([A-Za-zΑ-Ωα-ω])_([A-Za-z0-9]{1,3})(?!\w)")
 """A letter with a short index, as it is written in a sentence: W_fc, h_2, Φ_105."""
+INDEX = re.compile(r"(?<!\w)(log(?=2|10)|[α-ωb])(\d{1,2})(?![A-Za-z0-9_]|\.\d)")
+"""A base or an index without a stroke, as in log2, σ1 and b2²."""
 POWER = re.compile(r"(?<=[\w)\]>])\^(?:\(([^()]{1,24})\)|([−-]?(?:\d+(?:\.\d+)?|[^\W\d_](?!\w))))")
 """A power as it is written in a sentence: x^p, e^-0.01, s^(1/3)."""
 DECIMAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?!\w)")
@@ -27,6 +29,7 @@ DECIMAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-]?)0*(\d+)(?!\w)")
 MINUS = re.compile(r"(?<![^\s({\[,:;=±|<>/])-(?=\.?\d)|(?<=[\w)>] )-(?= (?:\d|\w\b))")
 """A hyphen that is a minus: before a number, or between two short terms."""
 PERCENT = re.compile(r"(?<=\d) ?%")
+LOWERED = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 INFINITE = re.compile(r"(?<![\w-])inf(?!\w)")
 
 
@@ -81,6 +84,8 @@ def typeset(text: str) -> Markup:
 
     >>> str(typeset("W_h of `W_h` by 1e-3 & all_of it"))
     '<i>W</i><sub>h</sub> of <code>W_h</code> by 10<sup>−3</sup> &amp; all_of it'
+    >>> str(typeset("p·log2 n, σ^(1−σ2/σ1), b2² and 2π"))
+    'p·log₂ n, σ<sup>1−σ₂/σ₁</sup>, b₂² and 2π'
     """
     pieces = re.split(r"(\$[^$\n]+\$|`[^`\n]+`)", str(text))
     return Markup("").join(map(_piece, pieces))
@@ -100,6 +105,7 @@ def _piece(piece: str) -> Markup:
     if len(piece) > 2 and piece[0] == piece[-1] and piece[0] in "$`":
         return (mathml if piece[0] == "$" else _code)(piece[1:-1])
     text = SYMBOL.sub(r"<i>\1</i><sub>\2</sub>", html.escape(piece))
+    text = INDEX.sub(lambda m: m[1] + m[2].translate(LOWERED), text)
     text = DECIMAL.sub(_power_of_ten, text)
     text = POWER.sub(lambda m: f"<sup>{_minus(m[1] or m[2])}</sup>", text)
     return Markup(PERCENT.sub("\u00a0%", MINUS.sub("−", INFINITE.sub("∞", text))))

@@ -120,7 +120,7 @@ def _exponent_axis(ax, least: float) -> None:
 @figure(
     "speed",
     "How fast networks near the edge of chaos learn",
-    "Training steps to the accuracy on test images: a dot a seed, a bar the mean; open dots did "
+    "Training steps to the accuracy on test images: one dot per seed, a bar at the mean; open dots did "
     "not get there and count as one mark beyond their budget. Orange: the radius that validation "
     "images choose near the edge (shaded) and far from it.",
 )
@@ -163,7 +163,7 @@ def _draw_angle(rows: xr.Dataset, spectrum: PowerSpectrum, side: int):
 @figure(
     "kinds",
     "Residuals and their rivals on the same budget",
-    "One dot a seed, a bar at the mean; each kind at the learning rate that a short training with "
+    "One dot per seed, a bar at the mean; each kind at the learning rate that a short training with "
     "validation images chose.",
 )
 def _draw_kinds(kinds: xr.Dataset):
@@ -181,11 +181,11 @@ def _draw_kinds(kinds: xr.Dataset):
 @figure(
     "adding",
     "The adding problem over lengths",
-    "Error after the same number of steps: a dot a seed (set a little aside), lines through the "
+    "Error after the same number of steps: one dot per seed (set a little aside), lines through the "
     "means.",
 )
 def _draw_adding(data: xr.Dataset):
-    drawing, ax = plt.subplots(figsize=(5, 3.6))
+    drawing, ax = plt.subplots(figsize=(6.5, 3.6))
     errors = data.error
     lengths = errors.length.values.astype(float)
     for i, kind in enumerate(errors.kind.values):
@@ -198,7 +198,7 @@ def _draw_adding(data: xr.Dataset):
     ax.set(xlabel="length T (steps)", ylabel="mean square error", xscale="log", yscale="log")
     ax.set_xticks(lengths, [f"{length:g}" for length in lengths])
     ax.minorticks_off()
-    ax.legend()
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return drawing
 
 

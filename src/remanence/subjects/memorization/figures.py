@@ -193,8 +193,8 @@ def _draw_stability(least: xr.Dataset):
         at = p + 0.7 * (np.arange(values.size) + 0.5) / values.size - 0.35
         ax.plot(at, np.sort(values), ".", color="C0", ms=4)
         ax.plot([p - 0.35, p + 0.35], [values.max()] * 2, color="C1", lw=1)
-    ax.axhline(1, color="C7", lw=0.8)
-    ax.axhline(2, color="C7", lw=0.8, ls=":")
+    ax.axhline(1, color="C7", lw=0.8, zorder=0)
+    ax.axhline(2, color="C7", lw=0.8, ls=":", zorder=0)
     ax.set(xlabel="period p", ylabel="least |a| of one unit")
     return fig
 

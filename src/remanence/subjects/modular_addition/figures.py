@@ -168,7 +168,8 @@ def _training(histories: xr.Dataset) -> Any:
 def _exact_adder(data: xr.Dataset) -> Any:
     drawing, axis = plt.subplots(figsize=(5, 3.4))
     for name, values in data.items():
-        axis.plot(1 + np.arange(values.size), values, marker="o", label=_letters(str(name)))
+        look = {"marker": "o", "ms": 9 - 4 * len(axis.lines), "label": _letters(str(name))}
+        axis.plot(1 + np.arange(values.size), values, **look)  # one is seen below the other
     axis.set(xlabel="principal direction", ylabel="cosine", ylim=(0, 1.05))
     axis.legend()
     return drawing
@@ -193,7 +194,7 @@ def _learned_and_exact(data: xr.Dataset) -> Any:
 @figure(
     "counts",
     "How many frequencies",
-    "Key frequencies of W_fc with one dial of the recipe moved at a time, a colour a centre; a dot is a network that reached 99 % of held-out pairs, the line their mean.",
+    "Key frequencies of W_fc with one dial of the recipe moved at a time, one colour per centre; a dot is a network that reached 99 % of held-out pairs, the line their mean.",
 )
 def recipes_figure(recipes: xr.Dataset) -> Any:
     """Counts against each dial that was moved, round each centre."""
@@ -208,6 +209,7 @@ def recipes_figure(recipes: xr.Dataset) -> Any:
             axis.plot(at, counts.mean("seed"), color=f"C{i}", marker="o")
         axis.set_xticks(range(len(values)), [str(value) for value in values])
         axis.set(xlabel=dial.replace("_", " "), xlim=(-0.3, len(values) - 0.7))
+        axis.margins(y=0.1)  # so that no dot is cut at the top
     axes[0, 0].set(ylabel="key frequencies", ylim=(0, None))
     axes[0, 0].locator_params(axis="y", integer=True)
     return drawing

@@ -1,7 +1,7 @@
 r"""Modular addition: the Fourier circuit inside a recurrent network, found and written down.
 
 A network that reads a, b and `=` learns a + b modulo P by turning numbers into
-waves, $\cos\frac{2\pi k a}{P}$ and $\sin\frac{2\pi k a}{P}$ at a few frequencies $k$. This
+waves, $\cos(2\pi k a/P)$ and $\sin(2\pi k a/P)$ at a few frequencies $k$. This
 study trains such networks, dissects them by frequency, rank and ablation, writes one down in
 closed form, and asks what changes with the cell, the operation and the recipe.
 """

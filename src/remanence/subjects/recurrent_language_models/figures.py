@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
+from matplotlib.ticker import LogFormatter
 
 from ...report import Figure
 from .claims import median_windows, Models
@@ -56,7 +57,7 @@ def divergence_figure(models: Models) -> Figure:
         axis.set(xlabel="tokens replayed")
 
     drawn = partial(_by_text, models, "KL divergence, 95 % (nats)", draw)
-    caption = "The next-token distribution after a replay from an empty state, beside the kept state's: 95 % of the restarts lie below the line. A line a seed; dotted: the error that the windows are measured for."
+    caption = "The next-token distribution after a replay from an empty state, beside the kept state's: 95 % of the restarts lie below the line. One line per seed; dotted: the error that the windows are measured for."
     return Figure("divergence", "What a replay brings back", caption, drawn, data)
 
 
@@ -73,7 +74,7 @@ def windows_figure(models: Models) -> Figure:
         axis.plot(median, i, "|", color=colour, ms=14, mew=2)
 
     drawn = partial(_row_each, models, "window (tokens)", draw, xscale="log")
-    caption = "Tokens that must be replayed until the next-token distribution stays within the error: a dot a restart, a bar the median of a kind on a text; a window that was not reached is drawn at the longest one followed."
+    caption = "Tokens that must be replayed until the next-token distribution stays within the error: one dot per restart, a bar at the median of a kind on a text; a window that was not reached is drawn at the longest one followed."
     return Figure("windows", "How many tokens must be replayed", caption, drawn, data)
 
 
@@ -92,13 +93,15 @@ def stack_figure(models: Models) -> Figure:
         at = np.arange(len(rows))
         axes.vlines(at, np.maximum(rows[:, 0], 0.5), rows[:, 2], color="C7", alpha=0.5)
         for kind, colour in _colours(judged).items():
-            here = kinds == kind
-            axes.plot(at[here], rows[here, 1], ".", color=colour, label=kind)
+            if (here := kinds == kind).any():
+                axes.plot(at[here], rows[here, 1], ".", color=colour, label=kind)
         axes.set(yscale="log", xlabel="restarts, by window", ylabel="window of the states (tokens)")
-        axes.legend()
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(1, 0.5)))
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4)
         return figure
 
-    caption = "Tokens until the states of all layers stay within the error, a dot a restart; grey: from the largest of the layers' own windows to their sum, a tenth of a window wider at both ends, as it is judged."
+    caption = "Tokens until the states of all layers stay within the error, one dot per restart; grey: from the largest of the layers' own windows to their sum, a tenth of a window wider at both ends, as it is judged."
     return Figure(
         "stack-law",
         "A stack waits for its slowest layers",
@@ -128,7 +131,7 @@ def timescales_figure(models: Models) -> Figure:
         axis.set(xlabel="channels (%)")
 
     drawn = partial(_by_text, gated, "timescale (tokens)", draw)
-    caption = "Tokens in which a channel forgets by a factor e on held-out text, before and after training, a line a seed. Right of the grey line: the slowest tenth."
+    caption = "Tokens in which a channel forgets by a factor e on held-out text, before and after training, one line per seed. Right of the grey line: the slowest tenth."
     return Figure("timescales", "What training does to timescales", caption, drawn, data)
 
 

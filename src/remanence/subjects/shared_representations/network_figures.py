@@ -84,7 +84,7 @@ def figure_one_figure(
     return Figure(
         "figure-1",
         "Figure 1, both masks",
-        "Test loss on untaught pairs against the fraction taught; above the diagonal mask, below the full one, σ falling to the right, a colour and mark a seed. Filled: the graph of taught pairs is connected; open: it is not; crosses: runs that did not reach the training loss."
+        "Test loss on untaught pairs against the fraction taught; above the diagonal mask, below the full one, σ falling to the right, one colour and mark per seed. Filled: the graph of taught pairs is connected; open: it is not; crosses: runs that did not reach the training loss."
         + rings,
         draw,
         _both(diagonal, full),

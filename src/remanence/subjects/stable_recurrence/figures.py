@@ -6,7 +6,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ...report import Figure, figure
 
@@ -159,12 +159,16 @@ def _context(data: xr.Dataset, models: Mapping[str, Any]):
             style = {"color": COLOURS[kind], "label": LABELS[kind]}
             axis.plot(model["windows"], model["truncated"], "o-", ms=3, **style)
             axis.axhline(model["untruncated"], color=COLOURS[kind], lw=0.7, ls=":")
-            axis.set_xticks(model["windows"], [str(k) for k in model["windows"]])
-        scales = {"xscale": "log", "yscale": "log"}
+        scales = {"xscale": "log", "yscale": "log"}  # they set ticks of their own
         axis.set(xlabel="context (tokens)", ylabel="perplexity", title=text, **scales)
+        windows = sorted({k for model in kinds.values() for k in model["windows"]})
+        axis.set_xticks(windows, [str(k) for k in windows])
         axis.xaxis.set_minor_locator(NullLocator())
         axis.yaxis.set_major_formatter("{x:g}")
         axis.yaxis.set_minor_formatter("{x:g}")
+        if np.divide(*axis.get_ylim()[::-1]) < 3:  # too short for ticks of a decade
+            axis.yaxis.set_major_locator(MaxNLocator(5))
+            axis.yaxis.set_minor_locator(NullLocator())
         axis.legend()
     return drawing
 
