@@ -26,7 +26,8 @@ def as_double(tree: Tree) -> Tree:
         if not eqx.is_inexact_array(leaf) and not isinstance(leaf, np.inexact):
             return leaf
         wide = jnp.complex128 if jnp.iscomplexobj(leaf) else jnp.float64
-        return jnp.asarray(np.asarray(leaf), dtype=wide)
+        # Not jnp.asarray, which compiles a program for every shape.
+        return jax.device_put(np.asarray(leaf, dtype=wide))
 
     return jax.tree.map(widened, tree)
 

@@ -6,6 +6,7 @@ Only the command line and workers do this; importing the library never does.
 A setting that the user made in the environment stands.
 """
 
+import gc
 import os
 import pathlib
 
@@ -27,5 +28,7 @@ def prepare_jax(*, one_thread: bool = False) -> None:
     if one_thread:
         settings["OMP_NUM_THREADS"] = "1"
         settings["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
+    # Imports and traces make a million objects that stay; looking for garbage among them costs.
+    gc.set_threshold(100_000)
     for name, value in settings.items():
         os.environ.setdefault(name, value)

@@ -1,21 +1,22 @@
 r"""Any network, one page: every measure of memory on one sequence of inputs."""
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from .._escape import printable
 from .._precision import double
-from ..cells import dimension, input_size, jacobian, Stack
+from ..cells import dimension, input_size, Stack
 from ..formats import model_networks
 from ..formats.recording import pad
 from ..measure import fixed_points, lyapunov_spectrum, memory_horizon
 from ..measure.drive import Drive, driven, refuse_fractions
+from ..measure.fixed_points import jacobian_at
 from ..nets import Recurrent, unroll
 from .inputs import (
     as_inputs,
@@ -28,7 +29,7 @@ from .inputs import (
 )
 from .language_model import is_language_model, language_checkup
 from .record import Checkup, Checkups
-from .units import unit_timescales
+from .units import layers_of, unit_timescales
 
 
 MOST = 20_000  # states kept for the search and the picture
@@ -159,13 +160,17 @@ def _doubts(sequences: int, time: int, ends: np.ndarray) -> tuple[str, ...]:
     return (turned,) if sequences > 4 * time else ()
 
 
+@eqx.filter_jit
+def _visited(cell: Any, xs: Any) -> Any:
+    """The flat states on every sequence."""
+    flat = jax.vmap(lambda h: ravel_pytree(h)[0])
+    return jax.vmap(lambda xs: flat(unroll(cell, cell.initial_state(), xs)))(xs)
+
+
 def _orbit(drive: Drive, ends: np.ndarray) -> tuple[Any, ...]:
     """States visited after a fifth of each sequence, mean input, eigenvalues there, units."""
     with double():
-        cell = drive.cell
-        flat = jax.vmap(lambda h: ravel_pytree(h)[0])
-        visit = eqx.filter_jit(jax.vmap(lambda xs: flat(unroll(cell, cell.initial_state(), xs))))
-        states = np.asarray(visit(drive.xs))
+        states = np.asarray(_visited(drive.cell, drive.xs))
         inside = np.arange(drive.time) < ends[:, None]
         if not np.isfinite(states[inside]).all():
             raise ValueError(
@@ -175,11 +180,12 @@ def _orbit(drive: Drive, ends: np.ndarray) -> tuple[Any, ...]:
         mean_x = np.asarray(drive.xs)[inside].mean(axis=0)
         orbit = states[inside & (np.arange(drive.time) >= ends[:, None] // 5)]
         orbit = orbit[:: -(-len(orbit) // MOST)]
-        unravel = ravel_pytree(cell.initial_state())[1]
-        middle = unravel(jnp.asarray(orbit.mean(axis=0)))
-        J = np.asarray(jacobian(cell, middle, jnp.asarray(mean_x)))
+        J = np.asarray(jacobian_at(drive.cell, orbit.mean(axis=0), mean_x))
+        # The Jacobian of a stack is block triangular: its eigenvalues are those of its layers.
+        edges = np.cumsum([0, *map(dimension, layers_of(drive.cell))])
     units = unit_timescales(drive, states, ends)
-    return orbit, mean_x, np.linalg.eigvals(J).astype(complex), units
+    each = [np.linalg.eigvals(J[a:b, a:b]) for a, b in itertools.pairwise(edges)]
+    return orbit, mean_x, np.concatenate(each).astype(complex), units
 
 
 def description(net: Recurrent) -> str:

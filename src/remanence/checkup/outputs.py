@@ -9,7 +9,6 @@ from typing import Any
 from ..formats import save
 from ..formats.saving import torch_module
 from ..nets import Recurrent
-from ..report import json_bytes, write_atomically
 from .headline import TITLE
 
 
@@ -57,6 +56,8 @@ def document(found: Sequence[Any]) -> dict:
 
 def write_page(found: Sequence[Any], path: str | pathlib.Path) -> pathlib.Path:
     """Write the page, or the document where the name ends in .json, whole or not at all."""
+    from ..report import json_bytes, write_atomically  # only once the verdict is out
+
     path = pathlib.Path(path)
     if path.suffix not in PAGES:
         raise ValueError(f"a checkup is saved as .html or .json, got {path.name!r}")
@@ -76,6 +77,8 @@ def module_for_torch(net: Recurrent) -> tuple[str, tuple[int, int], dict]:
 
 def write_truncated(net: Recurrent, window: float, path: pathlib.Path) -> pathlib.Path:
     """Write `path` (a `.py` file) and its weights: the network cut to `window` inputs."""
+    from ..report import write_atomically
+
     if path.suffix != ".py":
         raise ValueError(f"the truncated network is written as a .py file, got {path.name!r}")
     if not 1 <= window < float("inf"):

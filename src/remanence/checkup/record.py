@@ -9,7 +9,6 @@ import numpy as np
 
 from .._show import html_table
 from ..measure import FixedPoint, MemoryHorizon, Spectrum
-from ..report import json_bytes
 from .figures import FIGURES
 from .headline import headline
 from .units import UnitTimescales
@@ -120,6 +119,8 @@ class Checkup:
     @property
     def json(self) -> str:
         """The document as JSON; what is not finite is written as a word."""
+        from ..report import json_bytes  # and with it jinja2
+
         return json_bytes(self.document).decode()
 
     def page(self, found: Sequence["Checkup"]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from .._precision import double
+from ..cells import output, Stack
 from ..measure.drive import Drive
 
 
@@ -36,14 +37,35 @@ class UnitTimescales:
 
 @eqx.filter_jit
 def _own_slopes(cell: Any, states: Any, xs: Any) -> Any:
-    """The diagonal of the Jacobian at each state."""
+    r"""By layer the diagonal of $\partial h' / \partial h$ at each state, $h$ the last of its arrays.
+
+    Of an LSTM's pair (h, c) this is c: its output is computed anew at every step.
+    """
     unravel = ravel_pytree(cell.initial_state())[1]
 
-    def diagonal(h: Any, x: Any) -> Any:
-        step = lambda flat: ravel_pytree(cell(unravel(flat), x))[0]
-        return jnp.diagonal(jax.jacfwd(step)(h))
+    def of_layer(layer: Any, state: Any, x: Any) -> Any:
+        (*others, own), structure = jax.tree.flatten(state)
 
-    return jax.lax.map(lambda at: diagonal(*at), (states, xs))
+        def step(flat: Any) -> Any:
+            state = jax.tree.unflatten(structure, [*others, flat.reshape(own.shape)])
+            return jax.tree.leaves(layer(state, x))[-1].ravel()
+
+        return jnp.diagonal(jax.jacfwd(step)(own.ravel()))
+
+    def diagonals(flat: Any, x: Any) -> list[Any]:
+        found, whole = [], unravel(flat)
+        states = whole if isinstance(cell, Stack) else (whole,)
+        for layer, state in zip(layers_of(cell), states, strict=True):
+            found.append(of_layer(layer, state, x))
+            x = output(layer, layer(state, x))
+        return found
+
+    return jax.lax.map(lambda at: diagonals(*at), (states, xs))
+
+
+def layers_of(cell: Any) -> tuple[Any, ...]:
+    """The cells of a stack, or the one there is."""
+    return cell.cells if isinstance(cell, Stack) else (cell,)
 
 
 def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple[Any, ...]:
@@ -56,21 +78,15 @@ def unit_timescales(drive: Drive, states: np.ndarray, ends: np.ndarray) -> tuple
     every = np.linspace(0, len(row) - 1, min(STATES, len(row))).astype(int)
     row, at = row[every], at[every]
     with double():
-        sizes = [
-            [leaf.size for leaf in jax.tree.leaves(layer.initial_state())]
-            for layer in getattr(cell, "cells", (cell,))
-        ]
-        xs = jnp.asarray(np.asarray(drive.xs)[row, at])
-        slopes = np.asarray(_own_slopes(cell, jnp.asarray(states[row, at - 1]), xs))
+        layers = _own_slopes(cell, states[row, at - 1], np.asarray(drive.xs)[row, at])
+    return tuple(_timescales(number, np.asarray(of)) for number, of in enumerate(layers, 1))
+
+
+def _timescales(layer: int, slopes: np.ndarray) -> UnitTimescales:
+    """From slopes at several states."""
     logs = np.log(np.maximum(np.abs(slopes), 1e-304))  # a slope of 0 is the smallest float
     mean = logs.mean(axis=0)
     error = logs.std(axis=0, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else 0 * mean
     fades, safe = mean < 0, np.where(mean < 0, mean, -1.0)
     times, stderr = np.where(fades, -1 / safe, np.inf), np.where(fades, error / safe**2, np.inf)
-    found, end = [], 0
-    for number, parts in enumerate(sizes, 1):
-        # Of an LSTM's pair (h, c) the last: its output is computed anew at every step.
-        end += sum(parts)
-        mine = slice(end - parts[-1], end)
-        found.append(UnitTimescales(number, times[mine], stderr[mine]))
-    return tuple(found)
+    return UnitTimescales(layer, times, stderr)

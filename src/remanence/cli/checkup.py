@@ -136,20 +136,25 @@ def _examined(net: Any, given: Any, options: dict[str, Any], quiet: bool) -> Any
 
 def _print(found: Sequence[Any], as_json: bool) -> None:
     """What was measured, before anything is written: a full disk must not take it."""
-    from rich.text import Text
-
     from ..checkup.figures import comparison_table
     from ..checkup.outputs import document
-    from .table import console, plain_table, print_json
 
     if as_json:
+        from .table import print_json
+
         print_json(document(found))
+    elif sys.stdout.isatty():  # folded at words there, so that no number is cut
+        from rich.text import Text
+
+        from .table import console
+
+        console().print(Text(found[-1].summary))
     else:
-        if sys.stdout.isatty():  # folded at words there, so that no number is cut
-            console().print(Text(found[-1].summary))
-        else:
-            sys.stdout.write(found[-1].summary + "\n")
-        if len(found) > 1:
-            console().print()
-            console().print(plain_table(comparison_table(found)))
+        sys.stdout.write(found[-1].summary + "\n")
     sys.stdout.flush()
+    if len(found) > 1 and not as_json:
+        from .table import console, plain_table
+
+        console().print()
+        console().print(plain_table(comparison_table(found)))
+        sys.stdout.flush()

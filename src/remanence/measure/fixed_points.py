@@ -71,6 +71,12 @@ def _search(cell, x, starts, steps):
     return jax.lax.map(search, starts)
 
 
+@eqx.filter_jit
+def jacobian_at(cell: Any, flat: Any, x: Any) -> Any:
+    """The Jacobian at a flat state; one program serves every network of the same shapes."""
+    return jacobian(cell, ravel_pytree(cell.initial_state())[1](flat), x)
+
+
 def fixed_points(
     cell: Any,
     x: Any = None,
@@ -106,12 +112,11 @@ def fixed_points(
             cell, x = drive.cell, drive.xs[0, 0]
         origins = _origins(dimension(cell), int(starts), near, jr.key(0) if key is None else key)
         found, speeds = (np.asarray(a) for a in _search(cell, x, origins, steps))
-        unravel = ravel_pytree(cell.initial_state())[1]
-        J = jax.jit(lambda flat: jacobian(cell, unravel(flat), x))
         points = []
         for i, count in _distinct(found, np.where(speeds <= slow, speeds, np.inf)):
             kind = "fixed" if speeds[i] <= tolerance else "slow"
-            eigenvalues = np.linalg.eigvals(np.asarray(J(found[i]))).astype(complex)
+            J = np.asarray(jacobian_at(cell, found[i], x))
+            eigenvalues = np.linalg.eigvals(J).astype(complex)
             points.append(FixedPoint(found[i], float(speeds[i]), kind, eigenvalues, count))
     size = lambda p: round(float(np.linalg.norm(p.state)), 6)
     return tuple(sorted(points, key=lambda p: (p.kind, size(p), *np.round(p.state, 6))))

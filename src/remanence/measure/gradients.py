@@ -136,11 +136,11 @@ def gradient_decay(
         positions, drawn = _affordable(drive, lags, positions)
         which, at = _places(np.maximum(drive.ends - lags, 0), positions)
         used, row = np.unique(which, return_inverse=True)
-        xs = drive.xs[used]
+        xs = np.asarray(drive.xs)[used]  # in NumPy: JAX compiles programs for every gather
         inputs = xs[row[:, None], at[:, None] + np.arange(lags + 1)]
         keys = jr.split(jr.key(0) if key is None else key, len(at))
         until = xs[:, : at.max() + 1]
-        starts = _states_at(drive.cell, until, jnp.asarray(row), jnp.asarray(at))
+        starts = _states_at(drive.cell, until, row, at)
         norms = np.asarray(_gradient_norms(drive.cell, starts, inputs, keys, drawn))
     if not np.isfinite(norms).all():
         raise ValueError("gradients leave the range of floats: the map is unstable on these inputs")
@@ -168,7 +168,7 @@ def _places(room: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @eqx.filter_jit
-def _states_at(cell: Any, xs: Array, row: Array, at: Array) -> Float[Array, "positions dimension"]:
+def _states_at(cell: Any, xs: Any, row: Any, at: Any) -> Float[Array, "positions dimension"]:
     """The states, flat, that take the inputs at these places of these sequences."""
     flat, unravel = ravel_pytree(cell.initial_state())
     follow = jax.vmap(lambda h, x: ravel_pytree(cell(unravel(h), x))[0])

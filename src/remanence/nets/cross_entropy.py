@@ -9,7 +9,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import optax
 from jaxtyping import Array, Float, Int
 
 from .batch import steps_on_columns, token_states
@@ -44,6 +43,8 @@ def token_cross_entropy(
         rows = h.reshape(-1, h.shape[-1])
         return _cross_entropy(model.W_y, model.b_y, rows, targets.reshape(-1))
     if not _affine_on_tokens(model):
+        import optax  # a tenth of a second
+
         logits = jax.vmap(model)(inputs)[:, context - 1 :]
         return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, targets))
     h = token_states(model.cell, model.embedding, inputs)

@@ -20,6 +20,7 @@ import functools
 import re
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -60,6 +61,7 @@ class Factors(NamedTuple):
     """Where a pivot is 0 because too few rows of $A$ are not: the rank is proved."""
 
 
+@eqx.filter_jit
 def start_frame(h: State, k: int, *, key: Key) -> Frame:
     """`k` random orthonormal tangent vectors at a state, the same whatever follows them."""
     flat = ravel_pytree(h)[0]

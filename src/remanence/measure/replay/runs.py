@@ -91,7 +91,8 @@ def full_run(net: Recurrent, xs: Any, ends: np.ndarray) -> FullRun:
     S, T = xs.shape[:2]
     time = np.arange(T)
     rows = np.flatnonzero((time < ends[:, None]).ravel())
-    flat = lambda a: a.reshape(S * T, *a.shape[2:])[rows]
+    # In NumPy: JAX compiles several programs for every shape.
+    flat = lambda a: jax.device_put(np.asarray(a).reshape(S * T, *a.shape[2:])[rows])
     history = np.tile(time + 1, S)[rows]
     end = np.repeat(np.cumsum(ends), ends)
     return FullRun(net, flat(xs), flat(states), flat(outputs), history, end)
@@ -108,6 +109,11 @@ def _full_states(net, xs):
 
 def _flat(h):
     return ravel_pytree(h)[0]
+
+
+@eqx.filter_jit
+def _scores(outputs, targets):
+    return jax.vmap(_score)(outputs, targets)
 
 
 def _score(y, target):
@@ -169,9 +175,9 @@ def follow(full: FullRun, tally: Tally, first: int, last: int, *, of: str) -> No
     cell, starts = full.net.cell, tally.starts
     slots = min(SLOTS, last - first)
     steps = min(STEPS, int(full.history.max()))
-    scores = None if full.targets is None else jax.vmap(_score)(full.outputs, full.targets)
+    scores = None if full.targets is None else _scores(full.outputs, full.targets)
     given = (full.xs, full.states, full.outputs, full.targets, scores)
-    tile = lambda leaf: jnp.zeros((slots, *jnp.shape(leaf)))
+    tile = lambda leaf: np.zeros((slots, *np.shape(leaf)))
     h = jax.tree.map(tile, cell.initial_state())
     # The longest runs first, so that none is left alone at the end.
     length = (full.end[starts] - starts)[first:last]
@@ -183,7 +189,7 @@ def follow(full: FullRun, tally: Tally, first: int, last: int, *, of: str) -> No
         fresh[np.flatnonzero(fresh)[len(waiting) :]] = False
         run[fresh], waiting = np.split(waiting, [fresh.sum()])
         row[fresh], window[fresh] = starts[run[fresh]], 0
-        h, found = _advance(full.net, given, h, jnp.asarray(fresh), jnp.asarray(row), of, steps)
+        h, found = _advance(full.net, given, h, fresh, row, of, steps)
         same, gap, scores = jax.tree.map(np.asarray, found)
         at = row + np.arange(steps)[:, None]
         end = np.where(run < 0, 0, full.end[starts[run]])

@@ -9,7 +9,7 @@ import dataclasses
 import math
 from typing import Any, get_args
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from scipy.special import logsumexp
 
@@ -76,7 +76,8 @@ def replay_window(
         full = _with_targets(full, np.asarray(inputs), targets, ends)
         tally, drawn = follow_starts(full, error, of=of, work=work, key=key)
         size = full.outputs if of == "outputs" else full.states
-        scale = float(jnp.sqrt(jnp.mean(jnp.sum(size**2, axis=1))))
+        with np.errstate(over="ignore"):
+            scale = float(np.sqrt(np.mean(np.sum(np.asarray(size) ** 2, axis=1))))
     return _record(full, tally, drawn, error, of, scale, len(ends))
 
 
@@ -159,7 +160,7 @@ def _with_targets(full: FullRun, inputs: np.ndarray, targets: Any, ends: np.ndar
     if not 0 <= rows.max() < outputs:
         raise ValueError(f"the largest target must lie in 0 to {outputs - 1}, got {rows.max()}")
     unit = "token" if targets is None else "target"
-    return dataclasses.replace(full, targets=jnp.asarray(rows), unit=unit)
+    return dataclasses.replace(full, targets=jax.device_put(rows), unit=unit)
 
 
 def _window_cost(full: FullRun, tally: Tally, windows: np.ndarray) -> WindowCost:
