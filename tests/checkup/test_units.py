@@ -3,11 +3,14 @@
 import dataclasses
 
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 import pytest
 
 import remanence as rm
 from remanence import cells
+from remanence._precision import as_double, double
+from remanence.measure.fixed_points import jacobian_at
 
 
 def test_units_of_a_diagonal_map_have_their_own_timescales():
@@ -29,6 +32,16 @@ def test_an_lstm_holds_its_cell_state_by_the_forget_gate(tmp_path):
         np.testing.assert_allclose(units.timescales, -1 / np.log(kept), rtol=1e-5)
     page = found.save(tmp_path / "page.html").read_text()
     assert "Which units hold the long memory" in page and "55.1" in page
+
+
+def test_eigenvalues_of_a_stack_are_those_of_its_whole_jacobian():
+    layers = (cells.LSTM.init(2, 3, key=jr.key(0)), cells.GRU.init(3, 2, key=jr.key(1)))
+    stack, xs = cells.Stack(layers), np.random.default_rng(0).normal(size=(60, 2))
+    found = rm.checkup(stack, xs, quick=True, time_limit=0.5)
+    with double():
+        whole = jacobian_at(as_double(stack), found.orbit.mean(axis=0), xs.mean(axis=0))
+    expected = np.linalg.eigvals(np.asarray(whole)).astype(complex)
+    np.testing.assert_allclose(np.sort(found.eigenvalues), np.sort(expected), atol=1e-12)
 
 
 @pytest.fixture(scope="module")
