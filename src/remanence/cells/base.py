@@ -35,7 +35,7 @@ class AbstractCell(eqx.Module):
 
     @abc.abstractmethod
     def initial_state(self) -> State:
-        """The state before anything was heard: zeros, in the dtype of the weights."""
+        """The state before anything was read: zeros, in the dtype of the weights."""
 
 
 def pushforward(cell: Any, h: State, x: Input, Q: Frame, X: InputFrame | None = None) -> Pushed:

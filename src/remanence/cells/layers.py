@@ -127,7 +127,7 @@ class Blocks(AbstractCell):
     """Layers, each hearing what the one below says in the same step, and a last norm.
 
     The state is that of every layer and, last, the output: a readout needs it, and no step
-    hears it. `spare` columns travel beside the stream (RWKV-7's first values).
+    reads it. `spare` columns travel beside the stream (RWKV-7's first values).
     """
 
     layers: tuple[Any, ...]

@@ -25,7 +25,7 @@ class AbstractRWKVLayer(AbstractLayer):
     """Time mixing by a recurrence and channel mixing, each hearing a blend with the input before.
 
     `time` and `channel` are their linear maps by the names that files have for them, the `mixes`
-    the shares of the present input in what each map hears.
+    the shares of the present input in what each map reads.
     """
 
     norms: tuple[Norm, Norm]

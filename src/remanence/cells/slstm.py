@@ -13,10 +13,10 @@ Triple = tuple[Vector, Vector, Vector]
 
 
 class SLSTM(AbstractCell):
-    r"""Gates that hear the cell's own output through a block a head.
+    r"""Gates that read the cell's own output through a block a head.
 
     $f = \sigma(\tilde f)$, $i = e^{\tilde i}$, $z = \tanh\tilde z$, $o = \sigma(\tilde o)$, each of
-    $W x + R h + b$ with $R$ a block a head. Its gates hear its own output, so its exponents need
+    $W x + R h + b$ with $R$ a block a head. Its gates read its own output, so its exponents need
     frames. The stabiliser of its implementations is a gauge and no state.
     The state is `(c, n, h)`; the gates are in the order i, f, z, o.
     """

@@ -1,4 +1,4 @@
-r"""Several cells as one: layer $l$ hears what layer $l - 1$ says in the same step.
+r"""Several cells as one: layer $l$ reads what layer $l - 1$ says in the same step.
 
 The Jacobian is block triangular: $\delta_l' = J_l \delta_l + J_{x,l}\, \delta y_{l-1}'$ with
 $y$ what a layer says, and $\det J = \prod_l \det J_l$.

@@ -7,7 +7,7 @@ well the rest is known (the jackknife, Quenouille 1956).
 
 The noise $u$ has period $T$, $|\hat u_f| = \sqrt T$ at every frequency and random phases: its $T$ shifts
 are orthogonal to the last digit (Schroeder 1970; Pintelon and Schoukens, *System Identification*,
-2012). Channel $c$ hears $u$ from $c \cdot T / m$ steps ago: one correlation with $u$ gives the response
+2012). Channel $c$ reads $u$ from $c \cdot T / m$ steps ago: one correlation with $u$ gives the response
 to every channel at every lag below $T / m$, without the chance correlations of drawn noise.
 """
 
@@ -55,7 +55,7 @@ class MemoryCapacity:
     tail: float
     """What lags beyond these would add if recall went on falling; inf if it does not fall."""
     channels: int
-    """Inputs asked for; if fewer than the cell hears, random mixtures of them."""
+    """Inputs asked for; if fewer than the cell reads, random mixtures of them."""
     steps: int
     """Steps of all runs together, without those that forget the start."""
 
@@ -77,7 +77,7 @@ class MemoryCapacity:
 
 @dataclasses.dataclass(frozen=True)
 class Excitation:
-    """Runs of flat noise, heard by `directions` orthonormal mixtures of the inputs."""
+    """Runs of flat noise, read by `directions` orthonormal mixtures of the inputs."""
 
     phases: Complex[np.ndarray, "runs frequencies"]
     directions: Float[np.ndarray, "inputs channels"]
@@ -99,7 +99,7 @@ class Excitation:
         for begin in range(-self.lags, T, CHUNK):
             t = np.arange(begin, begin + CHUNK)[:, None]
             xs = u[:, (t - late) % T] @ self.directions.T
-            if channels < width:  # the mixtures left out are heard too, as noise
+            if channels < width:  # the mixtures left out are read too, as noise
                 rest = self.scale * rng.standard_normal(xs.shape)
                 xs = xs + rest - rest @ self.directions @ self.directions.T
             with double():
@@ -108,7 +108,7 @@ class Excitation:
         return np.concatenate(outputs, axis=1)
 
     def responses(self, run: int, y: np.ndarray) -> Float[np.ndarray, "channels lags units"]:
-        """The mean of $y_t$ times the unit noise that a channel heard k steps before."""
+        """The mean of $y_t$ times the unit noise that a channel read k steps before."""
         by_lag = np.fft.rfft(y, axis=0) * self.phases[run].conj()[:, None]
         found = np.fft.irfft(by_lag, n=len(y), axis=0) * len(y) ** -0.5
         return found.reshape(-1, self.lags, y.shape[1])

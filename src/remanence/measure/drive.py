@@ -66,7 +66,7 @@ def driven(cell: Any, inputs: Any, *, steps: int | None = None, lengths: Any = N
     if 0 in xs.shape[:2]:
         raise ValueError(f"the inputs are empty, of shape {xs.shape}")
     ends = np.full(len(xs), xs.shape[1])
-    if lengths is not None:  # padding is not heard, whatever it holds
+    if lengths is not None:  # padding is not read, whatever it holds
         ends = _lengths(lengths, xs, many)
         xs = np.where(np.arange(xs.shape[1])[:, None] < ends[:, None, None], xs, 0.0)
     if not np.isfinite(xs).all():
@@ -127,7 +127,7 @@ def _numbers(inputs: Any) -> np.ndarray:
 
 
 def _refuse_no_step(cell: Any, x: Any) -> None:
-    """A cell of the user's own may not say how many numbers it hears."""
+    """A cell of the user's own may not say how many numbers it reads."""
     h = cell.initial_state()
     try:
         following = eqx.filter_eval_shape(cell, h, x)

@@ -90,7 +90,7 @@ def fixed_points(
 ) -> tuple[FixedPoint, ...]:
     """The fixed and slow points of a map at a constant input: fixed before slow, near 0 first.
 
-    `x` is the input held constant (None: the map is left alone, or hears zeros if it must hear
+    `x` is the input held constant (None: the map is left alone, or reads zeros if it must read
     something). Starts are `starts` draws from the states `near` (rows of a `points x dimension`
     array, say those of an orbit) with noise, or from a unit normal. Points closer than 1e-4 of
     their size are one; what moves faster than `slow` is dropped.

@@ -190,22 +190,22 @@ def _gradient_norms(cell: Any, starts: Array, inputs: Array, keys: Array, drawn:
     size, width = starts.shape[1], inputs.shape[2]
 
     def one(h: Array, xs: Array, key: Key):
-        hear = lambda x: ravel_pytree(cell(unravel(h), x))[0]
+        take = lambda x: ravel_pytree(cell(unravel(h), x))[0]
         if drawn is not None:  # E|Gv|² = |G|² for such v
             V = jr.normal(key, (width, drawn)) / drawn**0.5
-            along = lambda v: jax.jvp(hear, (xs[0],), (v,))[1]
+            along = lambda v: jax.jvp(take, (xs[0],), (v,))[1]
             F = jax.vmap(along, in_axes=1, out_axes=1)(V)
         elif width > size:
-            F = jnp.linalg.qr(jax.jacrev(hear)(xs[0]).T, mode="r").T
+            F = jnp.linalg.qr(jax.jacrev(take)(xs[0]).T, mode="r").T
         else:
-            F = jax.jacfwd(hear)(xs[0])
+            F = jax.jacfwd(take)(xs[0])
 
         def step(carry, x):
             h, frame = carry
             following, frame = pushforward(cell, h, x, frame)
             return (following, frame), jnp.linalg.norm(frame)
 
-        later = jax.lax.scan(step, (unravel(hear(xs[0])), F), xs[1:])[1]
+        later = jax.lax.scan(step, (unravel(take(xs[0])), F), xs[1:])[1]
         return jnp.concatenate([jnp.linalg.norm(F)[None], later])
 
     return jax.vmap(one)(starts, inputs, keys)

@@ -207,7 +207,7 @@ def _gaps(net: Recurrent, xs: Array, k: Array, gradients: bool):
         return 0.5 * jnp.sum(net.read(h) ** 2)
 
     slope = eqx.filter_grad(last)
-    # A state that waits passes no gradient on: the last k inputs alone are heard.
+    # A state that waits passes no gradient on: the last k inputs alone are read.
     full, cut = slope(net.cell, jnp.asarray(0)), slope(net.cell, jnp.maximum(T - k, 0))
     gap = jnp.linalg.norm(ravel_pytree(full)[0] - ravel_pytree(cut)[0])
     return states, outputs, gap

@@ -24,7 +24,7 @@ def token_cross_entropy(
 ) -> Float[Array, ""]:
     """Nats per token that a model of tokens, started at rest, loses on the next one.
 
-    Positions that have heard fewer than `context` tokens are left out. A model may
+    Positions that have read fewer than `context` tokens are left out. A model may
     offer `hidden(tokens)`, to be read by its `W_y` and `b_y`; else it gives logits.
 
     >>> import jax.random as jr

@@ -59,7 +59,7 @@ class Truncated(eqx.Module):
         return jax.vmap(self.net.read)(states)
 
     def start(self) -> tuple[Int[Array, ""], Any]:
-        """Where `step` begins: the time, and a state for every block that is being heard."""
+        """Where `step` begins: the time, and a state for every block that is being read."""
         lanes = 1 - (1 - self.window) // self.block
         state = jax.tree.map(jnp.asarray, self.net.cell.initial_state())
         many = lambda leaf: jnp.tile(leaf, (lanes, *(1,) * leaf.ndim))

@@ -5,7 +5,7 @@ $\|W_h\|_2 \le \lambda$. LSTM: rows brought inside $\ell_1$ balls, the projectio
 the sense of Duchi et al. (2008), with the radii of Miller and Hardt (2019), which
 keep $f < .64$ for inputs $|x| \le .75$.
 
-Gated layers of a language model: a pre-normed layer hears $\|\hat x\| \le \sqrt d$, so the drive of a gate
+Gated layers of a language model: a pre-normed layer reads $\|\hat x\| \le \sqrt d$, so the drive of a gate
 stays within $b \pm s$ with $s$ from the weights. For $\log A = -c\,\mathrm{softplus}(z)$ the condition is
 $b - s \ge z^*$: a cone in $(s, b - z^*)$, onto which rows and bias are projected.
 """
@@ -176,8 +176,8 @@ def _above(layer: Any, rows: slice, least: Any, bias: Callable | None = None, si
 def _mamba(layer: Any, gates: cells.Mamba, needed: float) -> Any:
     rank = gates.W_dt.shape[1]
     if gates.eps is None:
-        heard = _swing(layer, biased=True)
-        swing = jnp.abs(gates.W_dt @ gates.W_x[:rank]) @ heard
+        inputs = _swing(layer, biased=True)
+        swing = jnp.abs(gates.W_dt @ gates.W_x[:rank]) @ inputs
     else:
         swing = math.sqrt(rank) * jnp.linalg.norm(gates.W_dt, axis=1)
     least = _threshold(needed / jnp.exp(jnp.min(gates.A_log, axis=1)))
@@ -190,8 +190,8 @@ def _rglru(layer: Any, gates: cells.RGLRU, needed: float) -> Any:
     Lambda = jnp.maximum(gates.Lambda, _threshold(needed / 4))
     share = needed / (8 * jax.nn.softplus(Lambda))
     least = (jnp.log(share) - jnp.log1p(-share)).reshape(gates.b_r.shape)
-    heard = _swing(layer, biased=True).reshape(gates.b_r.shape)
-    swing = jnp.einsum("bi,bij->bj", heard, jnp.abs(gates.W_r))
+    inputs = _swing(layer, biased=True).reshape(gates.b_r.shape)
+    swing = jnp.einsum("bi,bij->bj", inputs, jnp.abs(gates.W_r))
     factor, room = _cone(swing, gates.b_r - least)
     where = lambda c: [getattr(c.recurrence.gates, name) for name in ("Lambda", "W_r", "b_r")]
     return eqx.tree_at(where, layer, [Lambda, gates.W_r * factor[:, None], room + least])

@@ -1,6 +1,6 @@
 r"""What the weights of a recurrent language model prove: a rate a layer, and a replay window.
 
-A norm bounds what a layer hears, whatever the text: $\|\hat x\| \le \sqrt d$ before its weights. So
+A norm bounds what a layer reads, whatever the text: $\|\hat x\| \le \sqrt d$ before its weights. So
 the gates of the layer stay in intervals, and its decays below some $\lambda_l$. Of two runs on the
 same tokens, one begun empty, let $\gamma_l$ be the gap of a layer's state in units of its bound and
 $d_l$ the gap of the stream before it, $d_1 = 0$. With $m_l$ tokens in the convolution

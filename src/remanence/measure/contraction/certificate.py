@@ -47,7 +47,7 @@ def contraction(
     Euclidean norm satisfy; LSTM and GRU cells require it. `slopes` are the slope
     bounds of an activation that is not known by itself. A cell of one's own is
     certified if it offers `contraction_form()`. The body of a recurrent language model needs
-    no bound, since norms bound what its layers hear: it has a `StackProof`.
+    no bound, since norms bound what its layers read: it has a `StackProof`.
 
     >>> import jax.numpy as jnp
     >>> from remanence.cells import Linear

@@ -91,11 +91,11 @@ def _rglru(gates: cells.RGLRU, u: Ranged) -> GateRange:
     least, most = np.nan_to_num(enclose(high, root)[0]), enclose(log_a.low, root)[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = above(log_a.slope / np.maximum(least, 0.0), 2)
-    heard = i * u
+    driven = i * u
     kept = Ranged(np.maximum(least, 0), np.maximum(most, 1e-15), np.nan_to_num(slope))
     ratio = lambda ball: ((1 + ball.exp()) / -ball.expm1()).sqrt()
-    bound = above(heard.size * np.nan_to_num(enclose(high, ratio)[1], nan=np.inf), 1)
-    return gate_range(log_a, kept * heard, lambda S: S, bound)
+    bound = above(driven.size * np.nan_to_num(enclose(high, ratio)[1], nan=np.inf), 1)
+    return gate_range(log_a, kept * driven, lambda S: S, bound)
 
 
 def _minimal(gates: cells.MinGRU | cells.MinLSTM, u: Ranged) -> GateRange:

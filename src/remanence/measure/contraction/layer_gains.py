@@ -1,6 +1,6 @@
 r"""How far the outputs of a pre-normed layer move with its inputs and with its state.
 
-A norm bounds what a layer hears, $\|\hat x\| \le \sqrt d$ before its weights, whatever the text; its gain is
+A norm bounds what a layer reads, $\|\hat x\| \le \sqrt d$ before its weights, whatever the text; its gain is
 largest at zero, $1/\sqrt\epsilon$.
 """
 
@@ -36,7 +36,7 @@ def normed_gain(norm: Norm) -> float:
 
 
 def _through_norm(norm: Norm, dense: Any) -> Ranged:
-    """A linear map of what a norm lets through, whatever it hears."""
+    """A linear map of what a norm lets through, whatever it reads."""
     W, g = np.asarray(dense.W, np.float64), np.asarray(norm.weight, np.float64)
     centre = np.zeros(len(W)) if dense.b is None else np.asarray(dense.b, np.float64)
     slope = np.array([normed_gain(norm), 0.0])

@@ -128,7 +128,7 @@ class Bounds:
     radius: float = math.inf
     """and so far from zero in the Euclidean norm."""
     output: float = math.inf
-    """A bound on the components of what the next layer hears"""
+    """A bound on the components of what the next layer reads"""
     output_domain: Domain = ALL_STATES
     """for states from this invariant set."""
     needs_input_bound: bool = False

@@ -21,11 +21,11 @@ from .rounding import above
 PARTS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
 """The rates tried lie so far on the way from the worst layer's to 1."""
 LEAST = (1.0, 0.1, 1e-3)
-"""The weight of a layer that hardly hears the others, beside that of the first."""
+"""The weight of a layer that hardly reads the others, beside that of the first."""
 
 
 def stack_certificate(layers: Sequence[Contraction], units: int) -> Contraction:
-    """From the certificates of the layers, each for what it hears; vacuous where the last one is."""
+    """From the certificates of the layers, each for what it reads; vacuous where the last one is."""
     worst = max(layers, key=lambda proof: proof.rate)
     bound, gain, rest = layers[0].input_bound, math.inf, math.inf
     proof, domain = Proof(worst.rate, math.inf, euclidean(units)), ALL_STATES
@@ -62,7 +62,7 @@ def _proof_at(layers: Sequence[Contraction], T: np.ndarray, rate: float, least: 
 
 
 def _domain(layers: Sequence[Contraction]) -> Domain:
-    """The product of the layers' sets, the lower ones such that the upper hear enough."""
+    """The product of the layers' sets, the lower ones such that the upper read enough."""
     needed, balls = False, []
     start = sum(proof.evidence["norm"].size for proof in layers)
     for layer, proof in reversed(list(enumerate(layers, start=1))):

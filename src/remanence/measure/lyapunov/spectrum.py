@@ -42,7 +42,7 @@ def lyapunov_spectrum(
     The map is driven by `inputs` (one sequence, `time x width`, or several,
     `sequences x time x width`, padded where `lengths` says so; tokens if `cell` is
     a `Recurrent` with an embedding), or runs by itself for `steps` (`x` is None; a
-    `ClosedLoop` hears its own outputs). An LSTM's state is $(h, c)$: it has $2N$ exponents.
+    `ClosedLoop` reads its own outputs). An LSTM's state is $(h, c)$: it has $2N$ exponents.
 
     The first `warmup` steps (a fifth, by default) align state and frame and are
     not counted. `k` asks for the first exponents only. The frame is factorised as

@@ -12,7 +12,7 @@ Of = Literal["outputs", "states"]
 CHEAP = 0.01
 """Nats a token (1 % of perplexity) below which `decision` calls a window's cost small."""
 JUDGES = 0.05
-"""The share of places that must have heard more than a window, for it to be judged."""
+"""The share of places that must have read more than a window, for it to be judged."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ def _first_cheap(excess: np.ndarray) -> int:
 class ReplayWindow:
     """How many of the last inputs must be replayed from the empty state.
 
-    A window is judged by the positions that have heard more inputs than it holds; at the
+    A window is judged by the positions that have read more inputs than it holds; at the
     others it is the whole history. Where fewer than 5 % of the positions could judge the
     window that is needed, it is inf: no window up to `longest` suffices. Where starts were
     sampled, `q95` and `median` are over them: the steps after which a start is right again.
@@ -78,13 +78,13 @@ class ReplayWindow:
     worst: float
     """At every position this window and every longer one is within `error`."""
     q95: float
-    """The same at 95 % of the positions that have heard more than this many inputs."""
+    """The same at 95 % of the positions that have read more than this many inputs."""
     median: float
     """The same at half of them."""
     at: tuple[Int[np.ndarray, " _"], ...] | None = dataclasses.field(repr=False)
     """The window of every position of every sequence; None if starts were sampled.
 
-    Position t has heard t inputs and can show a window up to t, which is the whole
+    Position t has read t inputs and can show a window up to t, which is the whole
     history: a value of t says that nothing less serves there.
     """
     largest: Float[np.ndarray, " windows"] = dataclasses.field(repr=False)

@@ -1,6 +1,6 @@
 r"""Runs from the empty state beside the full run: $e(t, k) = \|y_t - y_t^{(k)}\|$.
 
-A run started at $a$ stands at $t = a + k$ after $k$ steps, having heard the last $k$ inputs: one run
+A run started at $a$ stands at $t = a + k$ after $k$ steps, having read the last $k$ inputs: one run
 shows every window at once. It is followed to the end of its sequence, or until its whole state agrees
 with the full run's to rounding. Many runs advance side by side, a few steps at a time, and a run that
 ends makes room for the next. All starts are followed, or a random draw where that is too much work.

@@ -90,17 +90,17 @@ def _followed(
     that ends within it.
     """
     counts = np.minimum(longest, len(text) - 1 - positions)
-    heard = np.pad(text, (0, 3 * PIECE))
+    given = np.pad(text, (0, 3 * PIECE))
     places = zip(positions.tolist(), counts.tolist(), strict=True)
     runs = [_Emptied(a, n, *_empty(net), []) for a, n in places]
     h, last = net.cell.initial_state(), None
     for at in range(0, int((positions + counts).max(initial=0)) + PIECE, PIECE):
-        h, here = _full(net, h, heard[at : at + PIECE])
+        h, here = _full(net, h, given[at : at + PIECE])
         for run in runs:
             begin = at - (at - run.position) % PIECE
             if not run.position <= begin < run.position + run.count:
                 continue
-            piece, asked = (heard[begin + i : begin + i + PIECE] for i in (0, 1))
+            piece, asked = (given[begin + i : begin + i + PIECE] for i in (0, 1))
             since = np.array([begin - at + PIECE, begin == run.position])
             done = _compared(net, run.state, run.gap, piece, asked, last, here, since)
             run.state, run.gap, found = done
@@ -137,15 +137,15 @@ def _empty(net: Any) -> tuple[Any, Any]:
 
 
 @eqx.filter_jit
-def _full(net, h, heard):
+def _full(net, h, given):
     """A piece of the full run: next tokens' log-probabilities, gates' inputs and states."""
-    h, ys, runs = net.cell.along(h, net.embedding[heard])
+    h, ys, runs = net.cell.along(h, net.embedding[given])
     kept = [(run.inputs, run.states) for run in runs if run.inputs is not None]
     return h, (jax.nn.log_softmax(jax.vmap(net.decode)(ys)), kept)
 
 
 @eqx.filter_jit
-def _compared(net, empty, gap, heard, asked, last, here, since):
+def _compared(net, empty, gap, given, asked, last, here, since):
     """A piece of an emptied run, and how far it is from the full one after every token.
 
     `since` is where it begins in the full run's pieces, and whether it is the run's first.
@@ -153,7 +153,7 @@ def _compared(net, empty, gap, heard, asked, last, here, since):
     at, first = since
     full = jax.tree.map(lambda one, two: jnp.concatenate([one, two]), last, here)
     p, kept = jax.tree.map(lambda a: jax.lax.dynamic_slice_in_dim(a, at, PIECE), full)
-    empty, zs, runs = net.cell.along(empty, net.embedding[heard])
+    empty, zs, runs = net.cell.along(empty, net.embedding[given])
     q = jax.nn.log_softmax(jax.vmap(net.decode)(zs))
     picked = lambda logs: jnp.take_along_axis(logs, asked[:, None], 1)[:, 0]
     gaps, decayed, moved = [], [], []

@@ -42,7 +42,7 @@ def replay_window(
     The network (or bare cell) is started from its empty state at every place of every sequence:
     at position t, after k inputs, its output (or state) is compared with the full run's in the
     Euclidean norm. A window counts if it and every longer one is within `error`. Position t has
-    heard t inputs and can show a window of at most t; it says nothing about longer ones.
+    read t inputs and can show a window of at most t; it says nothing about longer ones.
 
     Sequences padded to one length come with their `lengths`. With `targets` (whole numbers, one a
     position, or one a sequence where only the last output is read; negative: none) the record

@@ -34,7 +34,7 @@ ASKEW = 0.2  # angles off by more than this part of the spacing of the roots mat
 
 
 class Autonomous(eqx.Module):
-    """A network that hears nothing: its whole memory is its state."""
+    """A network that reads nothing: its whole memory is its state."""
 
     W_h: Float[Array, "units units"]
     W_y: Float[Array, "outputs units"]

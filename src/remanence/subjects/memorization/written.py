@@ -19,7 +19,7 @@ LARGEST = 1 << 26  # the largest number of entries that JAX is given
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Written:
-    """A generator's weights; `W_x` is None where nothing is heard."""
+    """A generator's weights; `W_x` is None where nothing is read."""
 
     W_h: Any
     W_y: Any
@@ -35,7 +35,7 @@ class Written:
 
     @property
     def inputs(self) -> int:
-        """How many tokens it hears; `<START>` is one more than it says."""
+        """How many tokens it reads; `<START>` is one more than it says."""
         return len(self.b_y) if self.W_x is None else self.W_x.shape[1]
 
     def astype(self, dtype: Any) -> "Written":
@@ -54,7 +54,7 @@ class Written:
     def run(
         self, steps: int, change: Callable[[np.ndarray], np.ndarray] = lambda h: h
     ) -> Iterator[tuple[np.ndarray, int]]:
-        """The state and the symbol of every step, each symbol heard at the next; `change`
+        """The state and the symbol of every step, each symbol read at the next; `change`
         rounds or disturbs each state."""
         h, token = self.h_0, self.first
         for _ in range(steps):

@@ -45,7 +45,7 @@ class Certificate:
 
 
 def first_state(written: Written) -> np.ndarray:
-    """$h_1$, after whatever is heard first."""
+    """$h_1$, after whatever is read first."""
     return next(written.run(1))[0]
 
 
@@ -72,11 +72,11 @@ def _period(written: Written, labels: Labels) -> Iterator[tuple[np.ndarray, np.n
 def exact_certificate(written: Written, labels: Labels) -> Certificate:
     """One period in integers, and the largest number in it."""
     W_h, W_y, b_y = (abs(A.astype(float)) for A in (written.W_h, written.W_y, written.b_y))
-    heard = 0.0 if written.W_x is None else float(abs(written.W_x.astype(float)).max())
+    inputs = 0.0 if written.W_x is None else float(abs(written.W_x.astype(float)).max())
 
     def largest_after(h: np.ndarray) -> float:
         # In floating point: integers of 64 bits wrap without a word.
-        reach = W_h @ abs(h.astype(float)) + heard
+        reach = W_h @ abs(h.astype(float)) + inputs
         found = max(float(reach.max()), float((W_y @ reach + b_y).max()))
         if found > 2.0**62:
             raise ValueError("the weights reach integers of more than 62 bits")

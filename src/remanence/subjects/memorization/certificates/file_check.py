@@ -93,7 +93,7 @@ def _shift_proof(written: Written, word: Word) -> Certificate:
         if not same(getattr(written, field), getattr(rounded, field)):
             raise ValueError(f"{field} is not that of the shift map of its word")
     if written.first != rounded.first:
-        raise ValueError(f"the shift map hears symbol {rounded.first} first")
+        raise ValueError(f"the shift map reads symbol {rounded.first} first")
     return shift_certificate(exact, word.indices, unit)
 
 

@@ -1,4 +1,4 @@
-r"""One unit that hears itself: $h' = n h - x$.
+r"""One unit that reads itself: $h' = n h - x$.
 
 The state is the rest of the string read as a number in base n, so its next digit is
 $\lfloor n h \rfloor = \arg\max_j (j n h - j(j+1)/2)$; digits of floats run out at the rate $\log n$.
@@ -17,7 +17,7 @@ def shift_map(w: Word) -> tuple[Written, Written, int]:
     """The network in floating point, and in integers of size 1/D, with D = n^p - 1."""
     digits, n = w.pattern, base(w)
     D = n**w.period - 1
-    # One step before the first: the last symbol was heard, n h_0 = h_1 + x_1.
+    # One step before the first: the last symbol was read, n h_0 = h_1 + x_1.
     value = functools.reduce(lambda high, digit: high * n + digit, digits, 0)
     before = (value + digits[-1] * D) // n
     return _shift_weights(w, n, 1, float, before / D), _shift_weights(w, n, D, object, before), D

@@ -1,4 +1,4 @@
-r"""How stable can a memory be that hears itself? The fewest units at a given stability.
+r"""How stable can a memory be that reads itself? The fewest units at a given stability.
 
 One unit, $h' = a h + c_x$, is decided exactly for two symbols; the shift map, $|a| = n$, serves every
 word. Beyond one unit a delay line, or rotations where the circle is allowed, give upper bounds.

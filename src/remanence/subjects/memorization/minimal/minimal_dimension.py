@@ -28,7 +28,7 @@ def minimal_dimension(
     """The fewest units from which a word can be spelled for ever without feedback.
 
     With `end=True` the word is read once and `<END>` follows it; with `stability`
-    the network may hear itself, and its closed loop must not stretch distances by
+    the network may read itself, and its closed loop must not stretch distances by
     more than that factor a step. After `time_limit` seconds the bounds reached are
     returned: `.lower` ≤ the truth ≤ `.upper`.
 
